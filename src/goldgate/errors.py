@@ -1,0 +1,143 @@
+"""The tree of errors a user can meet; each knows its exit status and where it happened.
+
+    GoldgateError
+    ├── InputError      a stored artifact is missing, malformed or contradictory
+    ├── ConfigError     a protocol, an event schema or an option asks for what cannot be
+    └── InternalError   a fault of our own
+
+A model's failure is never an error: it is data, and it is counted.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import PurePath
+
+EXIT_PASSED = 0
+EXIT_GATE_FAILED = 1
+EXIT_SYSTEM_ERROR = 2
+
+SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an artifact: the file as the user named it, its line, the field inside it."""
+
+    file: str | None = None
+    line: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        where = self.file or ""
+        if self.line is not None:
+            where += f":{self.line}"
+        return ": ".join(part for part in (where, self.field) if part)
+
+
+class GoldgateError(Exception):
+    """The evaluation could not be carried out."""
+
+    exit_status = EXIT_SYSTEM_ERROR
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        place: Place | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        advice: str | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.place = place or Place()
+        self.expected = expected
+        self.found = found
+        self.advice = advice
+
+    def __str__(self) -> str:
+        where = str(self.place)
+        lines = [f"{where}: {self.message}" if where else self.message]
+        if self.expected is not None:
+            lines.append(f"  expected: {self.expected}")
+        if self.found is not None:
+            lines.append(f"  found:    {self.found}")
+        if self.advice is not None:
+            lines.append(f"  do:       {self.advice}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only state: the default would call the constructor with `args` alone,
+        # and an error raised in a worker process would lose its place.
+        return (_rebuild, (type(self), self.code, self.message, self.place, self.expected, self.found, self.advice))
+
+    def as_json(self) -> dict[str, object]:
+        """The `error` object of a report: no absolute path, every field always there."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "file": _portable(self.place.file),
+            "line": self.place.line,
+            "field": self.place.field,
+            "expected": self.expected,
+            "found": self.found,
+            "advice": self.advice,
+        }
+
+
+class InputError(GoldgateError):
+    """A stored artifact is missing, malformed or contradictory."""
+
+
+class ConfigError(GoldgateError):
+    """A protocol, an event schema or an option asks for what cannot be."""
+
+
+class InternalError(GoldgateError):
+    """A fault of our own."""
+
+
+def describe(value: object) -> str:
+    """What was found, in JSON's words and short enough for a message: `null`, `a list`, `"yes"`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
+        return f'the string "{shown}"' if value else "an empty string"
+    if isinstance(value, (list, tuple)):
+        return "a list" if value else "an empty list"
+    if isinstance(value, dict):
+        return "an object" if value else "an empty object"
+    return f"the number {value}"
+
+
+def did_you_mean(name: str, known: object) -> str | None:
+    """Advice naming the nearest known word, or None where nothing is near."""
+    import difflib
+
+    near = difflib.get_close_matches(name, [str(word) for word in known], n=1)  # type: ignore[attr-defined]
+    return f"did you mean {near[0]}?" if near else None
+
+
+def _portable(file: str | None) -> str | None:
+    if file is not None and os.path.isabs(file):
+        return PurePath(file).name
+    return file
+
+
+def _rebuild(
+    kind: type[GoldgateError],
+    code: str,
+    message: str,
+    place: Place,
+    expected: str | None,
+    found: str | None,
+    advice: str | None,
+) -> GoldgateError:
+    return kind(code, message, place=place, expected=expected, found=found, advice=advice)
