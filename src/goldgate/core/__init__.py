@@ -1,0 +1,1 @@
+"""What both suites share: tallies, metrics, gates, signatures."""

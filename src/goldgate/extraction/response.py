@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from goldgate.extraction.event import is_event, reads_as_events
 from goldgate.extraction.repair import Step, read_tolerantly
 
 DEFAULT_THOUGHT_TAGS = ("thought", "think", "thinking")
@@ -93,31 +94,6 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
     if answer is None:
         return Parsed(Status.ERROR, Method.NO_JSON_FOUND, thought_state=state, thought=thought, preamble=visible)
     return _parsed(answer, visible, thought, state)
-
-
-def event_list(value: Any) -> list[Any] | None:
-    """The events that a decoded answer holds, or None if it is no event list."""
-    if isinstance(value, list):
-        return value
-    if isinstance(value, dict):
-        for key in ("events", "event_list"):
-            events = value.get(key)
-            if isinstance(events, list):
-                return events
-        if "event_type" in value:
-            return [value]
-    return None
-
-
-def reads_as_events(value: Any) -> bool:
-    """Whether a decoded value is meant as events: empty, or with something that has an event type."""
-    if isinstance(value, dict):
-        return event_list(value) is not None
-    return isinstance(value, list) and (not value or any(_is_event(item) for item in value))
-
-
-def _is_event(value: Any) -> bool:
-    return isinstance(value, dict) and "event_type" in value
 
 
 def _parsed(answer: _Candidate, text: str, thought: str, state: ThoughtState) -> Parsed:
@@ -380,7 +356,7 @@ def _rows(text: str, values: list[_Candidate]) -> list[_Candidate]:
             rows.append(candidate)
             continue
         row.end = candidate.end
-        if _is_event(candidate.value):
+        if is_event(candidate.value):
             if isinstance(row.value, dict):
                 row.value, row.source = [row.value], None
             row.value.append(candidate.value)
@@ -392,7 +368,7 @@ def _rows(text: str, values: list[_Candidate]) -> list[_Candidate]:
 
 def _continues(text: str, row: _Candidate, candidate: _Candidate) -> bool:
     joined = Step.JOINED_OBJECTS in row.steps
-    if not (joined or _is_event(row.value)) or _BETWEEN.fullmatch(text, row.end, candidate.start) is None:
+    if not (joined or is_event(row.value)) or _BETWEEN.fullmatch(text, row.end, candidate.start) is None:
         return False
     broken_tail = not candidate.complete and not isinstance(candidate.value, list)
-    return _is_event(candidate.value) or broken_tail
+    return is_event(candidate.value) or broken_tail

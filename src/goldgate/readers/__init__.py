@@ -1,0 +1,1 @@
+"""Stored bytes to records, without holding the files in memory."""

@@ -1,0 +1,32 @@
+"""The measures of the extraction suite, in the order of the report. A new one is a file and a line here."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from goldgate.core.metric import Metrics
+from goldgate.core.tally import Tally
+from goldgate.extraction.measures.event_type import EventType
+from goldgate.extraction.measures.hallucination import Hallucination
+from goldgate.extraction.measures.parse import Parse
+from goldgate.extraction.measures.relaxed import Relaxed
+from goldgate.extraction.measures.schema_compliance import SchemaCompliance
+from goldgate.extraction.measures.strict import Strict
+from goldgate.extraction.measures.thought import Thought
+from goldgate.extraction.sample import Facts
+from goldgate.protocol.model import MetricSettings
+
+
+class Measure(Protocol):
+    """Adds a sample's counts to a tally, and makes metrics of the sum."""
+
+    section: Literal["main", "diagnostics"]
+
+    def count(self, facts: Facts, tally: Tally) -> None: ...
+
+    def metrics(self, tally: Tally) -> Metrics: ...
+
+
+def all_measures(settings: MetricSettings) -> list[Measure]:
+    """Every measure under these settings."""
+    return [Strict(), Relaxed(), EventType(), Parse(), SchemaCompliance(), Hallucination(), Thought(settings.cot)]

@@ -1,0 +1,108 @@
+"""A gate compares one metric with a threshold, exactly, and says PASS or FAIL with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from goldgate.core.metric import Metric, Metrics, Rate
+from goldgate.errors import ConfigError, Place, did_you_mean
+
+
+class Verdict(StrEnum):
+    """What a gate, or the whole evaluation, came to."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    SYSTEM_ERROR = "SYSTEM_ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The bounds set for a metric. Thresholds are decimals as written, never floats."""
+
+    min: Decimal | None = None
+    max: Decimal | None = None
+    equals: Decimal | None = None
+    on_not_evaluable: Literal["fail", "pass"] = "fail"
+    severity: Literal["error", "warn"] = "error"
+
+    def bounds(self) -> str:
+        """The bounds in words: `≥ 0.95`."""
+        parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
+        return " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One gate's verdict."""
+
+    metric: str
+    gate: Gate
+    measured: Metric
+    verdict: Verdict
+    reason: str
+
+    def as_json(self) -> dict[str, object]:
+        bounds = {name: getattr(self.gate, name) for name in ("min", "max", "equals")}
+        return {
+            "metric": self.metric,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "severity": self.gate.severity,
+            "on_not_evaluable": self.gate.on_not_evaluable,
+            **{name: str(bound) for name, bound in bounds.items() if bound is not None},
+            "measured": self.measured.as_json(),
+        }
+
+
+def check_gates(gates: dict[str, Gate], metrics: Metrics) -> list[GateResult]:
+    """Every gate's verdict, in the order of the protocol."""
+    return [_check(name, gate, metrics) for name, gate in gates.items()]
+
+
+def require_known(gates: dict[str, Gate], known: frozenset[str], file: str | None, lines: dict[str, int]) -> None:
+    """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
+    for name in gates:
+        if name not in known:
+            raise ConfigError(
+                "protocol.unknown_metric",
+                f"there is no metric {name}",
+                place=Place(file, lines.get(f"gates.{name}"), f"gates.{name}"),
+                expected="one of " + ", ".join(sorted(known)),
+                found=name,
+                advice=did_you_mean(name, known),
+            )
+
+
+def overall(results: list[GateResult]) -> Verdict:
+    """FAIL if a gate of severity `error` failed."""
+    failed = any(r.verdict is Verdict.FAIL and r.gate.severity == "error" for r in results)
+    return Verdict.FAIL if failed else Verdict.PASS
+
+
+def _check(name: str, gate: Gate, metrics: Metrics) -> GateResult:
+    measured = metrics[name]
+    exact = measured.exact
+    if exact is None:
+        verdict = Verdict.PASS if gate.on_not_evaluable == "pass" else Verdict.FAIL
+        return GateResult(name, gate, measured, verdict, f"not_evaluable: {measured.reason}")
+    broken = [
+        f"{_counts(measured)} is not {sign} {bound}"
+        for sign, bound, holds in (
+            ("≥", gate.min, gate.min is None or exact >= Fraction(gate.min)),
+            ("≤", gate.max, gate.max is None or exact <= Fraction(gate.max)),
+            ("=", gate.equals, gate.equals is None or exact == Fraction(gate.equals)),
+        )
+        if not holds
+    ]
+    if broken:
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))
+    return GateResult(name, gate, measured, Verdict.PASS, f"{_counts(measured)} is {gate.bounds()}")
+
+
+def _counts(measured: Metric) -> str:
+    return f"{measured.numerator}/{measured.denominator}" if isinstance(measured, Rate) else str(measured.value)

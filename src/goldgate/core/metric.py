@@ -1,0 +1,108 @@
+"""A metric's value with the counts behind it. This is the only module that divides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+SHOWN_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A numerator over a denominator; undefined, with a reason, where the denominator is zero."""
+
+    numerator: int
+    denominator: int
+    undefined: str = "nothing to divide by"
+
+    @property
+    def value(self) -> float | None:
+        return self.numerator / self.denominator if self.denominator else None
+
+    @property
+    def exact(self) -> Fraction | None:
+        return Fraction(self.numerator, self.denominator) if self.denominator else None
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.denominator else self.undefined
+
+    def as_json(self) -> dict[str, object]:
+        shown: dict[str, object] = {
+            "value": self.value,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+        }
+        if not self.denominator:
+            shown["reason"] = self.undefined
+        return shown
+
+    def __str__(self) -> str:
+        return "n/a" if not self.denominator else shorten(self.numerator, self.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of things; undefined, with a reason, where they were not counted."""
+
+    value: int | None
+    reason: str | None = None
+
+    @property
+    def exact(self) -> Fraction | None:
+        return None if self.value is None else Fraction(self.value)
+
+    def as_json(self) -> dict[str, object]:
+        if self.value is None:
+            return {"value": None, "reason": self.reason}
+        return {"value": self.value}
+
+    def __str__(self) -> str:
+        return "n/a" if self.value is None else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The plain average of those rates that are defined (a macro average)."""
+
+    value: float | None
+    averaged: int
+    undefined: int
+
+    def as_json(self) -> dict[str, object]:
+        shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
+        if self.value is None:
+            shown["reason"] = "no rate to average is defined"
+        return shown
+
+
+Metric = Rate | Count
+Metrics = dict[str, Metric]
+
+
+def mean(rates: Iterable[Rate]) -> Mean:
+    """The mean of the defined rates; the order of the rates does not change it (`fsum` is exact)."""
+    values = [rate.value for rate in rates]
+    defined = [value for value in values if value is not None]
+    value = math.fsum(defined) / len(defined) if defined else None
+    return Mean(value, len(defined), len(values) - len(defined))
+
+
+def precision_recall_f1(prefix: str, hits: int, predicted: int, gold: int) -> dict[str, Rate]:
+    """P = hits / predicted, R = hits / gold, F1 = 2 hits / (predicted + gold)."""
+    return {
+        f"{prefix}precision": Rate(hits, predicted, "nothing was predicted"),
+        f"{prefix}recall": Rate(hits, gold, "nothing is in the gold"),
+        f"{prefix}f1": Rate(2 * hits, predicted + gold, "nothing was predicted and nothing is in the gold"),
+    }
+
+
+def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:
+    """The quotient with so many decimals, cut, never rounded up: 1.0000 is shown only for 1."""
+    scale: int = 10**digits
+    cut = abs(numerator) * scale // denominator
+    sign = "-" if numerator < 0 else ""
+    return f"{sign}{cut // scale}.{cut % scale:0{digits}d}"

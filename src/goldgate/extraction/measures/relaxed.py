@@ -1,0 +1,24 @@
+"""Relaxed precision, recall and F1: arguments matched one to one under the protocol's rule."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from goldgate.core.metric import Metrics, precision_recall_f1
+from goldgate.core.tally import Tally
+from goldgate.extraction.measures.strict import groups_of, sizes
+from goldgate.extraction.sample import Facts
+
+
+class Relaxed:
+    """TP = size of the largest matching within each (event type, role), summed over samples."""
+
+    section: Literal["main", "diagnostics"] = "main"
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        """Nothing more: the groups that strict scoring adds hold the relaxed hits."""
+
+    def metrics(self, tally: Tally) -> Metrics:
+        groups = groups_of(tally)
+        hits = sum(group.relaxed * times for group, times in groups)
+        return {**precision_recall_f1("relaxed_", hits, *sizes(groups))}

@@ -1,0 +1,95 @@
+"""The extraction suite's report: from the sum of all samples to plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import goldgate
+from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
+from goldgate.core.gate import check_gates, overall
+from goldgate.core.metric import Metrics
+from goldgate.core.signature import signature
+from goldgate.core.tally import Tally
+from goldgate.extraction.breakdown import breakdown, error_names, reading
+from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.scorer import Scorer
+from goldgate.protocol.load import LoadedProtocol
+from goldgate.protocol.model import Protocol
+from goldgate.readers.records import RecordFile
+
+SUITE = "extraction"
+PARSER_VERSION = 1  # raised whenever the same response may be read otherwise
+
+
+def judge(
+    scorer: Scorer, tally: Tally, loaded: LoadedProtocol, gold: list[RecordFile], predictions: list[RecordFile]
+) -> Evaluation:
+    """Divide the sum, check the gates, and put the report together."""
+    protocol = loaded.protocol
+    sections: dict[str, Metrics] = {"main": {}, "diagnostics": {}}
+    for measure in scorer.measures:
+        sections[measure.section].update(measure.metrics(tally))
+    metrics = {**sections["main"], **sections["diagnostics"]}
+    gates = check_gates(protocol.gates, metrics)
+    report = {
+        "format_version": FORMAT_VERSION,
+        "suite": SUITE,
+        "status": overall(gates),
+        "protocol": asdict(protocol.protocol),
+        "signature": signature(_settings(protocol, scorer.schema)),
+        "inputs": _inputs(gold, predictions, scorer.schema, loaded),
+        "gates": [gate.as_json() for gate in gates],
+        "metrics": {
+            "version": protocol.metrics.version,
+            **{
+                section: {name: metric.as_json() for name, metric in found.items()}
+                for section, found in sections.items()
+            },
+        },
+        "errors": error_names(tally),
+        "reading": reading(tally),
+        "breakdown": breakdown(tally),
+        "error": None,
+    }
+    return Evaluation(report, metrics, gates)
+
+
+def _settings(protocol: Protocol, schema: EventSchema | None) -> dict[str, object]:
+    """Everything that can change a number, for the signature."""
+    metrics = protocol.metrics
+    relaxed, cot = metrics.relaxed, metrics.cot
+    threshold = (
+        relaxed.char_overlap_threshold
+        if relaxed.match_mode == "include_or_char_overlap"
+        else relaxed.span_iou_threshold
+    )
+    return {
+        "goldgate": goldgate.__version__,
+        "suite": SUITE,
+        "metrics": metrics.version,
+        "protocol": f"{protocol.protocol.name}@{protocol.protocol.version}",
+        "parser": PARSER_VERSION,
+        "thoughts": "+".join(metrics.response.thought_tags) or "none",
+        "norm": metrics.normalization,
+        "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
+        "schema": metrics.schema.mode,
+        "hallucination": metrics.hallucination.match_mode,
+        "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
+        "types": "none" if schema is None or schema.sha256 is None else schema.sha256[:12],
+    }
+
+
+def _inputs(
+    gold: list[RecordFile], predictions: list[RecordFile], schema: EventSchema | None, loaded: LoadedProtocol
+) -> dict[str, Any]:
+    """Digests and sample counts, sorted: in what order the files were named changes nothing."""
+    inputs: dict[str, Any] = {
+        kind: sorted(
+            ({"sha256": file.sha256, "samples": file.records} for file in files), key=lambda entry: str(entry["sha256"])
+        )
+        for kind, files in (("gold", gold), ("predictions", predictions))
+    }
+    inputs["schema"] = schema.sha256 if schema is not None else None
+    inputs["protocol"] = loaded.sha256
+    return inputs

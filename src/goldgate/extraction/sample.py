@@ -1,0 +1,56 @@
+"""A sample, and what is known of it once it is parsed and compared: the facts all measures share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldgate.extraction.event import Events, Value
+from goldgate.extraction.match import Comparison, Unit
+from goldgate.extraction.mistakes import Named
+from goldgate.extraction.normalize import Haystack
+from goldgate.extraction.response import Parsed
+
+
+@dataclass(slots=True)
+class Gold:
+    """A gold record: its id, its source text (None if it has none), its events."""
+
+    id: str
+    text: str | None
+    events: Events
+
+
+@dataclass(slots=True)
+class Sample:
+    """Gold and what a model answered. Without a prediction both `response` and `events` are None."""
+
+    gold: Gold
+    response: str | None = None
+    events: Any = None  # the decoded list of a structured prediction
+    source: bytes | None = None  # the line that a structured prediction was decoded from
+
+
+@dataclass(slots=True)
+class Facts:
+    """Computed once a sample, read by every measure and by the sample's record."""
+
+    sample: Sample
+    parsed: Parsed | None  # None where there is no prediction
+    predicted: Events
+    comparison: Comparison
+    text: Haystack | None
+    unsupported: list[Value] = field(default_factory=list)
+    mistakes: list[Named] = field(default_factory=list)
+    thought: ThoughtCheck | None = None
+
+
+@dataclass(slots=True)
+class ThoughtCheck:
+    """How the thought of a sample compares with its answer; only `bucket` where it was not checked."""
+
+    bucket: str
+    type_consistent: bool = False
+    argument_consistent: bool = False
+    mentioned: tuple[str, ...] = ()
+    missing: Unit | None = None  # the first predicted argument that the thought does not have

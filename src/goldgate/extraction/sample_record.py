@@ -1,0 +1,56 @@
+"""A sample's record in samples.jsonl: its units, matches, errors and how it was parsed.
+
+Every number of the report is a sum over these records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from goldgate.extraction.sample import Facts
+
+
+def render_record(facts: Facts) -> bytes:
+    """The record as one line of JSON."""
+    return orjson.dumps(sample_record(facts), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def sample_record(facts: Facts) -> dict[str, Any]:
+    """The record as plain values. `gold` and `predicted` are type → role → argument → spans."""
+    parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
+    return {
+        "id": facts.sample.gold.id,
+        "parse": None
+        if parsed is None
+        else {
+            "status": parsed.status,
+            "method": parsed.method,
+            "repairs": parsed.repairs,
+            "thought": parsed.thought_state,
+        },
+        "gold": facts.sample.gold.events.units,
+        "predicted": predicted.units,
+        "relaxed_pairs": [{"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs],
+        "errors": [
+            {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": tuple(unit)}
+            for mistake, unit, is_predicted in facts.mistakes
+        ],
+        "violations": [{"violation": found.violation, "path": found.path} for found in predicted.violations],
+        "hallucination": None
+        if facts.text is None
+        else {
+            "checked": len(predicted.values),
+            "unsupported": [(value.event_type, value.role, value.text) for value in facts.unsupported],
+        },
+        "cot": None
+        if thought is None
+        else {
+            "bucket": thought.bucket,
+            "type_consistent": thought.type_consistent,
+            "argument_consistent": thought.argument_consistent,
+            "mentioned": thought.mentioned,
+            "missing": None if thought.missing is None else tuple(thought.missing),
+        },
+    }

@@ -1,0 +1,118 @@
+"""One sample through the line: parse, compare, check. Cheap enough for a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from goldgate.core.metric import Metrics
+from goldgate.core.tally import Tally
+from goldgate.errors import ConfigError
+from goldgate.extraction.event import Events, Found, Violation, event_list, read_events
+from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.match import Unit, compare, relaxed_rule
+from goldgate.extraction.measures import Measure, all_measures
+from goldgate.extraction.measures.hallucination import support_rule
+from goldgate.extraction.measures.thought import ThoughtChecker
+from goldgate.extraction.mistakes import name_mistakes
+from goldgate.extraction.normalize import Haystack
+from goldgate.extraction.response import Method, Parsed, Status, parse_response
+from goldgate.extraction.sample import Facts, Sample
+from goldgate.protocol.model import Protocol
+
+
+class Scorer:
+    """Scores samples under one protocol and event schema. It holds no sample and no sum."""
+
+    def __init__(self, protocol: Protocol, schema: EventSchema | None) -> None:
+        settings = protocol.metrics
+        _require_schema(protocol, schema)
+        self.protocol = protocol
+        self.schema = schema
+        self.measures: list[Measure] = all_measures(settings)
+        self._tags = settings.response.thought_tags
+        self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
+        self._fits = relaxed_rule(settings.relaxed)
+        self._is_supported = support_rule(settings.hallucination)
+        self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
+
+    def facts(self, sample: Sample) -> Facts:
+        """Everything that can be said of a sample."""
+        parsed, predicted = self._read(sample)
+        gold = sample.gold
+        comparison = compare(predicted.units, gold.events.units, self._fits)
+        text = Haystack(gold.text) if gold.text else None
+        facts = Facts(sample, parsed, predicted, comparison, text)
+        if text is not None:
+            is_supported = self._is_supported
+            facts.unsupported = [value for value in predicted.values if not is_supported(value, text)]
+        if comparison.false_positives or comparison.false_negatives:
+            facts.mistakes = name_mistakes(comparison, _unsupported_units(facts).__contains__)
+        if self._thoughts is not None:
+            facts.thought = self._thoughts.check(facts)
+        return facts
+
+    def add(self, facts: Facts, tally: Tally) -> None:
+        """Add a sample's counts to a tally, in place."""
+        for measure in self.measures:
+            measure.count(facts, tally)
+        for mistake, _, predicted in facts.mistakes:
+            tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
+
+    def metrics(self, tally: Tally) -> Metrics:
+        """All metrics of a tally, by name."""
+        metrics: Metrics = {}
+        for measure in self.measures:
+            metrics.update(measure.metrics(tally))
+        return metrics
+
+    def _read(self, sample: Sample) -> tuple[Parsed | None, Events]:
+        """The answer and its events; what is no event list has no events and a violation."""
+        source: str | bytes | None
+        if sample.response is not None:
+            parsed = parse_response(sample.response, self._tags)
+            source = parsed.source
+        elif sample.events is not None:
+            parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
+            source = sample.source
+        else:
+            return None, Events(violations=[Found(Violation.NOT_PARSED, "$")])
+        if parsed.status is Status.ERROR:
+            return parsed, Events(violations=[Found(Violation.NOT_PARSED, "$")])
+        events = event_list(parsed.value)
+        if events is None:
+            return parsed, Events(violations=[Found(Violation.NOT_AN_EVENT_LIST, "$")])
+        return parsed, read_events(events, source, self._roles)
+
+
+def known_metrics(protocol: Protocol) -> frozenset[str]:
+    """The names that a gate may use."""
+    empty = Tally()
+    return frozenset(name for measure in all_measures(protocol.metrics) for name in measure.metrics(empty))
+
+
+def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:
+    if schema is not None:
+        return
+    settings: Mapping[str, Any] = {
+        "metrics.schema.mode: schema_strict": protocol.metrics.schema.mode == "schema_strict",
+        "metrics.cot.enabled: true": protocol.metrics.cot.enabled,
+    }
+    for setting, needs_schema in settings.items():
+        if needs_schema:
+            raise ConfigError(
+                "schema.required",
+                f"{setting} needs an event schema, and none was given",
+                expected="an event schema (--schema)",
+                advice="give one, or set metrics.schema.mode: syntax_only and metrics.cot.enabled: false",
+            )
+
+
+def _unsupported_units(facts: Facts) -> set[Unit]:
+    """The units of which no value is supported by the text; none where there is no text."""
+    if not facts.unsupported:
+        return set()
+    units = {Unit(value.event_type, value.role, value.normalized) for value in facts.unsupported}
+    unsupported = {id(value) for value in facts.unsupported}
+    supported = (value for value in facts.predicted.values if id(value) not in unsupported)
+    return units - {Unit(value.event_type, value.role, value.normalized) for value in supported}

@@ -1,0 +1,121 @@
+"""Joined files cut into shards, and the work on one: read, parse, score, sum.
+
+A shard names records by location, so a worker process reads only what it scores.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from goldgate.core.tally import Tally
+from goldgate.errors import InputError, InternalError
+from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.records import parse_gold, parse_prediction
+from goldgate.extraction.sample import Sample
+from goldgate.extraction.sample_record import render_record
+from goldgate.extraction.scorer import Scorer
+from goldgate.protocol.model import Protocol
+from goldgate.readers.index import NOT_THERE, Index, id_of
+from goldgate.readers.records import RecordStore
+
+SHARD_SAMPLES = 500
+
+
+class Shard(NamedTuple):
+    """Where the gold and the predictions of some samples are; a prediction of length 0 is not there."""
+
+    gold_locations: array[int]
+    gold_lengths: array[int]
+    predicted_locations: array[int]
+    predicted_lengths: array[int]
+
+
+class ShardResult(NamedTuple):
+    """The tally of a shard, and its samples' records as JSON Lines."""
+
+    samples: int
+    tally: Tally
+    records: bytes
+
+
+def shards(gold: Index, predictions: Index, partners: array[int]) -> Iterator[Shard]:
+    """All samples in the order of the gold, cut into pieces."""
+    for begin in range(0, len(gold), SHARD_SAMPLES):
+        locations, lengths = array("Q"), array("I")
+        for partner in partners[begin : begin + SHARD_SAMPLES]:
+            locations.append(predictions.locations[partner] if partner != NOT_THERE else 0)
+            lengths.append(predictions.lengths[partner] if partner != NOT_THERE else 0)
+        end = begin + SHARD_SAMPLES
+        yield Shard(gold.locations[begin:end], gold.lengths[begin:end], locations, lengths)
+
+
+class ShardScorer:
+    """Scores shards of joined files. It can be sent to another process."""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        schema: EventSchema | None,
+        gold: RecordStore,
+        predictions: RecordStore,
+        *,
+        keep_records: bool,
+    ) -> None:
+        self._made_of = (protocol, schema, gold, predictions, keep_records)
+        self.scorer = Scorer(protocol, schema)
+        self.gold = gold
+        self.predictions = predictions
+        self.keep_records = keep_records
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_make, self._made_of)
+
+    def __call__(self, shard: Shard) -> ShardResult:
+        tally = Tally()
+        records: list[bytes] = []
+        scorer, keep_records = self.scorer, self.keep_records
+        for at in zip(*shard, strict=True):
+            facts = scorer.facts(self.sample(*at))
+            scorer.add(facts, tally)
+            if keep_records:
+                records.append(render_record(facts))
+        return ShardResult(len(shard.gold_locations), tally, b"".join(records))
+
+    def sample(self, location: int, length: int, predicted_location: int, predicted_length: int) -> Sample:
+        """Read one sample; a mistake in either record is an error with its line."""
+        store = self.gold
+        data = store.read(location, length)
+        record = store.decode(location, data)
+        identity = id_of(record, store, location)
+        gold = parse_gold(identity, record, data, partial(store.place, location))
+        if not predicted_length:
+            return Sample(gold)
+        answers = self.predictions
+        answer_data = answers.read(predicted_location, predicted_length)
+        answer = answers.decode(predicted_location, answer_data)
+        if id_of(answer, answers, predicted_location) != identity:
+            for records, where, line in ((store, location, data), (answers, predicted_location, answer_data)):
+                _refuse_second_id(records, where, line)
+            raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
+        prediction = parse_prediction(answer, partial(answers.place, predicted_location))
+        return Sample(gold, prediction.response, prediction.events, answer_data)
+
+
+def _refuse_second_id(store: RecordStore, location: int, data: bytes) -> None:
+    """Records are joined by the id at the head of their line; a second one further on would win."""
+    if data.count(b'"id"') > 1:
+        raise InputError(
+            f"{store.files[0].kind}.duplicate_key",
+            'the key "id" stands twice in this record',
+            place=store.place(location, "id"),
+            expected="one id",
+        )
+
+
+def _make(
+    protocol: Protocol, schema: EventSchema | None, gold: RecordStore, predictions: RecordStore, keep_records: bool
+) -> ShardScorer:
+    return ShardScorer(protocol, schema, gold, predictions, keep_records=keep_records)

@@ -1,0 +1,138 @@
+"""The line that every evaluation follows: read → parse → score → sum → divide → judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.gate import require_known
+from goldgate.core.tally import Tally
+from goldgate.engines.processes import Processes
+from goldgate.engines.serial import serial
+from goldgate.errors import InputError, Place, describe
+from goldgate.extraction.event_schema import EventSchema, load_event_schema, parse_event_schema
+from goldgate.extraction.records import parse_gold, parse_prediction
+from goldgate.extraction.report import judge
+from goldgate.extraction.sample import Sample
+from goldgate.extraction.scorer import Scorer, known_metrics
+from goldgate.extraction.shards import ShardScorer, shards
+from goldgate.protocol.load import LoadedProtocol, load_protocol, no_protocol
+from goldgate.protocol.model import Protocol
+from goldgate.readers.index import index_files, join
+
+Paths = str | Path | Sequence[str | Path]
+Progress = Callable[[int, int], None]  # samples done, samples in all
+
+
+def evaluate_files(
+    gold: Paths,
+    predictions: Paths,
+    schema: str | Path | EventSchema | None = None,
+    protocol: str | Path | Protocol | None = None,
+    *,
+    workers: int = 1,
+    records: IO[bytes] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score stored answers and judge them: the same files give the same report, whatever `workers` is.
+
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl).
+    """
+    plan = _load_protocol(protocol)
+    event_schema = _load_schema(schema)
+    scorer = Scorer(plan.protocol, event_schema)
+    gold_index = index_files(_listed(gold), "gold")
+    predicted_index = index_files(_listed(predictions), "predictions")
+    try:
+        partners = join(gold_index, predicted_index)
+        work = ShardScorer(
+            plan.protocol, event_schema, gold_index.store, predicted_index.store, keep_records=records is not None
+        )
+        engine = serial if workers <= 1 else Processes(workers)
+        tally, done = Tally(), 0
+        for result in engine(work, shards(gold_index, predicted_index, partners)):
+            tally += result.tally
+            if records is not None:
+                records.write(result.records)
+            done += result.samples
+            if progress is not None:
+                progress(done, len(gold_index))
+        return judge(scorer, tally, plan, gold_index.store.files, predicted_index.store.files)
+    finally:
+        gold_index.store.close()
+        predicted_index.store.close()
+
+
+def evaluate(
+    gold: Iterable[Mapping[str, Any]],
+    predictions: Iterable[Mapping[str, Any]],
+    schema: str | Path | EventSchema | Mapping[str, Any] | None = None,
+    protocol: str | Path | Protocol | None = None,
+) -> Evaluation:
+    """Score records that are in memory: the same as `evaluate_files` on files that hold them."""
+    plan = _load_protocol(protocol)
+    scorer = Scorer(plan.protocol, _load_schema(schema))
+    answers = _by_id(predictions, "predictions")
+    tally = Tally()
+    for identity, (number, record) in _by_id(gold, "gold").items():
+        sample = Sample(parse_gold(identity, record, None, _place("gold", number)))
+        if identity in answers:
+            number, record = answers.pop(identity)
+            prediction = parse_prediction(record, _place("predictions", number))
+            sample.response, sample.events = prediction.response, prediction.events
+        scorer.add(scorer.facts(sample), tally)
+    for identity, (number, _) in answers.items():
+        raise InputError(
+            "predictions.unknown_id",
+            "this prediction answers no gold record",
+            place=_place("predictions", number)("id"),
+            found=describe(identity),
+        )
+    return judge(scorer, tally, plan, [], [])
+
+
+def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
+    found: dict[str, tuple[int, Mapping[str, Any]]] = {}
+    for number, record in enumerate(records, 1):
+        value = record.get("id") if isinstance(record, Mapping) else None
+        if type(value) is int:
+            value = str(value)
+        if type(value) is not str or not value:
+            raise InputError(
+                f"{kind}.bad_id", f"a {kind} record needs an id", place=_place(kind, number)("id"), found=describe(value)
+            )
+        if value in found:
+            raise InputError(
+                f"{kind}.duplicate_id", "this id stands twice", place=_place(kind, number)("id"), found=describe(value)
+            )
+        found[value] = number, record
+    return found
+
+
+def _place(kind: str, number: int) -> Callable[[str | None], Place]:
+    return lambda field: Place(f"{kind} record {number}", None, field)
+
+
+def _listed(paths: Paths) -> list[str | Path]:
+    return [paths] if isinstance(paths, (str, Path)) else list(paths)
+
+
+def _load_protocol(protocol: str | Path | Protocol | None) -> LoadedProtocol:
+    if protocol is None:
+        loaded = no_protocol()
+    elif isinstance(protocol, Protocol):
+        loaded = LoadedProtocol(protocol)
+    else:
+        loaded = load_protocol(protocol)
+    require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
+    return loaded
+
+
+def _load_schema(schema: str | Path | EventSchema | Mapping[str, Any] | None) -> EventSchema | None:
+    if schema is None or isinstance(schema, EventSchema):
+        return schema
+    if isinstance(schema, Mapping):
+        return parse_event_schema(schema)
+    return load_event_schema(schema)

@@ -1,0 +1,50 @@
+"""A protocol file, read and checked."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from goldgate.errors import ConfigError
+from goldgate.protocol.model import Protocol
+from goldgate.protocol.shape import build
+from goldgate.protocol.tree import Tree, parse_yaml
+from goldgate.readers.text_file import read_text
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProtocol:
+    """A protocol, with where it came from."""
+
+    protocol: Protocol = field(default_factory=Protocol)
+    file: str | None = None
+    sha256: str | None = None
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+def load_protocol(path: str | Path) -> LoadedProtocol:
+    """Read a protocol file; any mistake in it is a ConfigError with file, line and setting."""
+    file = str(path)
+    text = read_text(path, "protocol")
+    tree = parse_yaml(text, file)
+    protocol = build(Protocol, tree, "protocol")
+    _check_gates(protocol, tree)
+    return LoadedProtocol(protocol, file, hashlib.sha256(text.encode()).hexdigest(), tree.lines)
+
+
+def _check_gates(protocol: Protocol, tree: Tree) -> None:
+    for name, gate in protocol.gates.items():
+        if gate.min is None and gate.max is None and gate.equals is None:
+            raise ConfigError(
+                "protocol.gate_without_bound",
+                f"the gate on {name} has no bound",
+                place=tree.place(f"gates.{name}"),
+                expected="min, max or equals",
+                advice=f"write, for example, {name}: {{min: 0.5}}",
+            )
+
+
+def no_protocol() -> LoadedProtocol:
+    """The defaults, where no file was given."""
+    return LoadedProtocol()

@@ -1,0 +1,78 @@
+"""The settings of a protocol file, with their defaults. The names are the file's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from goldgate.core.gate import Gate
+from goldgate.protocol.shape import Share
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolInfo:
+    """Which protocol this is."""
+
+    version: str = "1.0"
+    name: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class RelaxedSettings:
+    """When two arguments may be matched under relaxed scoring."""
+
+    match_mode: Literal["include_or_char_overlap", "span_iou"] = "include_or_char_overlap"
+    char_overlap_threshold: Share = Share("0.5")
+    span_iou_threshold: Share = Share("0.5")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaSettings:
+    """What schema compliance demands."""
+
+    mode: Literal["syntax_only", "schema_strict"] = "schema_strict"
+
+
+@dataclass(frozen=True, slots=True)
+class HallucinationSettings:
+    """When an argument counts as supported by the source text."""
+
+    match_mode: Literal["normalized_substring", "exact_span"] = "normalized_substring"
+
+
+@dataclass(frozen=True, slots=True)
+class CotSettings:
+    """Chain-of-thought diagnostics; off unless asked for."""
+
+    enabled: bool = False
+    require_thought_block: bool = False
+    mode: Literal["strict_span", "weak_mention"] = "strict_span"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSettings:
+    """How raw responses are read."""
+
+    thought_tags: tuple[str, ...] = ("thought", "think", "thinking")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSettings:
+    """Everything that can change a number."""
+
+    version: Literal["2.0"] = "2.0"
+    normalization: Literal["nfkc-cjk-casefold.v1"] = "nfkc-cjk-casefold.v1"
+    response: ResponseSettings = ResponseSettings()
+    relaxed: RelaxedSettings = RelaxedSettings()
+    schema: SchemaSettings = SchemaSettings()
+    hallucination: HallucinationSettings = HallucinationSettings()
+    cot: CotSettings = CotSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A whole protocol file."""
+
+    protocol: ProtocolInfo = ProtocolInfo()
+    metrics: MetricSettings = MetricSettings()
+    gates: dict[str, Gate] = field(default_factory=dict)

@@ -1,0 +1,43 @@
+"""Small text files (protocol, event schema) read whole, with errors that name the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from goldgate.errors import InputError, Place
+
+MAX_BYTES = 16 * 1024 * 1024  # a protocol or an event schema of this size is some other file
+
+
+def read_text(path: str | Path, kind: str) -> str:
+    """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
+    file = str(path)
+    place = Place(file)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise cannot_read(file, kind, problem) from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{kind}.too_large", f"this {kind} is over {MAX_BYTES:,} bytes", place=place)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise InputError(
+            f"{kind}.not_utf8",
+            "this is not UTF-8 text",
+            place=Place(file, line),
+            found=f"the byte 0x{data[problem.start]:02x}",
+            advice="save the file as UTF-8",
+        ) from None
+
+
+def cannot_read(file: str, kind: str, problem: OSError) -> InputError:
+    """The error for a file that cannot be opened or read."""
+    if isinstance(problem, FileNotFoundError):
+        return InputError(f"{kind}.missing", f"the {kind} file does not exist", place=Place(file))
+    if isinstance(problem, IsADirectoryError):
+        return InputError(f"{kind}.is_a_directory", f"the {kind} is a directory, not a file", place=Place(file))
+    reason = problem.strerror or type(problem).__name__
+    return InputError(f"{kind}.unreadable", f"the {kind} file cannot be read", place=Place(file), found=reason)
