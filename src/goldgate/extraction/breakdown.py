@@ -8,10 +8,9 @@ from typing import Any
 from goldgate.core.metric import Rate, mean, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Violation
-from goldgate.extraction.measures.strict import groups_of
 from goldgate.extraction.mistakes import Mistake
 from goldgate.extraction.repair import Step
-from goldgate.extraction.response import Method, ThoughtState
+from goldgate.extraction.response import METHODS, THOUGHT_STATES
 
 _FIELDS = ("predicted", "gold", "strict_hits", "relaxed_hits")
 
@@ -20,10 +19,10 @@ def breakdown(tally: Tally) -> dict[str, Any]:
     """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages."""
     roles: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     types: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for group, times in groups_of(tally):
-        for sums in (roles[group.event_type, group.role], types[(group.event_type,)]):
-            for number, count in enumerate((group.predicted, group.gold, group.strict, group.relaxed)):
-                sums[number] += count * times
+    for (event_type, role, *counts), times in tally.rows.items():
+        for sums in (roles[str(event_type), str(role)], types[(str(event_type),)]):
+            for number, count in enumerate(counts):
+                sums[number] += int(count) * times
     return {
         "event_types": _entries(types, ("event_type",)),
         "roles": _entries(roles, ("event_type", "role")),
@@ -49,8 +48,8 @@ def reading(tally: Tally) -> dict[str, Any]:
     """How the answers were found and mended, and which violations they had."""
     counts = tally.counts
     return {
-        "methods": {method.value: counts[f"method.{method}"] for method in Method},
-        "thoughts": {state.value: counts[f"thought.{state}"] for state in ThoughtState},
+        "methods": {method: counts[f"method.{method}"] for method in METHODS},
+        "thoughts": {state: counts[f"thought.{state}"] for state in THOUGHT_STATES},
         "repairs": {step.value: counts[f"repair.{step}"] for step in Step if counts[f"repair.{step}"]},
         "violations": {
             violation.value: {

@@ -22,15 +22,10 @@ class Unit(NamedTuple):
     argument: str
 
 
-class Group(NamedTuple):
-    """How one role of one event type came out in a sample: the row that the breakdown counts."""
-
-    event_type: str
-    role: str
-    predicted: int
-    gold: int
-    strict: int
-    relaxed: int
+# How one role of one event type came out in a sample, the row that the breakdown counts:
+# event type, role, and how many units were predicted, are gold, matched strictly, matched
+# relaxed. A plain tuple: there are ten a sample.
+Group = tuple[str, str, int, int, int, int]
 
 
 class Pair(NamedTuple):
@@ -52,15 +47,16 @@ class Comparison(NamedTuple):
 def compare(predicted: Units, gold: Units, fits: Fits) -> Comparison:
     """Match the units of a sample, role by role."""
     result = Comparison([], [], [], [])
+    groups = result.groups
     for event_type, roles in predicted.items():
         gold_roles = gold.get(event_type, {})
         for role, arguments in roles.items():
             wanted = gold_roles.get(role)
             if wanted is None:
                 _one_sided(result, event_type, role, arguments, predicted=True)
-            elif arguments.keys() == wanted.keys():
+            elif arguments == wanted or arguments.keys() == wanted.keys():
                 size = len(wanted)
-                result.groups.append(Group(event_type, role, size, size, size, size))
+                groups.append((event_type, role, size, size, size, size))
             else:
                 _compare_role(result, event_type, role, arguments, wanted, fits)
     for event_type, gold_roles in gold.items():
@@ -73,7 +69,7 @@ def compare(predicted: Units, gold: Units, fits: Fits) -> Comparison:
 
 def _one_sided(result: Comparison, event_type: str, role: str, arguments: dict[str, Spans], *, predicted: bool) -> None:
     size = len(arguments)
-    result.groups.append(Group(event_type, role, size if predicted else 0, 0 if predicted else size, 0, 0))
+    result.groups.append((event_type, role, size if predicted else 0, 0 if predicted else size, 0, 0))
     errors = result.false_positives if predicted else result.false_negatives
     errors.extend(Unit(event_type, role, argument) for argument in arguments)
 
@@ -95,7 +91,7 @@ def _compare_role(
             for ours, theirs in matching
             if ours != theirs
         )
-    result.groups.append(Group(event_type, role, len(predicted), len(gold), strict, relaxed))
+    result.groups.append((event_type, role, len(predicted), len(gold), strict, relaxed))
 
 
 def _largest_matching(predicted: dict[str, Spans], gold: dict[str, Spans], fits: Fits) -> list[tuple[str, str]]:

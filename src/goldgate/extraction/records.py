@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.extraction.event import Events, Violation, event_list, read_events
+from goldgate.extraction.event import Events, Violation, event_list, no_events, read_events
 from goldgate.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
@@ -53,8 +53,8 @@ def read_gold_events(record: Mapping[str, Any], source: bytes | None) -> tuple[E
     listed = record.get(key)
     if type(listed) is not list:
         if key not in record and type(record.get("title")) is str:
-            return Events(), None  # published DuEE-Fin: a document without events has no list
-        return Events(), ("events_not_list", f"$.{key if key in record else 'events'}")
+            return no_events(), None  # published DuEE-Fin: a document without events has no list
+        return no_events(), ("events_not_list", f"$.{key if key in record else 'events'}")
     if _is_published(listed, source):
         record, source = {key: [_with_offsets(event) for event in listed]}, None
     found = event_list(record)

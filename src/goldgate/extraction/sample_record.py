@@ -42,7 +42,7 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         if facts.text is None
         else {
             "checked": len(predicted.values),
-            "unsupported": [(value.event_type, value.role, value.text) for value in facts.unsupported],
+            "unsupported": [value[:3] for value in facts.unsupported],
         },
         "cot": None
         if thought is None

@@ -8,7 +8,7 @@ from typing import Any
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.extraction.event import Events, Found, Violation, event_list, read_events
+from goldgate.extraction.event import Events, Value, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.match import Unit, compare, relaxed_rule
 from goldgate.extraction.measures import Measure, all_measures
@@ -33,7 +33,7 @@ class Scorer:
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
         self._fits = relaxed_rule(settings.relaxed)
-        self._is_supported = support_rule(settings.hallucination)
+        self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
     def facts(self, sample: Sample) -> Facts:
@@ -44,8 +44,7 @@ class Scorer:
         text = Haystack(gold.text) if gold.text else None
         facts = Facts(sample, parsed, predicted, comparison, text)
         if text is not None:
-            is_supported = self._is_supported
-            facts.unsupported = [value for value in predicted.values if not is_supported(value, text)]
+            facts.unsupported = self._unsupported(predicted.values, text)
         if comparison.false_positives or comparison.false_negatives:
             facts.mistakes = name_mistakes(comparison, _unsupported_units(facts).__contains__)
         if self._thoughts is not None:
@@ -76,12 +75,12 @@ class Scorer:
             parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
             source = sample.source
         else:
-            return None, Events(violations=[Found(Violation.NOT_PARSED, "$")])
-        if parsed.status is Status.ERROR:
-            return parsed, Events(violations=[Found(Violation.NOT_PARSED, "$")])
+            return None, no_events(Violation.NOT_PARSED)
+        if parsed.status == Status.ERROR:
+            return parsed, no_events(Violation.NOT_PARSED)
         events = event_list(parsed.value)
         if events is None:
-            return parsed, Events(violations=[Found(Violation.NOT_AN_EVENT_LIST, "$")])
+            return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
         return parsed, read_events(events, source, self._roles)
 
 
@@ -112,7 +111,11 @@ def _unsupported_units(facts: Facts) -> set[Unit]:
     """The units of which no value is supported by the text; none where there is no text."""
     if not facts.unsupported:
         return set()
-    units = {Unit(value.event_type, value.role, value.normalized) for value in facts.unsupported}
-    unsupported = {id(value) for value in facts.unsupported}
-    supported = (value for value in facts.predicted.values if id(value) not in unsupported)
-    return units - {Unit(value.event_type, value.role, value.normalized) for value in supported}
+    unsupported = set(facts.unsupported)
+    supported = (value for value in facts.predicted.values if value not in unsupported)
+    return {_unit(value) for value in unsupported} - {_unit(value) for value in supported}
+
+
+def _unit(value: Value) -> Unit:
+    event_type, role, _, normalized, _ = value
+    return Unit(event_type, role, normalized)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Value
-from goldgate.extraction.normalize import Haystack
+from goldgate.extraction.normalize import Haystack, survives
 from goldgate.extraction.sample import Facts
 from goldgate.protocol.model import HallucinationSettings
 
-IsSupported = Callable[[Value, Haystack], bool]
+Unsupported = Callable[[list[Value], Haystack], list[Value]]
 
 
 class Hallucination:
@@ -45,16 +45,26 @@ class Hallucination:
         }
 
 
-def support_rule(settings: HallucinationSettings) -> IsSupported:
-    """When a value is supported, as the protocol sets it."""
+def support_rule(settings: HallucinationSettings) -> Unsupported:
+    """Which of a sample's values are not supported by its text, as the protocol sets it."""
     return _normalized_substring if settings.match_mode == "normalized_substring" else _exact_span
 
 
-def _normalized_substring(value: Value, text: Haystack) -> bool:
-    return text.contains(value.text)
+def _normalized_substring(values: list[Value], text: Haystack) -> list[Value]:
+    whole, contains = text.text, text.contains
+    unsupported = []
+    for value in values:
+        written = value[2]
+        at = whole.find(written)  # the usual answer, inline
+        if (at < 0 or not survives(whole, at, written)) and not contains(written):
+            unsupported.append(value)
+    return unsupported
 
 
-def _exact_span(value: Value, text: Haystack) -> bool:
-    if value.span is not None:
-        return text.text[value.span[0] : value.span[1]] == value.text
-    return value.text in text.text
+def _exact_span(values: list[Value], text: Haystack) -> list[Value]:
+    whole = text.text
+    return [
+        value
+        for value in values
+        if (value[2] not in whole if value[4] is None else whole[slice(*value[4])] != value[2])
+    ]

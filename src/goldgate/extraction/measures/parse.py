@@ -29,11 +29,11 @@ class Parse:
             counts["parse_errors"] += 1
             return
         counts[_METRIC_OF[parsed.status]] += 1
-        counts[f"method.{parsed.method}"] += 1
-        counts[f"thought.{parsed.thought_state}"] += 1
-        if parsed.method is Method.NO_JSON_FOUND:
+        counts["method." + parsed.method] += 1
+        counts["thought." + parsed.thought_state] += 1
+        if parsed.method == Method.NO_JSON_FOUND:
             counts["parse_extraction_failures"] += 1
-        if parsed.status is Status.REPAIRED:
+        if parsed.status == Status.REPAIRED:
             for step in parsed.repairs:
                 counts[f"repair.{step}"] += 1
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
-from goldgate.extraction.measures.strict import groups_of, sizes
+from goldgate.extraction.measures.strict import unit_counts
 from goldgate.extraction.sample import Facts
 
 
@@ -19,6 +19,5 @@ class Relaxed:
         """Nothing more: the groups that strict scoring adds hold the relaxed hits."""
 
     def metrics(self, tally: Tally) -> Metrics:
-        groups = groups_of(tally)
-        hits = sum(group.relaxed * times for group, times in groups)
-        return {**precision_recall_f1("relaxed_", hits, *sizes(groups))}
+        predicted, gold, _, relaxed = unit_counts(tally)
+        return {**precision_recall_f1("relaxed_", relaxed, predicted, gold)}

@@ -6,7 +6,6 @@ from typing import Literal
 
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
-from goldgate.extraction.match import Group
 from goldgate.extraction.sample import Facts
 
 
@@ -25,19 +24,14 @@ class Strict:
             rows[group] += 1
 
     def metrics(self, tally: Tally) -> Metrics:
-        groups = groups_of(tally)
-        hits = sum(group.strict * times for group, times in groups)
-        return {**precision_recall_f1("strict_", hits, *sizes(groups))}
+        predicted, gold, strict, _ = unit_counts(tally)
+        return {**precision_recall_f1("strict_", strict, predicted, gold)}
 
 
-def groups_of(tally: Tally) -> list[tuple[Group, int]]:
-    """The groups of a tally with how often each occurred."""
-    return [(Group._make(row), times) for row, times in tally.rows.items()]
-
-
-def sizes(groups: list[tuple[Group, int]]) -> tuple[int, int]:
-    """How many units were predicted, and how many are in the gold."""
-    return (
-        sum(group.predicted * times for group, times in groups),
-        sum(group.gold * times for group, times in groups),
-    )
+def unit_counts(tally: Tally) -> tuple[int, int, int, int]:
+    """Units predicted, in the gold, matched strictly, matched relaxed."""
+    sums = [0, 0, 0, 0]
+    for (_, _, *counts), times in tally.rows.items():
+        for number, count in enumerate(counts):
+            sums[number] += int(count) * times
+    return sums[0], sums[1], sums[2], sums[3]

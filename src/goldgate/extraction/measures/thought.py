@@ -13,7 +13,7 @@ from goldgate.core.tally import Tally
 from goldgate.extraction.event import Value
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.match import Unit
-from goldgate.extraction.normalize import Haystack
+from goldgate.extraction.normalize import Haystack, survives
 from goldgate.extraction.response import Status, ThoughtState
 from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.protocol.model import CotSettings
@@ -73,7 +73,7 @@ class ThoughtChecker:
 
     def check(self, facts: Facts) -> ThoughtCheck:
         parsed = facts.parsed
-        if parsed is None or parsed.status is Status.ERROR or parsed.thought_state is ThoughtState.UNCLOSED:
+        if parsed is None or parsed.status == Status.ERROR or parsed.thought_state == ThoughtState.UNCLOSED:
             return ThoughtCheck(PARSE_FAIL)
         thought = parsed.thought.strip()
         if not thought and not self.require_block:
@@ -105,25 +105,26 @@ class ThoughtChecker:
         """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
         text = Haystack(thought)
         lines: list[Haystack] = []
-        for value in values:
+        for event_type, role, value, normalized, _ in values:
             if not self.strict:
-                found = text.contains(value.text)
-            elif not (found := _on_the_same_line(thought, value)):
+                found = text.contains(value)
+            elif not (found := _follows_its_role(thought, role, value)):
                 lines = lines or [Haystack(line) for line in thought.split("\n")]
-                found = any(_names(line.text, value.role) and line.contains(value.text) for line in lines)
+                found = any(_names(line.text, role) and line.contains(value) for line in lines)
             if not found:
-                return Unit(value.event_type, value.role, value.normalized)
+                return Unit(event_type, role, normalized)
         return None
 
 
-def _on_the_same_line(thought: str, value: Value) -> bool:
-    """The usual case, fast: the value's first occurrence is on a line that names its role."""
-    at = thought.find(value.text)
+def _follows_its_role(thought: str, role: str, value: str) -> bool:
+    """The usual case, fast: the value's first occurrence has its role before it on the line."""
+    at = thought.find(value)
     if at < 0:
         return False
-    end = thought.find("\n", at)
-    line = thought[thought.rfind("\n", 0, at) + 1 : end if end >= 0 else len(thought)]
-    return value.role in line and _names(line, value.role) and Haystack(line).contains(value.text)
+    role_at = thought.find(role, thought.rfind("\n", 0, at) + 1, at)
+    if role_at < 0 or not survives(thought, at, value):
+        return False
+    return (role[0] not in _LATIN and role[-1] not in _LATIN) or _is_whole_word(thought, role_at, role)
 
 
 def _names(line: str, role: str) -> bool:
@@ -142,14 +143,12 @@ def _occurrences(text: str, part: str) -> list[int]:
     return found
 
 
+_LATIN = frozenset(chr(code) for code in range(128) if chr(code).isalnum())
+
+
 def _is_whole_word(text: str, at: int, word: str) -> bool:
     """A name in Latin letters is not part of a longer word: `sue` in `issue` is none. Chinese has no such edge."""
+    if word[0] in _LATIN and at > 0 and text[at - 1] in _LATIN:
+        return False
     end = at + len(word)
-    return not (
-        (at > 0 and _is_latin(text[at - 1]) and _is_latin(word[0]))
-        or (end < len(text) and _is_latin(text[end]) and _is_latin(word[-1]))
-    )
-
-
-def _is_latin(character: str) -> bool:
-    return character.isascii() and character.isalnum()
+    return not (word[-1] in _LATIN and end < len(text) and text[end] in _LATIN)
