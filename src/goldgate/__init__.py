@@ -1,3 +1,56 @@
-"""Goldgate: from stored model outputs to numbers that can be trusted and a verdict that can gate a release."""
+"""Goldgate: from stored model outputs to numbers that can be trusted and a verdict that can gate a release.
+
+The public names below are imported when they are first used, so `import goldgate` costs nothing.
+"""
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Evaluation",
+    "EventSchema",
+    "GoldgateError",
+    "Protocol",
+    "Scorer",
+    "__version__",
+    "evaluate",
+    "evaluate_files",
+    "load_event_schema",
+    "load_protocol",
+    "parse_response",
+]
+
+if TYPE_CHECKING:
+    from goldgate.core.evaluation import Evaluation
+    from goldgate.errors import GoldgateError
+    from goldgate.extraction.event_schema import EventSchema, load_event_schema
+    from goldgate.extraction.response import parse_response
+    from goldgate.extraction.scorer import Scorer
+    from goldgate.pipeline import evaluate, evaluate_files
+    from goldgate.protocol.load import load_protocol
+    from goldgate.protocol.model import Protocol
+else:
+    _HOMES = {
+        "Evaluation": "goldgate.core.evaluation",
+        "EventSchema": "goldgate.extraction.event_schema",
+        "GoldgateError": "goldgate.errors",
+        "Protocol": "goldgate.protocol.model",
+        "Scorer": "goldgate.extraction.scorer",
+        "evaluate": "goldgate.pipeline",
+        "evaluate_files": "goldgate.pipeline",
+        "load_event_schema": "goldgate.extraction.event_schema",
+        "load_protocol": "goldgate.protocol.load",
+        "parse_response": "goldgate.extraction.response",
+    }
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module 'goldgate' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

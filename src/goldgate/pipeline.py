@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -77,17 +78,18 @@ def evaluate(
     answers = _by_id(predictions, "predictions")
     tally = Tally()
     for identity, (number, record) in _by_id(gold, "gold").items():
-        sample = Sample(parse_gold(identity, record, None, _place("gold", number)))
+        with _located("gold", number):
+            sample = Sample(parse_gold(identity, record))
         if identity in answers:
             number, record = answers.pop(identity)
-            prediction = parse_prediction(record, _place("predictions", number))
-            sample.response, sample.events = prediction.response, prediction.events
+            with _located("predictions", number):
+                sample.response, sample.events = parse_prediction(record)
         scorer.add(scorer.facts(sample), tally)
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",
             "this prediction answers no gold record",
-            place=_place("predictions", number)("id"),
+            place=_place("predictions", number, "id"),
             found=describe(identity),
         )
     return judge(scorer, tally, plan, [], [])
@@ -101,18 +103,28 @@ def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[i
             value = str(value)
         if type(value) is not str or not value:
             raise InputError(
-                f"{kind}.bad_id", f"a {kind} record needs an id", place=_place(kind, number)("id"), found=describe(value)
+                f"{kind}.bad_id", f"a {kind} record needs an id", place=_place(kind, number, "id"), found=describe(value)
             )
         if value in found:
             raise InputError(
-                f"{kind}.duplicate_id", "this id stands twice", place=_place(kind, number)("id"), found=describe(value)
+                f"{kind}.duplicate_id", "this id stands twice", place=_place(kind, number, "id"), found=describe(value)
             )
         found[value] = number, record
     return found
 
 
-def _place(kind: str, number: int) -> Callable[[str | None], Place]:
-    return lambda field: Place(f"{kind} record {number}", None, field)
+def _place(kind: str, number: int, field: str | None) -> Place:
+    return Place(f"{kind} record {number}", None, field)
+
+
+@contextmanager
+def _located(kind: str, number: int) -> Iterator[None]:
+    """Adds to an error which record it was found in."""
+    try:
+        yield
+    except InputError as error:
+        error.place = _place(kind, number, error.place.field)
+        raise
 
 
 def _listed(paths: Paths) -> list[str | Path]:

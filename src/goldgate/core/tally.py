@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-
-Row = tuple[str | int, ...]
+from collections.abc import Hashable, Iterable
 
 
 class Tally:
     """Named counts, and rows with how often each occurred.
 
-    A row is a small fact about part of a sample, such as how one role of one event type came
-    out. Equal rows are kept once, so a breakdown costs one addition a row, and memory grows
-    with the number of different rows, not with the samples.
+    A row is a small fact about part of a sample, such as a hit in one role of one event type.
+    Equal rows are kept once, so memory grows with the number of different rows, not with the samples.
     """
 
     __slots__ = ("counts", "rows")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self.rows: defaultdict[Row, int] = defaultdict(int)
+        self.rows: Counter[Hashable] = Counter()
 
     def __iadd__(self, other: Tally) -> Tally:
         for name, count in other.counts.items():
             self.counts[name] += count
-        for row, count in other.rows.items():
-            self.rows[row] += count
+        self.rows.update(other.rows)
         return self
 
     def __eq__(self, other: object) -> bool:
-        # A count of zero and no count are the same tally.
+        # A count of zero and no count are the same tally; Counter knows that.
         return isinstance(other, Tally) and (
-            Counter(self.counts) == Counter(other.counts) and Counter(self.rows) == Counter(other.rows)
+            Counter(self.counts) == Counter(other.counts) and self.rows == other.rows
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

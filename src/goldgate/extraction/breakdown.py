@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from goldgate.core.metric import Rate, mean, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Violation
+from goldgate.extraction.measures.unit_counts import UnitCounts, unit_counts_by
 from goldgate.extraction.mistakes import Mistake
 from goldgate.extraction.repair import Step
 from goldgate.extraction.response import METHODS, THOUGHT_STATES
 
-_FIELDS = ("predicted", "gold", "strict_hits", "relaxed_hits")
-
 
 def breakdown(tally: Tally) -> dict[str, Any]:
     """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages."""
-    roles: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    types: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for (event_type, role, *counts), times in tally.rows.items():
-        for sums in (roles[str(event_type), str(role)], types[(str(event_type),)]):
-            for number, count in enumerate(counts):
-                sums[number] += int(count) * times
+    types, roles = unit_counts_by(tally, 1), unit_counts_by(tally, 2)
     return {
-        "event_types": _entries(types, ("event_type",)),
-        "roles": _entries(roles, ("event_type", "role")),
-        "macro": {"event_types": _macro(types), "roles": _macro(roles)},
+        "event_types": [_entry(("event_type",), key, counts) for key, counts in types.items()],
+        "roles": [_entry(("event_type", "role"), key, counts) for key, counts in roles.items()],
+        "macro": {"event_types": _macro(types.values()), "roles": _macro(roles.values())},
     }
 
 
@@ -62,28 +56,24 @@ def reading(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _entries(sums: dict[tuple[str, ...], list[int]], names: tuple[str, ...]) -> list[dict[str, Any]]:
-    return [
-        {
-            **dict(zip(names, key, strict=True)),
-            **dict(zip(_FIELDS, sums[key], strict=True)),
-            **{name: rate.as_json() for name, rate in _rates(sums[key]).items()},
-        }
-        for key in sorted(sums)
-    ]
-
-
-def _macro(sums: dict[tuple[str, ...], list[int]]) -> dict[str, Any]:
-    columns: dict[str, list[Rate]] = {name: [] for name in _rates([0, 0, 0, 0])}
-    for counts in sums.values():
-        for name, rate in _rates(counts).items():
-            columns[name].append(rate)
-    return {name: mean(rates).as_json() for name, rates in columns.items()}
-
-
-def _rates(counts: list[int]) -> dict[str, Rate]:
-    predicted, gold, strict, relaxed = counts
+def _entry(names: tuple[str, ...], key: tuple[str, ...], counts: UnitCounts) -> dict[str, Any]:
     return {
-        **precision_recall_f1("strict_", strict, predicted, gold),
-        **precision_recall_f1("relaxed_", relaxed, predicted, gold),
+        **dict(zip(names, key, strict=True)),
+        "predicted": counts.predicted,
+        "gold": counts.gold,
+        "strict_hits": counts.strict,
+        "relaxed_hits": counts.relaxed,
+        **{name: rate.as_json() for name, rate in _rates(counts).items()},
+    }
+
+
+def _macro(all_counts: Iterable[UnitCounts]) -> dict[str, Any]:
+    rates = [_rates(counts) for counts in all_counts]
+    return {name: mean([each[name] for each in rates]).as_json() for name in _rates(UnitCounts(0, 0, 0, 0))}
+
+
+def _rates(counts: UnitCounts) -> dict[str, Rate]:
+    return {
+        **precision_recall_f1("strict_", counts.strict, counts.predicted, counts.gold),
+        **precision_recall_f1("relaxed_", counts.relaxed, counts.predicted, counts.gold),
     }

@@ -7,18 +7,28 @@ in gold.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from goldgate.extraction.normalize import known, normalize
-from goldgate.extraction.repair import NumberText
+from goldgate.extraction.normalize import forget, known, normalize
+from goldgate.extraction.repair import NumberText, number_text
 
 Span = tuple[int, int]
-# Event type → role → normalized argument → its spans. A unit is there once, however often it was said.
-Units = dict[str, dict[str, dict[str, tuple[Span, ...]]]]
+RoleArgument = tuple[str, str]  # role, normalized argument
+# Event type → its (role, argument) pairs, each once however often it was said. The keys are an
+# ordered set: they keep the order of the answer, and they add and compare like a set.
+Units = dict[str, dict[RoleArgument, None]]
 AllowedRoles = Mapping[str, frozenset[str]]
+
+
+class Unit(NamedTuple):
+    """An (event type, role, normalized argument) triple."""
+
+    event_type: str
+    role: str
+    argument: str
 
 
 class Violation(StrEnum):
@@ -46,9 +56,22 @@ class Found(NamedTuple):
     path: str
 
 
-# One argument value as it was written, before units are made of it: event type, role, text,
-# normalized text, span. A plain tuple: there are ten a sample, and naming them costs 3 µs.
-Value = tuple[str, str, str, str, Span | None]
+class Value(NamedTuple):
+    """One argument value as it was written, and the unit that it gives."""
+
+    unit: Unit
+    text: str
+    span: Span | None
+
+
+class Said(NamedTuple):
+    """The values of one event, side by side: roles, texts as written, their normalized forms."""
+
+    event_type: str
+    roles: list[str]
+    texts: list[str]
+    arguments: list[str]
+    spans: list[Span | None] | None  # None where no value carries offsets
 
 
 @dataclass(slots=True)
@@ -56,9 +79,16 @@ class Events:
     """What an event list holds."""
 
     units: Units
-    values: list[Value]
+    said: list[Said]
     violations: list[Found]
     bad_offsets: list[str]  # paths of `start`/`end` that are no span
+
+    def values(self) -> Iterator[Value]:
+        """Every value, one by one: the readable form of `said`."""
+        for event_type, roles, texts, arguments, spans in self.said:
+            for number, role in enumerate(roles):
+                span = spans[number] if spans is not None else None
+                yield Value(Unit(event_type, role, arguments[number]), texts[number], span)
 
 
 def no_events(violation: Violation | None = None) -> Events:
@@ -88,9 +118,9 @@ def event_list(value: Any) -> EventList | None:
 
 def reads_as_events(value: Any) -> bool:
     """Whether a decoded value is meant as events: empty, or with something that has an event type."""
-    if isinstance(value, dict):
-        return event_list(value) is not None
-    return isinstance(value, list) and (not value or any(is_event(item) for item in value))
+    if isinstance(value, list):
+        return not value or is_event(value[0]) or any(is_event(item) for item in value)
+    return event_list(value) is not None
 
 
 def is_event(value: Any) -> bool:
@@ -104,6 +134,7 @@ def read_events(events: EventList, source: str | bytes | None, roles: AllowedRol
     `source` is the JSON text that the list was decoded from: a number that is no small
     integer is read from it once more, because its text (1.10) is what counts, not its value.
     """
+    forget()
     walk = _Walk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
@@ -115,7 +146,7 @@ def read_events(events: EventList, source: str | bytes | None, roles: AllowedRol
 
 
 class _Walk:
-    """One pass over an event list. The usual argument is read inline; whatever is odd about one, in `_odd`."""
+    """One pass over an event list. An event of the usual form takes a short loop, any other one `_careful`."""
 
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
         self.roles = roles
@@ -124,56 +155,80 @@ class _Walk:
         self.inexact = False
 
     def read(self, events: list[Any]) -> None:
-        roles, values, units = self.roles, self.found.values, self.found.units
+        units, said = self.found.units, self.found.said
         for number, event in enumerate(events):
-            if type(event) is not dict:
-                self._note(Violation.EVENT_NOT_OBJECT, number, "")
+            columns = self._usual(event) or self._careful(event, number)
+            if columns is None:
                 continue
-            allowed: frozenset[str] | None = None
-            event_type = event.get("event_type")
-            if type(event_type) is not str or not (event_type := event_type.strip()):
-                self._note(Violation.EVENT_TYPE_INVALID, number, ".event_type")
-                event_type, by_role = None, {}  # walked for its violations alone
+            said.append(columns)
+            pairs = dict.fromkeys(zip(columns[1], columns[3]))  # noqa: B905  # equally long; strict costs 0.2 µs
+            if columns[0] in units:
+                units[columns[0]].update(pairs)
             else:
-                by_role = units.setdefault(event_type, {})
-                if roles is not None:
-                    allowed = roles.get(event_type)
-                    if allowed is None:
-                        self._note(Violation.UNKNOWN_EVENT_TYPE, number, ".event_type")
-            arguments = event.get("arguments")
-            if type(arguments) is not list:
-                self._note(Violation.ARGUMENTS_NOT_LIST, number, ".arguments")
-                continue
-            for place, argument in enumerate(arguments):
-                if type(argument) is dict and event_type is not None and "start" not in argument:
-                    role, text = argument.get("role"), argument.get("argument")
-                    if type(role) is str and type(text) is str and (role := role.strip()):
-                        if allowed is not None and role not in allowed:
-                            self._note(Violation.UNKNOWN_ROLE, number, f".arguments[{place}].role")
-                        normalized = known.get(text)
-                        if normalized is None:
-                            normalized = normalize(text)
-                        if normalized:
-                            values.append((event_type, role, text, normalized, None))
-                            same_role = by_role.get(role)
-                            if same_role is None:
-                                by_role[role] = {normalized: ()}
-                            elif normalized not in same_role:
-                                same_role[normalized] = ()
-                        continue
-                self._odd(argument, event_type, by_role, allowed, number, place)
+                units[columns[0]] = pairs
 
-    def _odd(
-        self,
-        argument: Any,
-        event_type: str | None,
-        by_role: dict[str, dict[str, tuple[Span, ...]]],
-        allowed: frozenset[str] | None,
-        number: int,
-        place: int,
-    ) -> None:
-        """An argument that is malformed, has offsets, or is no plain string."""
-        path = f".arguments[{place}]"
+    def _usual(self, event: Any) -> Said | None:
+        """The columns of an event that is as it should be: known names, and string arguments without offsets."""
+        if type(event) is not dict:
+            return None
+        event_type, arguments = event.get("event_type"), event.get("arguments")
+        if type(event_type) is not str or type(arguments) is not list:
+            return None
+        if self.roles is None:
+            allowed = None
+            event_type = event_type.strip()
+        else:
+            allowed = self.roles.get(event_type)  # the schema's names have no blanks around them
+            if allowed is None:
+                return None
+        if not event_type:
+            return None
+        roles: list[str] = []
+        texts: list[str] = []
+        normalized: list[str] = []
+        for argument in arguments:
+            if type(argument) is not dict or len(argument) != 2:
+                return None
+            role, text = argument.get("role"), argument.get("argument")
+            if type(role) is not str or type(text) is not str:
+                return None
+            if allowed is None:
+                role = role.strip()
+            elif role not in allowed:
+                return None
+            form = known.get(text) or normalize(text)
+            if not form or not role:
+                return None
+            roles.append(role)
+            texts.append(text)
+            normalized.append(form)
+        return Said(event_type, roles, texts, normalized, None)
+
+    def _careful(self, event: Any, number: int) -> Said | None:
+        """The columns of any event, noting all that is wrong with it; None if it gives no units."""
+        if type(event) is not dict:
+            self._note(Violation.EVENT_NOT_OBJECT, number, "")
+            return None
+        allowed: frozenset[str] | None = None
+        event_type = event.get("event_type")
+        if type(event_type) is not str or not (event_type := event_type.strip()):
+            self._note(Violation.EVENT_TYPE_INVALID, number, ".event_type")
+            event_type = None
+        elif self.roles is not None:
+            allowed = self.roles.get(event_type)
+            if allowed is None:
+                self._note(Violation.UNKNOWN_EVENT_TYPE, number, ".event_type")
+        columns = Said(event_type or "", [], [], [], [])
+        arguments = event.get("arguments")
+        if type(arguments) is list:
+            for place, argument in enumerate(arguments):
+                self._argument(argument, allowed, columns, number, f".arguments[{place}]")
+        else:
+            self._note(Violation.ARGUMENTS_NOT_LIST, number, ".arguments")
+        return columns if event_type is not None else None
+
+    def _argument(self, argument: Any, allowed: frozenset[str] | None, columns: Said, number: int, path: str) -> None:
+        """Add what an argument gives to the columns, noting what is wrong with it."""
         if type(argument) is not dict:
             self._note(Violation.ARGUMENT_NOT_OBJECT, number, path)
             return
@@ -184,21 +239,18 @@ class _Walk:
         elif allowed is not None and role not in allowed:
             self._note(Violation.UNKNOWN_ROLE, number, f"{path}.role")
         texts = self._texts(argument, number, f"{path}.argument")
-        span = self._span(argument, number, path)
-        if role is None or event_type is None:
+        span = self._span(argument, number, path) if len(argument) > 2 else None
+        if role is None:
             return
         for text in texts:
             if normalized := normalize(text):
-                here = span if len(texts) == 1 else None  # offsets of a list could belong to any of its items
-                self.found.values.append((event_type, role, text, normalized, here))
-                same_role = by_role.setdefault(role, {})
-                same_role[normalized] = same_role.get(normalized, ()) + (() if here is None else (here,))
-
-    def _note(self, violation: Violation, number: int, path: str) -> None:
-        self.found.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
+                columns.roles.append(role)
+                columns.texts.append(text)
+                columns.arguments.append(normalized)
+                # The offsets of a list could belong to any of its items.
+                columns.spans.append(span if len(texts) == 1 else None)  # type: ignore[union-attr]  # made above
 
     def _texts(self, argument: dict[str, Any], number: int, path: str) -> tuple[str, ...]:
-        """The texts that an argument gives, noting what is wrong with it."""
         if "argument" not in argument:
             self._note(Violation.VALUE_MISSING, number, path)
             return ()
@@ -216,32 +268,35 @@ class _Walk:
         return tuple(texts)
 
     def _number(self, value: Any, number: int, path: str) -> tuple[str, ...]:
-        if type(value) is int or type(value) is NumberText:
+        if type(value) is NumberText:
             self._note(Violation.VALUE_NUMBER, number, path)
-            return (str(value),)
-        if type(value) is float:
+            return (value.text,)
+        if type(value) is int or type(value) is float:
             self._note(Violation.VALUE_NUMBER, number, path)
-            self.inexact = True
+            self.inexact = self.inexact or type(value) is float
             return (repr(value),)
         self._note(Violation.VALUE_INVALID, number, path)
         return ()
 
     def _span(self, argument: dict[str, Any], number: int, path: str) -> Span | None:
+        """The offsets of an argument; DuEE files give only where it begins."""
         start, end = argument.get("start"), argument.get("end")
         if start is None and end is None:
-            return None
+            start, text = argument.get("argument_start_index"), argument.get("argument")
+            if type(start) is not int or type(text) is not str:
+                return None
+            end = start + len(text)
         if type(start) is int and type(end) is int and 0 <= start < end:
             return start, end
         self.found.bad_offsets.append(self.path.replace("*", str(number)) + path)
         return None
 
+    def _note(self, violation: Violation, number: int, path: str) -> None:
+        self.found.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
+
 
 def _with_number_texts(source: str | bytes) -> Any:
     try:
-        return json.loads(source, parse_int=_integer, parse_float=NumberText)
+        return json.loads(source, parse_int=number_text, parse_float=NumberText)
     except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
         return None
-
-
-def _integer(text: str) -> int | NumberText:
-    return int(text) if len(text) < 19 and text != "-0" else NumberText(text)

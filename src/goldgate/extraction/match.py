@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from goldgate.extraction.event import Span, Units
+from goldgate.extraction.event import Events, RoleArgument, Span, Unit
 from goldgate.protocol.model import RelaxedSettings
 
-Spans = tuple[Span, ...]
+Spans = Sequence[Span]
 Fits = Callable[[str, Spans, str, Spans], bool]
 
-
-class Unit(NamedTuple):
-    """An (event type, role, normalized argument) triple."""
-
-    event_type: str
-    role: str
-    argument: str
-
-
-# How one role of one event type came out in a sample, the row that the breakdown counts:
-# event type, role, and how many units were predicted, are gold, matched strictly, matched
-# relaxed. A plain tuple: there are ten a sample.
-Group = tuple[str, str, int, int, int, int]
+# What a row of the breakdown counts, for an event type and role. Predicted units are hits and
+# false positives, gold units hits and false negatives, relaxed hits are hits and pairs.
+HIT, FALSE_POSITIVE, FALSE_NEGATIVE, PAIR = "hit", "false_positive", "false_negative", "relaxed_pair"
+Row = tuple[str, str, str]  # one of these, event type, role
 
 
 class Pair(NamedTuple):
@@ -38,63 +30,79 @@ class Pair(NamedTuple):
 class Comparison(NamedTuple):
     """All that strict and relaxed scoring need to know of a sample."""
 
-    groups: list[Group]
+    rows: list[Row]  # one for each hit, error and pair
     pairs: list[Pair]  # relaxed matches that are no strict ones
     false_positives: list[Unit]
     false_negatives: list[Unit]
 
 
-def compare(predicted: Units, gold: Units, fits: Fits) -> Comparison:
-    """Match the units of a sample, role by role."""
+@dataclass(frozen=True, slots=True)
+class RelaxedRule:
+    """When two arguments of the same role may be matched."""
+
+    fits: Fits
+    uses_spans: bool
+
+
+def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
+    """Match the units of a sample, event type by event type."""
     result = Comparison([], [], [], [])
-    groups = result.groups
-    for event_type, roles in predicted.items():
-        gold_roles = gold.get(event_type, {})
-        for role, arguments in roles.items():
-            wanted = gold_roles.get(role)
-            if wanted is None:
-                _one_sided(result, event_type, role, arguments, predicted=True)
-            elif arguments == wanted or arguments.keys() == wanted.keys():
-                size = len(wanted)
-                groups.append((event_type, role, size, size, size, size))
-            else:
-                _compare_role(result, event_type, role, arguments, wanted, fits)
-    for event_type, gold_roles in gold.items():
-        roles = predicted.get(event_type, {})
-        for role, wanted in gold_roles.items():
-            if role not in roles:
-                _one_sided(result, event_type, role, wanted, predicted=False)
+    ours, theirs = predicted.units, gold.units
+    for event_type, said in ours.items():
+        wanted = theirs.get(event_type)
+        if wanted == said:
+            result.rows.extend([(HIT, event_type, role) for role, _ in said])
+        elif wanted is None:
+            _note(result.rows, result.false_positives, FALSE_POSITIVE, event_type, said)
+        else:
+            result.rows.extend([(HIT, event_type, role) for role, _ in said.keys() & wanted.keys()])
+            extra = [pair for pair in said if pair not in wanted]
+            missed = [pair for pair in wanted if pair not in said]
+            _note(result.rows, result.false_positives, FALSE_POSITIVE, event_type, extra)
+            _note(result.rows, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
+            # Only where both sides have something left can relaxed matching find more.
+            for role in sorted({role for role, _ in extra} & {role for role, _ in missed}):
+                _match_role(result, event_type, role, predicted, gold, rule)
+    for event_type, wanted in theirs.items():
+        if event_type not in ours:
+            _note(result.rows, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
     return result
 
 
-def _one_sided(result: Comparison, event_type: str, role: str, arguments: dict[str, Spans], *, predicted: bool) -> None:
-    size = len(arguments)
-    result.groups.append((event_type, role, size if predicted else 0, 0 if predicted else size, 0, 0))
-    errors = result.false_positives if predicted else result.false_negatives
-    errors.extend(Unit(event_type, role, argument) for argument in arguments)
+def _note(rows: list[Row], errors: list[Unit], name: str, event_type: str, pairs: Iterable[RoleArgument]) -> None:
+    for role, argument in pairs:
+        rows.append((name, event_type, role))
+        errors.append(Unit(event_type, role, argument))
 
 
-def _compare_role(
-    result: Comparison, event_type: str, role: str, predicted: dict[str, Spans], gold: dict[str, Spans], fits: Fits
+def _match_role(
+    result: Comparison, event_type: str, role: str, predicted: Events, gold: Events, rule: RelaxedRule
 ) -> None:
-    extra = [argument for argument in predicted if argument not in gold]
-    missed = [argument for argument in gold if argument not in predicted]
-    strict = len(predicted) - len(extra)
-    result.false_positives.extend(Unit(event_type, role, argument) for argument in extra)
-    result.false_negatives.extend(Unit(event_type, role, argument) for argument in missed)
-    relaxed = strict
-    if extra and missed:  # otherwise the exact matches are already as many as there can be
-        matching = _largest_matching(predicted, gold, fits)
-        relaxed = len(matching)
-        result.pairs.extend(
-            Pair(Unit(event_type, role, ours), Unit(event_type, role, theirs))
-            for ours, theirs in matching
-            if ours != theirs
-        )
-    result.groups.append((event_type, role, len(predicted), len(gold), strict, relaxed))
+    """Add the relaxed matches of one role: those beyond the exact ones are rows of their own."""
+    ours = _arguments(predicted, event_type, role, rule.uses_spans)
+    theirs = _arguments(gold, event_type, role, rule.uses_spans)
+    matching = _largest_matching(ours, theirs, rule.fits)
+    result.rows.extend([(PAIR, event_type, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
+    result.pairs.extend(
+        Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b
+    )
 
 
-def _largest_matching(predicted: dict[str, Spans], gold: dict[str, Spans], fits: Fits) -> list[tuple[str, str]]:
+def _arguments(events: Events, event_type: str, role: str, with_spans: bool) -> dict[str, list[Span]]:
+    """The normalized arguments of a role, with their offsets where the rule looks at them."""
+    arguments: dict[str, list[Span]] = {argument: [] for r, argument in events.units[event_type] if r == role}
+    if with_spans:
+        spans: defaultdict[str, list[Span]] = defaultdict(list)
+        for unit, _, span in events.values():
+            if span is not None and unit.event_type == event_type and unit.role == role:
+                spans[unit.argument].append(span)
+        arguments.update(spans)
+    return arguments
+
+
+def _largest_matching(
+    predicted: dict[str, list[Span]], gold: dict[str, list[Span]], fits: Fits
+) -> list[tuple[str, str]]:
     """Pairs of a largest one-to-one matching in which every exact match keeps both its sides matched.
 
     Exact pairs come first, then each unmatched argument of the smaller side looks for an
@@ -140,11 +148,11 @@ def augment(left: Sequence[str], right: Sequence[str], fit: Callable[[str, str],
 # --- when two different arguments may be matched
 
 
-def relaxed_rule(settings: RelaxedSettings) -> Fits:
+def relaxed_rule(settings: RelaxedSettings) -> RelaxedRule:
     """The rule that a protocol sets."""
     if settings.match_mode == "include_or_char_overlap":
-        return _include_or_char_overlap(Fraction(settings.char_overlap_threshold))
-    return _span_iou(Fraction(settings.span_iou_threshold))
+        return RelaxedRule(_include_or_char_overlap(Fraction(settings.char_overlap_threshold)), uses_spans=False)
+    return RelaxedRule(_span_iou(Fraction(settings.span_iou_threshold)), uses_spans=True)
 
 
 def _include_or_char_overlap(threshold: Fraction) -> Fits:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from goldgate.extraction.match import Comparison, Unit
+from goldgate.extraction.event import Unit
+from goldgate.extraction.match import Comparison
 
 
 class Mistake(StrEnum):

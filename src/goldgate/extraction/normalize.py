@@ -68,10 +68,14 @@ def normalize(text: str) -> str:
     """The comparable form of a short text; empty if nothing but whitespace is in it. Remembered in `known`."""
     normalized = known.get(text)
     if normalized is None:
-        if len(known) >= KNOWN_ENTRIES:
-            known.clear()
         normalized = known[text] = normalize_long(text)
     return normalized
+
+
+def forget() -> None:
+    """Keep `known` within its limit; called once a sample, not once a value."""
+    if len(known) > KNOWN_ENTRIES:
+        known.clear()
 
 
 def normalize_long(text: str) -> str:

@@ -1,18 +1,23 @@
-"""Gold and prediction records as they are stored, turned into samples, every mistake with its field."""
+"""Gold and prediction records as they are stored, turned into values, every mistake with its field.
+
+An error raised here knows the field; whoever read the record adds the file and the line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.extraction.event import Events, Violation, event_list, no_events, read_events
+from goldgate.extraction.event import EventList, Events, Violation, no_events, read_events
 from goldgate.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
 TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
 
 _EXPECTED = {
+    "events_not_list": "a list of events (empty if there are none)",
+    "offsets_invalid": "two integers, 0 <= start < end",
     Violation.EVENT_NOT_OBJECT: "an object",
     Violation.EVENT_TYPE_INVALID: "a string that is not empty",
     Violation.ARGUMENTS_NOT_LIST: "a list (empty if there are no arguments)",
@@ -22,18 +27,24 @@ _EXPECTED = {
     Violation.VALUE_INVALID: "a string, a number, or a list of these",
 }
 
-PlaceOf = Callable[[str | None], Place]
 
-
-def parse_gold(identity: str, record: Mapping[str, Any], source: bytes | None, place: PlaceOf) -> Gold:
-    """A gold record; a mistake in it is an InputError."""
-    events, problem = read_gold_events(record, source)
-    if problem is not None:
-        raise gold_error(problem[0], problem[1], record, place)
-    text = source_text(record)
+def parse_gold(identity: str, record: Mapping[str, Any], source: bytes | None = None) -> Gold:
+    """A gold record; the first mistake in it is an InputError."""
+    events = gold_events(record, source)
+    if events.violations or events.bad_offsets or type(record.get("events")) is not list:
+        problems = gold_problems(record, events)
+        if problems:
+            raise gold_error(*problems[0], record)
+    text = record.get("text")
+    if "title" in record:
+        text = source_text(record)
     if text is not None and type(text) is not str:
         raise InputError(
-            "gold.wrong_type", "the source text is not text", place=place("text"), expected="a string", found=describe(text)
+            "gold.wrong_type",
+            "the source text is not text",
+            place=Place(field="text"),
+            expected="a string",
+            found=describe(text),
         )
     return Gold(identity, text or None, events)
 
@@ -47,108 +58,74 @@ def source_text(record: Mapping[str, Any]) -> Any:
     return text
 
 
-def read_gold_events(record: Mapping[str, Any], source: bytes | None) -> tuple[Events, tuple[str, str] | None]:
-    """The events of a gold record, and the first thing that is wrong with them (what, JSON path)."""
-    key = "events" if "events" in record else "event_list"
-    listed = record.get(key)
-    if type(listed) is not list:
-        if key not in record and type(record.get("title")) is str:
-            return no_events(), None  # published DuEE-Fin: a document without events has no list
-        return no_events(), ("events_not_list", f"$.{key if key in record else 'events'}")
-    if _is_published(listed, source):
-        record, source = {key: [_with_offsets(event) for event in listed]}, None
-    found = event_list(record)
-    assert found is not None  # it has a list under one of the two keys
-    events = read_events(found, source)
-    problems = [(str(f.violation), f.path) for f in events.violations if f.violation not in TOLERATED_IN_GOLD]
+def gold_events(record: Mapping[str, Any], source: bytes | None) -> Events:
+    """The events of a gold record, with whatever is wrong with them."""
+    listed = record.get("events")
+    if type(listed) is list:
+        return read_events(EventList(listed, "$.events[*]"), source)
+    listed = record.get("event_list")
+    if type(listed) is list and "events" not in record:
+        return read_events(EventList(listed, "$.event_list[*]"), source)
+    return no_events()
+
+
+def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, str]]:
+    """Everything that is wrong with the events of a gold record: what, and its JSON path."""
+    problems: list[tuple[str, str]] = []
+    key = "events" if "events" in record or "event_list" not in record else "event_list"
+    # Published DuEE-Fin files have no list at all for a document without events.
+    without_list = key not in record and type(record.get("title")) is str
+    if type(record.get(key)) is not list and not without_list:
+        problems.append(("events_not_list", f"$.{key}"))
+    for found in events.violations:
+        if found.violation not in TOLERATED_IN_GOLD:
+            problems.append((found.violation.value, found.path))
     problems += [("offsets_invalid", path) for path in events.bad_offsets]
-    return events, (problems[0] if problems else None)
+    return problems
 
 
-def gold_error(what: str, path: str, record: Mapping[str, Any], place: PlaceOf) -> InputError:
+def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
     """The error for a gold record whose events are not what they must be."""
-    expected = "two integers, 0 <= start < end"
-    if what == "events_not_list":
-        expected = "a list of events (empty if there are none)"
-    elif what != "offsets_invalid":
-        expected = _EXPECTED[Violation(what)]
     return InputError(
         f"gold.{what}",
         "this gold record is malformed",
-        place=place(path.removeprefix("$.")),
-        expected=expected,
+        place=Place(field=path.removeprefix("$.")),
+        expected=_EXPECTED[what],
         found=_found_at(record, path, what),
     )
 
 
-class Prediction:
-    """What a prediction record says: a response, or decoded events."""
-
-    __slots__ = ("events", "response")
-
-    def __init__(self, response: str | None, events: Any) -> None:
-        self.response = response
-        self.events = events
-
-
-def parse_prediction(record: Mapping[str, Any], place: PlaceOf) -> Prediction:
-    """A prediction record; if it has both, the response is what the model said."""
+def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] | None]:
+    """What a prediction record says: a response, or decoded events. The response is what the model said."""
     if "response" in record:
         response = record["response"]
         if type(response) is str:
-            return Prediction(response, None)
+            return response, None
         raise InputError(
             "predictions.wrong_type",
             "a response is the raw text that the model wrote",
-            place=place("response"),
+            place=Place(field="response"),
             expected='a string ("" if the model said nothing)',
             found=describe(response),
         )
     if "events" in record:
-        if type(record["events"]) is list:
-            return Prediction(None, record["events"])
+        events = record["events"]
+        if type(events) is list:
+            return None, events
         raise InputError(
             "predictions.wrong_type",
             "the events of a structured prediction are a list",
-            place=place("events"),
+            place=Place(field="events"),
             expected="a list",
-            found=describe(record["events"]),
+            found=describe(events),
         )
     raise InputError(
         "predictions.no_answer",
         "this prediction has no answer",
-        place=place("response"),
+        place=Place(field="response"),
         expected='"response" (raw text) or "events" (a list)',
         found="the keys " + ", ".join(sorted(map(str, record))[:8]),
     )
-
-
-def _is_published(events: list[Any], source: bytes | None) -> bool:
-    """Whether offsets are given as in the published DuEE files; a look at the bytes is the cheap answer."""
-    if source is not None and b'"argument_start_index"' not in source:
-        return False
-    return any(_has_published_offset(event) for event in events)
-
-
-def _has_published_offset(event: Any) -> bool:
-    arguments = event.get("arguments") if isinstance(event, dict) else None
-    return isinstance(arguments, list) and any("argument_start_index" in a for a in arguments if isinstance(a, dict))
-
-
-def _with_offsets(event: Any) -> Any:
-    """A DuEE event with `argument_start_index` as start and end."""
-    if not isinstance(event, dict) or not isinstance(event.get("arguments"), list):
-        return event
-    return {**event, "arguments": [_with_offset(argument) for argument in event["arguments"]]}
-
-
-def _with_offset(argument: Any) -> Any:
-    if not isinstance(argument, dict) or "argument_start_index" not in argument:
-        return argument
-    start, text = argument["argument_start_index"], argument.get("argument")
-    if type(start) is not int or type(text) is not str:
-        return argument
-    return {**argument, "start": start, "end": start + len(text)}
 
 
 def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
@@ -166,5 +143,3 @@ def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
     if what == "offsets_invalid" and isinstance(value, Mapping):
         return f"start {describe(value.get('start'))}, end {describe(value.get('end'))}"
     return describe(value)
-
-

@@ -86,7 +86,7 @@ def _inputs(
     """Digests and sample counts, sorted: in what order the files were named changes nothing."""
     inputs: dict[str, Any] = {
         kind: sorted(
-            ({"sha256": file.sha256, "samples": file.records} for file in files), key=lambda entry: str(entry["sha256"])
+            ({"sha256": file.sha256(), "samples": file.records} for file in files), key=lambda entry: str(entry["sha256"])
         )
         for kind, files in (("gold", gold), ("predictions", predictions))
     }

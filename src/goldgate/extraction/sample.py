@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.extraction.event import Events, Value
-from goldgate.extraction.match import Comparison, Unit
+from goldgate.extraction.event import Events, Unit, Value
+from goldgate.extraction.match import Comparison
 from goldgate.extraction.mistakes import Named
 from goldgate.extraction.normalize import Haystack
 from goldgate.extraction.response import Parsed
@@ -52,5 +52,5 @@ class ThoughtCheck:
     bucket: str
     type_consistent: bool = False
     argument_consistent: bool = False
-    mentioned: tuple[str, ...] = ()
+    mentioned: list[str] | None = None
     missing: Unit | None = None  # the first predicted argument that the thought does not have

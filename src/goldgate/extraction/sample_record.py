@@ -18,7 +18,7 @@ def render_record(facts: Facts) -> bytes:
 
 
 def sample_record(facts: Facts) -> dict[str, Any]:
-    """The record as plain values. `gold` and `predicted` are type → role → argument → spans."""
+    """The record as plain values. `gold` and `predicted` are type → [role, argument] pairs."""
     parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
     return {
         "id": facts.sample.gold.id,
@@ -30,8 +30,8 @@ def sample_record(facts: Facts) -> dict[str, Any]:
             "repairs": parsed.repairs,
             "thought": parsed.thought_state,
         },
-        "gold": facts.sample.gold.events.units,
-        "predicted": predicted.units,
+        "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
+        "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
         "relaxed_pairs": [{"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs],
         "errors": [
             {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": tuple(unit)}
@@ -41,8 +41,8 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         "hallucination": None
         if facts.text is None
         else {
-            "checked": len(predicted.values),
-            "unsupported": [value[:3] for value in facts.unsupported],
+            "checked": sum(len(said.texts) for said in predicted.said),
+            "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
         "cot": None
         if thought is None

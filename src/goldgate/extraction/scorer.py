@@ -8,9 +8,9 @@ from typing import Any
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.extraction.event import Events, Value, Violation, event_list, no_events, read_events
+from goldgate.extraction.event import Events, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.match import Unit, compare, relaxed_rule
+from goldgate.extraction.match import compare, relaxed_rule
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule
 from goldgate.extraction.measures.thought import ThoughtChecker
@@ -32,7 +32,7 @@ class Scorer:
         self.measures: list[Measure] = all_measures(settings)
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
-        self._fits = relaxed_rule(settings.relaxed)
+        self._relaxed = relaxed_rule(settings.relaxed)
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
@@ -40,11 +40,11 @@ class Scorer:
         """Everything that can be said of a sample."""
         parsed, predicted = self._read(sample)
         gold = sample.gold
-        comparison = compare(predicted.units, gold.events.units, self._fits)
+        comparison = compare(predicted, gold.events, self._relaxed)
         text = Haystack(gold.text) if gold.text else None
         facts = Facts(sample, parsed, predicted, comparison, text)
         if text is not None:
-            facts.unsupported = self._unsupported(predicted.values, text)
+            facts.unsupported = self._unsupported(predicted, text)
         if comparison.false_positives or comparison.false_negatives:
             facts.mistakes = name_mistakes(comparison, _unsupported_units(facts).__contains__)
         if self._thoughts is not None:
@@ -112,10 +112,5 @@ def _unsupported_units(facts: Facts) -> set[Unit]:
     if not facts.unsupported:
         return set()
     unsupported = set(facts.unsupported)
-    supported = (value for value in facts.predicted.values if value not in unsupported)
-    return {_unit(value) for value in unsupported} - {_unit(value) for value in supported}
-
-
-def _unit(value: Value) -> Unit:
-    event_type, role, _, normalized, _ = value
-    return Unit(event_type, role, normalized)
+    supported = {value.unit for value in facts.predicted.values() if value not in unsupported}
+    return {value.unit for value in unsupported} - supported

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from goldgate.core.tally import Tally
@@ -77,31 +76,39 @@ class ShardScorer:
         tally = Tally()
         records: list[bytes] = []
         scorer, keep_records = self.scorer, self.keep_records
-        for at in zip(*shard, strict=True):
-            facts = scorer.facts(self.sample(*at))
+        for sample in self.samples(shard):
+            facts = scorer.facts(sample)
             scorer.add(facts, tally)
             if keep_records:
                 records.append(render_record(facts))
         return ShardResult(len(shard.gold_locations), tally, b"".join(records))
 
-    def sample(self, location: int, length: int, predicted_location: int, predicted_length: int) -> Sample:
-        """Read one sample; a mistake in either record is an error with its line."""
-        store = self.gold
-        data = store.read(location, length)
-        record = store.decode(location, data)
-        identity = id_of(record, store, location)
-        gold = parse_gold(identity, record, data, partial(store.place, location))
-        if not predicted_length:
-            return Sample(gold)
-        answers = self.predictions
-        answer_data = answers.read(predicted_location, predicted_length)
-        answer = answers.decode(predicted_location, answer_data)
-        if id_of(answer, answers, predicted_location) != identity:
-            for records, where, line in ((store, location, data), (answers, predicted_location, answer_data)):
-                _refuse_second_id(records, where, line)
-            raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
-        prediction = parse_prediction(answer, partial(answers.place, predicted_location))
-        return Sample(gold, prediction.response, prediction.events, answer_data)
+    def samples(self, shard: Shard) -> Iterator[Sample]:
+        """Read the samples of a shard; a mistake in a record is an error with its line."""
+        lines = self.gold.read_many(shard.gold_locations, shard.gold_lengths)
+        answers = self.predictions.read_many(shard.predicted_locations, shard.predicted_lengths)
+        for at, line, predicted_at, answer in zip(
+            shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
+        ):
+            record = self.gold.decode(at, line)
+            identity = id_of(record, self.gold, at)
+            try:
+                gold = parse_gold(identity, record, line)
+            except InputError as error:
+                raise self.gold.at(error, at) from None
+            if not answer:
+                yield Sample(gold)
+                continue
+            record = self.predictions.decode(predicted_at, answer)
+            if id_of(record, self.predictions, predicted_at) != identity:
+                _refuse_second_id(self.gold, at, line)
+                _refuse_second_id(self.predictions, predicted_at, answer)
+                raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
+            try:
+                response, events = parse_prediction(record)
+            except InputError as error:
+                raise self.predictions.at(error, predicted_at) from None
+            yield Sample(gold, response, events, answer)
 
 
 def _refuse_second_id(store: RecordStore, location: int, data: bytes) -> None:

@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 import zlib
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,20 +30,26 @@ _OFFSET = (1 << OFFSET_BITS) - 1
 _BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
 @dataclass(slots=True)
 class RecordFile:
-    """One file of records. `path` is where its plain bytes are: its own, or a copy unpacked for reading."""
+    """One file of records."""
 
     name: str  # as the user gave it
     kind: str  # gold, predictions
-    path: str
-    sha256: str
+    stored: str  # where its bytes are: under its name or, if it was a pipe, in a copy
+    path: str  # where its plain bytes are: the same or, if it is packed, in a copy
     is_array: bool = False
     start: int = 0
     records: int = 0
-    temporary: Any = field(default=None, repr=False)  # keeps the unpacked copy until the file is done with
+    copies: list[Any] = field(default_factory=list, repr=False)  # temporary files, there until they are closed
+
+    def sha256(self) -> str:
+        """The digest of the stored bytes."""
+        with open(self.stored, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class RecordStore:
@@ -65,6 +72,21 @@ class RecordStore:
                 place=Place(self.files[number].name),
             )
         return data
+
+    def read_many(self, locations: array[int], lengths: array[int]) -> list[bytes]:
+        """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
+        if not locations:
+            return []
+        first, end = locations[0], locations[-1] + lengths[-1]
+        if 0 <= end - first <= sum(lengths) + len(lengths) * _GAP and all(map(int.__le__, locations, locations[1:])):
+            block = self.read(first, end - first)
+            return [block[at - first : at - first + length] for at, length in zip(locations, lengths, strict=True)]
+        return [self.read(at, length) if length else b"" for at, length in zip(locations, lengths, strict=True)]
+
+    def at(self, error: InputError, location: int) -> InputError:
+        """The error, with the file and line of the record that it was found in."""
+        error.place = self.place(location, error.place.field)
+        return error
 
     def place(self, location: int, fieldname: str | None = None) -> Place:
         """The file and line of a record: counted now, because only an error asks."""
@@ -99,11 +121,11 @@ class RecordStore:
             os.close(descriptor)
         self._descriptors.clear()
         for file in self.files:
-            if file.temporary is not None:
-                file.temporary.close()
+            for copy in file.copies:
+                copy.close()
 
     def __getstate__(self) -> list[RecordFile]:
-        return [RecordFile(f.name, f.kind, f.path, f.sha256, f.is_array, f.start, f.records) for f in self.files]
+        return [RecordFile(f.name, f.kind, f.stored, f.path, f.is_array, f.start, f.records) for f in self.files]
 
     def __setstate__(self, files: list[RecordFile]) -> None:
         self.__init__(files)  # type: ignore[misc]  # a worker process opens its own descriptors
@@ -147,21 +169,19 @@ def decode(data: bytes) -> Any:
 
 
 def open_records(path: str | Path, kind: str) -> RecordFile:
-    """Get a file ready for reading: its digest, its form, and plain bytes that can be read anywhere."""
+    """Get a file ready for reading: its form, and plain bytes that can be read at any place."""
     name = str(path)
-    temporary: IO[bytes] | None = None
+    file = RecordFile(name, kind, os.path.abspath(path), os.path.abspath(path))
     try:
         with open(path, "rb") as given:
             stream: IO[bytes] = given
             if not S_ISREG(os.fstat(given.fileno()).st_mode):  # a pipe: records must be found again by offset
-                stream = temporary = _copy(given)
-            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # a binary file
-            stream.seek(0)
+                stream = _copy(given, file)
+                file.stored = file.path = stream.name
             if stream.read(2) == _GZIP:
                 stream.seek(0)
                 with gzip.GzipFile(fileobj=stream) as packed:
-                    temporary = _copy(packed)
-        file = RecordFile(name, kind, temporary.name if temporary else os.path.abspath(path), sha256, temporary=temporary)
+                    file.path = _copy(packed, file).name
         _sniff(file)
         return file
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
@@ -177,8 +197,9 @@ def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     return _elements(file) if file.is_array else _lines(file)
 
 
-def _copy(source: IO[bytes] | gzip.GzipFile) -> IO[bytes]:
+def _copy(source: IO[bytes] | gzip.GzipFile, file: RecordFile) -> IO[bytes]:
     copy = tempfile.NamedTemporaryFile(prefix="goldgate-")  # noqa: SIM115  # lives as long as its RecordFile
+    file.copies.append(copy)
     shutil.copyfileobj(source, copy, _BLOCK)
     copy.flush()
     copy.seek(0)

@@ -1,0 +1,31 @@
+"""Reports rendered from plain values. A new format is a file and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Report = dict[str, Any]
+Renderer = Callable[[Report], str]
+
+
+def _json(report: Report) -> str:
+    from goldgate.core.evaluation import render_json
+
+    return render_json(report).decode()
+
+
+def _text(report: Report) -> str:
+    from goldgate.report.text import render_text
+
+    return render_text(report)
+
+
+def _markdown(report: Report) -> str:
+    from goldgate.report.markdown import render_markdown
+
+    return render_markdown(report)
+
+
+# The command line lists these names in its help, so nothing is imported before one is used.
+RENDERERS: dict[str, Renderer] = {"json": _json, "text": _text, "markdown": _markdown}

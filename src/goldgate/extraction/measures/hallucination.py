@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
-from goldgate.extraction.event import Value
-from goldgate.extraction.normalize import Haystack, survives
+from goldgate.extraction.event import Events, Value
+from goldgate.extraction.normalize import STANDS_ALONE, Haystack
 from goldgate.extraction.sample import Facts
 from goldgate.protocol.model import HallucinationSettings
 
-Unsupported = Callable[[list[Value], Haystack], list[Value]]
+Unsupported = Callable[[Events, Haystack], list[Value]]
 
 
 class Hallucination:
@@ -27,7 +27,7 @@ class Hallucination:
             counts["hallucination_unchecked"] += 1
             return
         counts["hallucination_samples"] += 1
-        counts["hallucination_values"] += len(facts.predicted.values)
+        counts["hallucination_values"] += sum([len(said[2]) for said in facts.predicted.said])
         if facts.unsupported:
             counts["hallucinating_samples"] += 1
             counts["hallucinated_values"] += len(facts.unsupported)
@@ -50,21 +50,23 @@ def support_rule(settings: HallucinationSettings) -> Unsupported:
     return _normalized_substring if settings.match_mode == "normalized_substring" else _exact_span
 
 
-def _normalized_substring(values: list[Value], text: Haystack) -> list[Value]:
-    whole, contains = text.text, text.contains
-    unsupported = []
-    for value in values:
-        written = value[2]
-        at = whole.find(written)  # the usual answer, inline
-        if (at < 0 or not survives(whole, at, written)) and not contains(written):
-            unsupported.append(value)
-    return unsupported
+def _normalized_substring(events: Events, text: Haystack) -> list[Value]:
+    find, whole = text.text.find, text.text + " "
+    doubtful = False
+    for said in events.said:
+        for written in said[2]:
+            at = find(written)  # the usual answer of `contains`, inline
+            if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:
+                doubtful = True
+    if not doubtful:
+        return []
+    return [value for value in events.values() if not text.contains(value.text)]
 
 
-def _exact_span(values: list[Value], text: Haystack) -> list[Value]:
+def _exact_span(events: Events, text: Haystack) -> list[Value]:
     whole = text.text
     return [
         value
-        for value in values
-        if (value[2] not in whole if value[4] is None else whole[slice(*value[4])] != value[2])
+        for value in events.values()
+        if (value.text not in whole if value.span is None else whole[slice(*value.span)] != value.text)
     ]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
-from goldgate.extraction.measures.strict import unit_counts
+from goldgate.extraction.measures.unit_counts import unit_counts
 from goldgate.extraction.sample import Facts
 
 
@@ -16,8 +16,8 @@ class Relaxed:
     section: Literal["main", "diagnostics"] = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        """Nothing more: the groups that strict scoring adds hold the relaxed hits."""
+        """Nothing more: the rows that strict scoring adds hold the relaxed pairs."""
 
     def metrics(self, tally: Tally) -> Metrics:
-        predicted, gold, _, relaxed = unit_counts(tally)
-        return {**precision_recall_f1("relaxed_", relaxed, predicted, gold)}
+        counts = unit_counts(tally)
+        return {**precision_recall_f1("relaxed_", counts.relaxed, counts.predicted, counts.gold)}

@@ -10,10 +10,9 @@ from typing import Literal
 
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
-from goldgate.extraction.event import Value
+from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.match import Unit
-from goldgate.extraction.normalize import Haystack, survives
+from goldgate.extraction.normalize import STANDS_ALONE, Haystack
 from goldgate.extraction.response import Status, ThoughtState
 from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.protocol.model import CotSettings
@@ -82,49 +81,56 @@ class ThoughtChecker:
             return ThoughtCheck(SKIPPED)
         folded = thought.casefold()
         predicted = facts.predicted.units.keys()
-        mentioned = tuple(
-            name for name, wanted in self.types if wanted in folded and self._is_mentioned(folded, wanted)
-        )
-        if self.strict:
-            type_consistent = predicted == set(mentioned)
-        else:
-            type_consistent = predicted <= set(mentioned)
-        missing = self._first_missing(facts.predicted.values, thought)
+        mentioned = [name for name, wanted in self.types if wanted in folded and self._is_mentioned(folded, wanted)]
+        type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or not self.strict)
+        missing = self._first_missing(facts.predicted, thought)
         return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing)
 
     def _is_mentioned(self, folded: str, name: str) -> bool:
         """Whether the name stands somewhere by itself: not inside a longer type's name, not inside a word."""
         longer = self.longer[name]
-        return any(
-            not any(at >= inside and folded.startswith(other, at - inside) for other, inside in longer)
-            for at in _occurrences(folded, name)
-            if _is_whole_word(folded, at, name)
-        )
+        at = folded.find(name)
+        while at >= 0:
+            if _is_whole_word(folded, at, name):
+                for other, inside in longer:
+                    if at >= inside and folded.startswith(other, at - inside):
+                        break
+                else:
+                    return True
+            at = folded.find(name, at + 1)
+        return False
 
-    def _first_missing(self, values: list[Value], thought: str) -> Unit | None:
+    def _first_missing(self, events: Events, thought: str) -> Unit | None:
         """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
-        text = Haystack(thought)
-        lines: list[Haystack] = []
-        for event_type, role, value, normalized, _ in values:
-            if not self.strict:
+        if self.strict and _usual(events, thought):
+            return None
+        text, lines = Haystack(thought), [Haystack(line) for line in thought.split("\n")]
+        for unit, value, _ in events.values():
+            if self.strict:
+                found = any(_names(line.text, unit.role) and line.contains(value) for line in lines)
+            else:
                 found = text.contains(value)
-            elif not (found := _follows_its_role(thought, role, value)):
-                lines = lines or [Haystack(line) for line in thought.split("\n")]
-                found = any(_names(line.text, role) and line.contains(value) for line in lines)
             if not found:
-                return Unit(event_type, role, normalized)
+                return unit
         return None
 
 
-def _follows_its_role(thought: str, role: str, value: str) -> bool:
-    """The usual case, fast: the value's first occurrence has its role before it on the line."""
-    at = thought.find(value)
-    if at < 0:
-        return False
-    role_at = thought.find(role, thought.rfind("\n", 0, at) + 1, at)
-    if role_at < 0 or not survives(thought, at, value):
-        return False
-    return (role[0] not in _LATIN and role[-1] not in _LATIN) or _is_whole_word(thought, role_at, role)
+def _usual(events: Events, thought: str) -> bool:
+    """The usual case, fast: every value stands there as it is, after its role on the same line."""
+    find, rfind, padded = thought.find, thought.rfind, thought + " "
+    for _, roles, texts, _, _ in events.said:
+        for role, value in zip(roles, texts, strict=True):
+            at = find(value)
+            role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
+            if (
+                role_at < 0
+                or padded[role_at + len(role)] in _LATIN
+                or padded[role_at - 1] in _LATIN  # before the first character stands, by wrapping, the blank
+                or value[0] not in STANDS_ALONE
+                or padded[at + len(value)] not in STANDS_ALONE
+            ):
+                return False
+    return True
 
 
 def _names(line: str, role: str) -> bool:

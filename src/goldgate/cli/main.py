@@ -1,0 +1,46 @@
+"""The `goldgate` command."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from goldgate import __version__
+from goldgate.cli.start import start
+
+# Name → module and the command in it, in the order of the help. A new command is a file and a line here.
+COMMANDS = {
+    "extraction": ("goldgate.cli.extraction", "extraction_command"),
+    "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports the module of a command only when that command is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name]
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", message="goldgate %(version)s")
+def goldgate() -> None:
+    """Judge what language models produced, from stored files.
+
+    Exit status: 0 passed, 1 a gate failed or findings were made, 2 it could not be carried out.
+    """
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit status."""
+    sys.exit(start(goldgate, "goldgate"))

@@ -1,0 +1,208 @@
+"""Carrying out an evaluation for a command: catch what goes wrong, write the files, print the report.
+
+Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
+from goldgate.cli.start import abandon_stdout
+from goldgate.errors import ConfigError, GoldgateError, InternalError, Place
+
+if TYPE_CHECKING:
+    from goldgate.core.evaluation import Evaluation
+
+T = TypeVar("T")
+
+DEBUG = "GOLDGATE_DEBUG"  # set: the traceback of a fault of our own is shown
+_SHOWN_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a command was asked for, beside the evaluation itself. `inputs` are paths as they were given."""
+
+    suite: str
+    inputs: dict[str, list[str]]
+    out: str | None = None
+    format: str = "text"
+    quiet: bool = False
+    workers: int = 1
+
+
+def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> int:
+    """Evaluate, write, print; the result is the exit status.
+
+    `evaluate` gets the file for the samples' records, or None where no files are wanted.
+    """
+    began, clock = datetime.now(UTC), time.perf_counter()
+    if job.out is None:
+        outcome = guarded(lambda: evaluate(None))
+        return _fail(job, outcome) if isinstance(outcome, GoldgateError) else _show(job, outcome)
+    inputs = [path for paths in job.inputs.values() for path in paths]
+    folder = guarded(lambda: OutFolder(str(job.out), inputs))
+    if isinstance(folder, GoldgateError):
+        return _fail(job, folder)
+    try:
+        outcome = guarded(lambda: evaluate(folder.open_samples()))
+        run = _run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
+        written = guarded(lambda: _publish(folder, job, outcome, run))
+        if written is not None:
+            folder.discard()
+    except BaseException:  # an interrupt: no file of half a run may stay
+        folder.discard()
+        raise
+    if isinstance(outcome, GoldgateError):
+        return _fail(job, outcome)
+    return _show(job, outcome) if written is None else _fail(job, written)
+
+
+def guarded(work: Callable[[], T]) -> T | GoldgateError:
+    """What the work gives, or the error it ended in; a fault of our own becomes an InternalError."""
+    try:
+        return work()
+    except GoldgateError as error:
+        return error
+    except Exception as problem:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
+        return _internal(problem)
+
+
+def say(text: str | bytes, status: int) -> int:
+    """Print to stdout; the status, also where nobody reads to the end (`| head`)."""
+    if sys.stdout is None:  # closed by whoever started us
+        return status
+    if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
+        encoding = sys.stdout.encoding or "utf-8"
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_stdout()
+    except OSError as problem:
+        abandon_stdout()
+        reason = problem.strerror or type(problem).__name__
+        error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason)
+        show_error(error)
+        return error.exit_status
+    return status
+
+
+def show_error(error: GoldgateError) -> None:
+    """Print an error to stderr, with its file as it was given."""
+    from goldgate.report.text import render_error
+
+    click.echo(render_error({**error.as_json(), "file": error.place.file}), nl=False, err=True)
+
+
+def _show(job: Job, evaluation: Evaluation) -> int:
+    if job.quiet:
+        return evaluation.exit_status
+    return say(_rendered(job, evaluation.report), evaluation.exit_status)
+
+
+def _fail(job: Job, error: GoldgateError) -> int:
+    show_error(error)
+    if job.format != "text" and not job.quiet:  # as text it stands on stderr already
+        return say(_rendered(job, _error_report(job, error)), error.exit_status)
+    return error.exit_status
+
+
+def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
+    from goldgate.core.evaluation import error_report
+
+    report = error_report(job.suite, error)
+    report["error"] = {key: _storable(value) for key, value in report["error"].items()}
+    return report
+
+
+def _rendered(job: Job, report: dict[str, Any]) -> str | bytes:
+    from goldgate.report import RENDERERS
+
+    rendered = RENDERERS[job.format](report)
+    return rendered.encode() if job.format == "json" else rendered  # JSON is UTF-8 whatever the terminal is
+
+
+def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, run: dict[str, Any]) -> None:
+    from goldgate.core.evaluation import render_json
+    from goldgate.report.markdown import render_markdown
+
+    failed = isinstance(outcome, GoldgateError)
+    report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
+    files = {
+        REPORT_JSON: render_json(report),
+        REPORT_MARKDOWN: render_markdown(report).encode("utf-8", "backslashreplace"),
+        RUN: render_json(run),
+    }
+    folder.publish(files, with_samples=not failed)
+
+
+def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
+    """When and where it ran: what the report must not hold."""
+    import platform
+    import unicodedata
+
+    import orjson
+
+    from goldgate import __version__
+
+    return {
+        "format_version": 1,
+        "started": began.isoformat(timespec="seconds"),
+        "wall_seconds": round(seconds, 3),
+        "exit_status": status,
+        "arguments": [_storable(word) for word in sys.argv],
+        "folder": _storable(os.getcwd()),
+        "inputs": {kind: [_storable(path) for path in paths] for kind, paths in job.inputs.items()},
+        "workers": job.workers,
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "versions": {
+            "goldgate": __version__,
+            "python": platform.python_version(),
+            "orjson": orjson.__version__,
+            "unicode": unicodedata.unidata_version,
+        },
+    }
+
+
+def _storable(value: T) -> T | str:
+    """A file's name need not be UTF-8; Python then keeps its bytes as surrogates, which JSON refuses."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _internal(problem: Exception) -> InternalError:
+    """A fault of our own, with its type and the last line of goldgate that it passed through."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    package = Path(__file__).parents[1]
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
+    place = Place()
+    if ours:
+        file = Path(ours[-1].filename).relative_to(package.parent).as_posix()
+        place = Place(file, ours[-1].lineno, ours[-1].name)
+    # An OSError's own text has a path in it, which does not belong into a report.
+    text = (problem.strerror or "") if isinstance(problem, OSError) else str(problem)
+    name = type(problem).__name__
+    advice = f"this is a fault of goldgate: please report it with the traceback, which {DEBUG}=1 shows"
+    if isinstance(problem, MemoryError):
+        advice = "the machine ran out of memory; try fewer --workers"
+    return InternalError(
+        "internal.error",
+        f"{name}: {text[:_SHOWN_CHARACTERS]}" if text else name,
+        place=place,
+        advice=advice,
+    )
