@@ -7,6 +7,7 @@ argument that is not in the text, or a span one word too long.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -26,16 +27,20 @@ SYLLABLES = "nor vel tar men ska dru lin pos hal ver qua ber tol ran mis ged fal
 DEFECTS = ("trailing_comma", "truncated", "single_quotes", "prose", "hallucinated", "boundary")
 
 
-def main(directory: Path, samples: int, seed: int = 20) -> None:
-    """Write gold.jsonl, predictions.jsonl, schema.json and the two protocols of the benchmark."""
+def main(directory: Path, samples: int, language: str = "both", seed: int = 20) -> None:
+    """Write gold, predictions (in order and shuffled), the event schema and the two protocols of the benchmark."""
     rng = random.Random(seed)
     directory.mkdir(parents=True, exist_ok=True)
-    with open(directory / "gold.jsonl", "wb") as gold, open(directory / "predictions.jsonl", "wb") as predictions:
+    answers: list[bytes] = []
+    with open(directory / "gold.jsonl", "wb") as gold:
         for number in range(samples):
-            record = _document(rng, number)
+            record = _document(rng, number, language == "zh" or (language == "both" and number % 2 == 0))
             gold.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             answer = {"id": record["id"], "response": _response(rng, record)}
-            predictions.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
+            answers.append(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
+    (directory / "predictions.jsonl").write_bytes(b"".join(answers))
+    rng.shuffle(answers)
+    (directory / "shuffled.jsonl").write_bytes(b"".join(answers))
     roles = {"event_types": {name: {"roles": list(names)} for name, names in TYPES.items()}}
     (directory / "schema.json").write_bytes(orjson.dumps(roles))
     for mode in ("include_or_char_overlap", "span_iou"):
@@ -45,8 +50,7 @@ def main(directory: Path, samples: int, seed: int = 20) -> None:
         )
 
 
-def _document(rng: random.Random, number: int) -> dict[str, object]:
-    chinese = number % 2 == 0
+def _document(rng: random.Random, number: int, chinese: bool) -> dict[str, object]:
     events, sentences = [], []
     for event_type in rng.sample(CHINESE if chinese else ENGLISH, 2):
         arguments = [{"role": role, "argument": _value(rng, role, chinese)} for role in TYPES[event_type]]
@@ -78,7 +82,7 @@ def _word(rng: random.Random) -> str:
     return "".join(rng.choices(SYLLABLES, k=rng.randint(2, 3)))
 
 
-def _filler(rng: random.Random, chinese: bool):  # type: ignore[no-untyped-def]  # an endless iterator of text
+def _filler(rng: random.Random, chinese: bool) -> Iterator[str]:
     while True:
         if chinese:
             yield "本公司及董事会全体成员保证公告内容真实、准确、完整（" + "".join(rng.choices(HAN, k=12)) + "）。"

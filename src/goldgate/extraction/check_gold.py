@@ -86,7 +86,7 @@ def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
             store.files.append(open_records(path, "gold"))
         for number, file in enumerate(store.files):
             _check_file(file, store, number, schema, seen, result)
-            result.inputs.append({"file": file.name, "sha256": file.sha256, "records": file.records})
+            result.inputs.append({"file": file.name, "records": file.records})
     finally:
         store.close()
     return result
@@ -113,7 +113,7 @@ def _check_file(
             record, problems = _decoded(data)
             identity = None
             if record is not None:
-                result.without_events += not (record.get("events") or record.get("event_list"))
+                result.without_events += record.get("events", record.get("event_list", [])) == []
                 identity = _identity(record)
                 if identity is None:
                     problems.append(_bad_id(record))

@@ -84,6 +84,16 @@ class _Candidate:
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS) -> Parsed:
     """Read a raw model output."""
+    usual = _usual_pattern(thought_tags).fullmatch(text)
+    if usual is not None:
+        thought, content = usual.groups()
+        try:
+            value = orjson.loads(content)
+        except orjson.JSONDecodeError:
+            value = None
+        if reads_as_events(value):
+            state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
+            return Parsed(Status.RAW, Method.FENCED, value, content, (), state, thought or "")
     stripped = text.strip()
     if stripped[:1] in ("[", "{"):  # a text that is JSON as a whole has its thoughts, if any, in strings
         try:
@@ -116,6 +126,16 @@ def _parsed(answer: _Candidate, text: str, thought: str, state: str) -> Parsed:
 
 
 # --- thoughts
+
+
+@lru_cache
+def _usual_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """What most models write, read in one step: a thought, one fenced block, nothing else.
+
+    The general way comes to the same and takes twice as long.
+    """
+    names = "|".join(map(re.escape, tags)) or "(?!)"
+    return re.compile(rf"\s*(?:<(?i:{names})>([^<]*)</(?i:{names})>\s*)?```(?:json)?[ \t]*\n([^`]*)```\s*")
 
 
 @lru_cache
@@ -183,9 +203,6 @@ class _Segment:
 
 def _locate(text: str) -> _Candidate | None:
     """The stretch of the text that is the answer, or None where nothing looks like JSON."""
-    usual = _one_fence_at_the_end(text)
-    if usual is not None:
-        return usual
     whole = _read_whole(text, 0, len(text), Method.WHOLE)
     if whole is not None:
         return whole
@@ -193,28 +210,6 @@ def _locate(text: str) -> _Candidate | None:
     if answer is not None and not text[: answer.start].strip() and not text[answer.end :].strip():
         answer.method = Method.WHOLE
     return answer
-
-
-def _one_fence_at_the_end(text: str) -> _Candidate | None:
-    """What most models write, by the shortest way: prose, one fenced block that decodes, nothing after it.
-
-    The general way comes to the same and takes three times as long.
-    """
-    fence = text.find("`")
-    line = text.find("\n", fence)
-    stop = text.find("`", line)
-    if fence < 0 or line < 0 or stop < 0 or text[fence:line].strip() not in ("```json", "```"):
-        return None
-    if not text.startswith("```", stop) or text[stop + 3 :].strip() or "~" in text:
-        return None
-    content = text[line + 1 : stop]
-    try:
-        value = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return None
-    if not reads_as_events(value):
-        return None
-    return _Candidate(line + 1, stop, Method.FENCED, value, True, content)
 
 
 def _best(text: str, segments: list[_Segment]) -> _Candidate | None:

@@ -9,6 +9,8 @@ from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from orjson import JSONDecodeError, loads
+
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, InternalError
 from goldgate.extraction.event_schema import EventSchema
@@ -90,7 +92,12 @@ class ShardScorer:
         for at, line, predicted_at, answer in zip(
             shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
         ):
-            record = self.gold.decode(at, line)
+            try:
+                record = loads(line)
+            except JSONDecodeError:
+                record = None
+            if type(record) is not dict:
+                record = self.gold.decode(at, line)  # a second try, or the error with its line
             identity = id_of(record, self.gold, at)
             try:
                 gold = parse_gold(identity, record, line)
@@ -99,7 +106,12 @@ class ShardScorer:
             if not answer:
                 yield Sample(gold)
                 continue
-            record = self.predictions.decode(predicted_at, answer)
+            try:
+                record = loads(answer)
+            except JSONDecodeError:
+                record = None
+            if type(record) is not dict:
+                record = self.predictions.decode(predicted_at, answer)
             if id_of(record, self.predictions, predicted_at) != identity:
                 _refuse_second_id(self.gold, at, line)
                 _refuse_second_id(self.predictions, predicted_at, answer)

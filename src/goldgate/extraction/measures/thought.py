@@ -63,12 +63,17 @@ class ThoughtChecker:
     def __init__(self, settings: CotSettings, schema: EventSchema) -> None:
         self.require_block = settings.require_thought_block
         self.strict = settings.mode == "strict_span"
-        self.types = [(name, name.casefold()) for name in schema.event_types]
+        folded = [name.casefold() for name in schema.event_types]
         # The longer names that a name is part of, with where in them it stands.
         self.longer = {
-            name: [(other, at) for _, other in self.types if other != name for at in _occurrences(other, name)]
-            for _, name in self.types
+            name: [(other, at) for other in folded if other != name for at in _occurrences(other, name)]
+            for name in folded
         }
+        # A name, what is looked for, and whether any occurrence of it is a mention.
+        self.types = [
+            (name, wanted, not self.longer[wanted] and wanted[0] not in _LATIN and wanted[-1] not in _LATIN)
+            for name, wanted in zip(schema.event_types, folded, strict=True)
+        ]
 
     def check(self, facts: Facts) -> ThoughtCheck:
         parsed = facts.parsed
@@ -81,7 +86,11 @@ class ThoughtChecker:
             return ThoughtCheck(SKIPPED)
         folded = thought.casefold()
         predicted = facts.predicted.units.keys()
-        mentioned = [name for name, wanted in self.types if wanted in folded and self._is_mentioned(folded, wanted)]
+        mentioned = [
+            name
+            for name, wanted, stands_alone in self.types
+            if wanted in folded and (stands_alone or self._is_mentioned(folded, wanted))
+        ]
         type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or not self.strict)
         missing = self._first_missing(facts.predicted, thought)
         return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing)

@@ -1,0 +1,165 @@
+"""Prints what `make bench` promises, all from one run: time, ratios, memory, speed-up, start-up.
+
+Machines are noisy: every figure is the best of several rounds, and what is compared is measured
+in turn, so that the ratios hold where the microseconds do not.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import make_data
+import orjson
+
+from goldgate.core.tally import Tally
+from goldgate.extraction.event_schema import load_event_schema
+from goldgate.extraction.shards import ShardScorer, shards
+from goldgate.protocol.load import load_protocol
+from goldgate.readers.index import index_files, join
+
+MODES = ("include_or_char_overlap", "span_iou")
+SMALL, LARGE = 10_000, 100_000
+ROUNDS = 5
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for language in ("zh", "en"):
+            make_data.main(Path(folder, language), SMALL, language=language)
+        make_data.main(Path(folder, "large"), LARGE)
+        make_data.main(Path(folder, "small"), SMALL)
+        print("CPU time a sample, best of", ROUNDS, "rounds")
+        for language in ("zh", "en"):
+            _time_a_sample(Path(folder, language), language)
+        _whole_command(Path(folder, "large"))
+        _memory(Path(folder, "small"), Path(folder, "large"))
+        _two_workers(Path(folder, "large"))
+    _start_up()
+
+
+def _time_a_sample(folder: Path, language: str) -> None:
+    """Read, parse and score, against decoding the same lines and doing nothing with them."""
+    lines = [line for name in ("gold", "predictions") for line in (folder / f"{name}.jsonl").read_bytes().splitlines()]
+    work: dict[str, Callable[[], object]] = {"bare orjson.loads": lambda: [orjson.loads(line) and None for line in lines]}
+    work["read the lines and decode them"] = lambda: _read_and_decode(folder)
+    for mode in MODES:
+        work[f"read, parse and score, {mode}"] = lambda mode=mode: _score(folder, mode)  # type: ignore[misc]
+    best = _best(work)
+    bare = best["bare orjson.loads"]
+    for name, seconds in best.items():
+        print(f"  {language}  {name:48} {seconds / SMALL * 1e6:7.1f} µs  {seconds / bare:5.1f} x")
+
+
+def _read_and_decode(folder: Path) -> None:
+    for name in ("gold", "predictions"):
+        with open(folder / f"{name}.jsonl", "rb") as stream:
+            for line in stream:
+                orjson.loads(line)
+
+
+def _score(folder: Path, mode: str) -> Tally:
+    """The line from files to the tally, without digests, report and records."""
+    gold, predictions = (index_files([folder / f"{name}.jsonl"], name) for name in ("gold", "predictions"))
+    protocol = load_protocol(folder / f"{mode}.yaml").protocol
+    schema = load_event_schema(folder / "schema.json")
+    work = ShardScorer(protocol, schema, gold.store, predictions.store, keep_records=False)
+    tally = Tally()
+    for result in map(work, shards(gold, predictions, join(gold, predictions))):
+        tally += result.tally
+    return tally
+
+
+def _whole_command(folder: Path) -> None:
+    """The command with digests, samples.jsonl and report, start-up included."""
+    with tempfile.TemporaryDirectory() as out:
+        seconds = min(_command_seconds(folder, Path(out), 1)[1] for _ in range(2))
+    bare = min(_cpu(lambda: _read_and_decode(folder)) for _ in range(3))
+    lines = [line for name in ("gold", "predictions") for line in (folder / f"{name}.jsonl").read_bytes().splitlines()]
+    bare_decode = min(_cpu(lambda: [orjson.loads(line) and None for line in lines]) for _ in range(3))
+    print(f"The whole command with samples.jsonl, {LARGE:,} samples, both languages")
+    print(f"  {seconds / LARGE * 1e6:.1f} µs CPU a sample, {seconds / bare_decode:.1f} x bare orjson.loads,", end=" ")
+    print(f"{seconds / bare:.1f} x reading and decoding the lines")
+
+
+def _memory(small: Path, large: Path) -> None:
+    """Peak memory of the command at two sizes, in order and with the predictions in another order."""
+    print("Peak memory of the command")
+    for name in ("predictions", "shuffled"):
+        peaks = [_peak(folder, name) for folder in (small, large)]
+        a_sample = (peaks[1] - peaks[0]) / (LARGE - SMALL)
+        print(
+            f"  {name:12} {peaks[0] / 1e6:6.1f} MB at {SMALL:,}, {peaks[1] / 1e6:6.1f} MB at {LARGE:,}:"
+            f" {a_sample:.0f} bytes a sample"
+        )
+
+
+def _two_workers(folder: Path) -> None:
+    print(f"Workers, wall clock of the command, {LARGE:,} samples, {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as out:
+        walls = {workers: min(_command_seconds(folder, Path(out), workers)[0] for _ in range(2)) for workers in (1, 2)}
+    print(f"  1: {walls[1]:.2f} s   2: {walls[2]:.2f} s   {walls[1] / walls[2]:.2f} times as fast")
+
+
+def _start_up() -> None:
+    command = [sys.executable, "-m", "goldgate", "--help"]
+    subprocess.run(command, check=True, capture_output=True)
+    walls = []
+    for _ in range(10):
+        begin = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        walls.append(time.perf_counter() - begin)
+    print(f"Start-up: goldgate --help {min(walls):.3f} s")
+
+
+def _command(folder: Path, predictions: str, out: Path, workers: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "goldgate", "extraction"),
+        *("--gold", str(folder / "gold.jsonl"), "--predictions", str(folder / f"{predictions}.jsonl")),
+        *("--schema", str(folder / "schema.json"), "--protocol", str(folder / f"{MODES[0]}.yaml")),
+        *("--out", str(out), "--workers", str(workers)),
+    ]
+
+
+def _command_seconds(folder: Path, out: Path, workers: int) -> tuple[float, float]:
+    """Wall clock and CPU seconds of one run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    subprocess.run(_command(folder, "predictions", out, workers), check=True, capture_output=True)
+    wall = time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _peak(folder: Path, predictions: str) -> int:
+    """Peak resident bytes of the command, asked of a process of its own."""
+    with tempfile.TemporaryDirectory() as out:
+        command = _command(folder, predictions, Path(out), 1)
+        ask = "import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, capture_output=True);"
+        ask += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        done = subprocess.run([sys.executable, "-c", ask, *command], check=True, capture_output=True, text=True)
+    return int(done.stdout) * 1024
+
+
+def _best(work: dict[str, Callable[[], object]]) -> dict[str, float]:
+    best = dict.fromkeys(work, float("inf"))
+    for _ in range(ROUNDS):
+        for name, run in work.items():
+            best[name] = min(best[name], _cpu(run))
+    return best
+
+
+def _cpu(run: Callable[[], object]) -> float:
+    begin = time.process_time()
+    run()
+    return time.process_time() - begin
+
+
+if __name__ == "__main__":
+    main()
