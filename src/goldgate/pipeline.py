@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -10,8 +11,7 @@ from typing import IO, Any
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import require_known
 from goldgate.core.tally import Tally
-from goldgate.engines.processes import Processes
-from goldgate.engines.serial import serial
+from goldgate.engines import start_engine
 from goldgate.errors import InputError, Place, describe
 from goldgate.extraction.event_schema import EventSchema, load_event_schema, parse_event_schema
 from goldgate.extraction.records import parse_gold, parse_prediction
@@ -44,26 +44,25 @@ def evaluate_files(
     plan = _load_protocol(protocol)
     event_schema = _load_schema(schema)
     scorer = Scorer(plan.protocol, event_schema)
-    gold_index = index_files(_listed(gold), "gold")
-    predicted_index = index_files(_listed(predictions), "predictions")
-    try:
-        partners = join(gold_index, predicted_index)
-        work = ShardScorer(
-            plan.protocol, event_schema, gold_index.store, predicted_index.store, keep_records=records is not None
-        )
-        engine = serial if workers <= 1 else Processes(workers)
-        tally, done = Tally(), 0
-        for result in engine(work, shards(gold_index, predicted_index, partners)):
-            tally += result.tally
-            if records is not None:
-                records.write(result.records)
-            done += result.samples
-            if progress is not None:
-                progress(done, len(gold_index))
-        return judge(scorer, tally, plan, gold_index.store.files, predicted_index.store.files)
-    finally:
-        gold_index.store.close()
-        predicted_index.store.close()
+    with start_engine(workers, "goldgate.extraction.shards") as engine, ThreadPoolExecutor(1) as aside:
+        gold_index = index_files(_listed(gold), "gold")
+        predicted_index = index_files(_listed(predictions), "predictions")
+        stores = gold_index.store, predicted_index.store
+        try:
+            inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
+            work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
+            tally, done = Tally(), 0
+            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
+                tally += result.tally
+                if records is not None:
+                    records.write(result.records)
+                done += result.samples
+                if progress is not None:
+                    progress(done, len(gold_index))
+            return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
+        finally:
+            for store in stores:
+                store.close()
 
 
 def evaluate(
@@ -92,7 +91,14 @@ def evaluate(
             place=_place("predictions", number, "id"),
             found=describe(identity),
         )
-    return judge(scorer, tally, plan, [], [])
+    return judge(scorer, tally, plan)
+
+
+def load_scorer(
+    schema: str | Path | EventSchema | Mapping[str, Any] | None = None, protocol: str | Path | Protocol | None = None
+) -> Scorer:
+    """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
+    return Scorer(_load_protocol(protocol).protocol, _load_schema(schema))
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

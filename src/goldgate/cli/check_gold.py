@@ -29,22 +29,23 @@ def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: st
     carried out.
     """
 
-    def work() -> GoldCheck:
+    from goldgate.core.evaluation import error_report, render_json
+
+    def work() -> tuple[str | bytes, int]:
         from goldgate.extraction.check_gold import check_gold
         from goldgate.extraction.event_schema import load_event_schema
 
-        return check_gold(gold, load_event_schema(schema))
+        result = check_gold(gold, load_event_schema(schema))
+        status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
+        return render_json(result.as_json()) if format == "json" else render_findings(result), status
 
-    from goldgate.core.evaluation import error_report, render_json
-
-    result = guarded(work)
-    if isinstance(result, GoldgateError):
-        show_error(result)
-        if format == "json":
-            say(render_json(error_report("check-gold", result)), result.exit_status)
-        context.exit(result.exit_status)
-    status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
-    context.exit(say(render_json(result.as_json()) if format == "json" else render_findings(result), status))
+    outcome = guarded(work)
+    if not isinstance(outcome, GoldgateError):
+        context.exit(say(*outcome))
+    show_error(outcome)
+    if format == "json":
+        say(render_json(error_report("check-gold", outcome)), outcome.exit_status)
+    context.exit(outcome.exit_status)
 
 
 def render_findings(result: GoldCheck) -> str:

@@ -13,7 +13,7 @@ class ProgressLine:
     """Call it with samples done and samples in all. Silent where stderr is no terminal, or `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._silent = quiet or not sys.stderr.isatty()
+        self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._next = 0.0
         self._width = 0
 

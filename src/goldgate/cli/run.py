@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import click
 
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
-from goldgate.cli.start import abandon_stdout
+from goldgate.cli.start import DEBUG, EXIT_INTERRUPTED, abandon_stdout
 from goldgate.errors import ConfigError, GoldgateError, InternalError, Place
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DEBUG = "GOLDGATE_DEBUG"  # set: the traceback of a fault of our own is shown
 _SHOWN_CHARACTERS = 300
 
 
@@ -75,6 +74,9 @@ def guarded(work: Callable[[], T]) -> T | GoldgateError:
         return work()
     except GoldgateError as error:
         return error
+    except KeyboardInterrupt:  # said here, because click would put an empty line before it
+        click.echo("interrupted", err=True)
+        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     except Exception as problem:
         if os.environ.get(DEBUG):
             traceback.print_exc()

@@ -9,6 +9,7 @@ import click
 
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR
 
+DEBUG = "GOLDGATE_DEBUG"  # set: the traceback of a fault of our own is shown
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
@@ -25,6 +26,11 @@ def start(command: click.Command, name: str) -> int:
         return EXIT_INTERRUPTED
     except OSError:  # nobody reads what is printed, or it cannot be printed
         abandon_stdout()
+        return EXIT_SYSTEM_ERROR
+    except Exception as problem:  # 1, Python's own status for it, would read as a failed gate
+        if os.environ.get(DEBUG):
+            raise
+        click.echo(f"SYSTEM_ERROR\n  message   {type(problem).__name__}, a fault of goldgate", err=True)
         return EXIT_SYSTEM_ERROR
 
 

@@ -1,1 +1,30 @@
 """How shards are mapped: in this process, or in several. The results come in the order of the shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+class Engine(Protocol):
+    """Maps work over shards. The work must be picklable; it may be called in another process."""
+
+    def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
+
+
+def start_engine(workers: int, preload: str) -> AbstractContextManager[Engine]:
+    """An engine of so many workers. `preload` names the module that holds the work.
+
+    Started early, worker processes import that module while this one is still reading ids.
+    """
+    if workers <= 1:
+        from goldgate.engines.serial import Serial
+
+        return Serial()
+    from goldgate.engines.processes import Processes
+
+    return Processes(workers, preload)

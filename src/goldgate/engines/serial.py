@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Self, TypeVar
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 
-def serial(work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
-    """Work on one shard after the other."""
-    return map(work, shards)
+class Serial:
+    """Works on one shard after the other."""
+
+    def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
+        return map(work, shards)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was started."""

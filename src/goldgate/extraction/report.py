@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,14 +17,18 @@ from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.scorer import Scorer
 from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol
-from goldgate.readers.records import RecordFile
+from goldgate.readers.records import Digest
 
 SUITE = "extraction"
 PARSER_VERSION = 1  # raised whenever the same response may be read otherwise
 
 
 def judge(
-    scorer: Scorer, tally: Tally, loaded: LoadedProtocol, gold: list[RecordFile], predictions: list[RecordFile]
+    scorer: Scorer,
+    tally: Tally,
+    loaded: LoadedProtocol,
+    gold: Sequence[Digest] = (),
+    predictions: Sequence[Digest] = (),
 ) -> Evaluation:
     """Divide the sum, check the gates, and put the report together."""
     protocol = loaded.protocol
@@ -81,15 +86,12 @@ def _settings(protocol: Protocol, schema: EventSchema | None) -> dict[str, objec
 
 
 def _inputs(
-    gold: list[RecordFile], predictions: list[RecordFile], schema: EventSchema | None, loaded: LoadedProtocol
+    gold: Sequence[Digest], predictions: Sequence[Digest], schema: EventSchema | None, loaded: LoadedProtocol
 ) -> dict[str, Any]:
     """Digests and sample counts, sorted: in what order the files were named changes nothing."""
-    inputs: dict[str, Any] = {
-        kind: sorted(
-            ({"sha256": file.sha256(), "samples": file.records} for file in files), key=lambda entry: str(entry["sha256"])
-        )
-        for kind, files in (("gold", gold), ("predictions", predictions))
+    return {
+        "gold": [digest._asdict() for digest in sorted(gold)],
+        "predictions": [digest._asdict() for digest in sorted(predictions)],
+        "schema": schema.sha256 if schema is not None else None,
+        "protocol": loaded.sha256,
     }
-    inputs["schema"] = schema.sha256 if schema is not None else None
-    inputs["protocol"] = loaded.sha256
-    return inputs

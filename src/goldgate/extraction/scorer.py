@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.core.metric import Metrics
@@ -16,8 +17,10 @@ from goldgate.extraction.measures.hallucination import support_rule
 from goldgate.extraction.measures.thought import ThoughtChecker
 from goldgate.extraction.mistakes import name_mistakes
 from goldgate.extraction.normalize import Haystack
+from goldgate.extraction.records import parse_gold
 from goldgate.extraction.response import Method, Parsed, Status, parse_response
-from goldgate.extraction.sample import Facts, Sample
+from goldgate.extraction.sample import Facts, Gold, Sample
+from goldgate.extraction.sample_record import sample_record
 from goldgate.protocol.model import Protocol
 
 
@@ -35,6 +38,16 @@ class Scorer:
         self._relaxed = relaxed_rule(settings.relaxed)
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
+
+    def score(self, response: str | list[Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
+        """Score one answer: raw text, decoded events, or None for no answer.
+
+        A gold record that is scored against again and again can be parsed once, with `parse_gold`.
+        """
+        if not isinstance(gold, Gold):
+            gold = parse_gold(str(gold.get("id", "")), gold)
+        sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
+        return Score(self, self.facts(sample))
 
     def facts(self, sample: Sample) -> Facts:
         """Everything that can be said of a sample."""
@@ -82,6 +95,33 @@ class Scorer:
         if events is None:
             return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
         return parsed, read_events(events, source, self._roles)
+
+
+@dataclass(slots=True)
+class Score:
+    """What one answer came to. `score["strict_f1"]` is a value, None where it is undefined."""
+
+    scorer: Scorer = field(repr=False)
+    facts: Facts = field(repr=False)
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of this sample alone; tallies add up."""
+        tally = Tally()
+        self.scorer.add(self.facts, tally)
+        return tally
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.scorer.metrics(self.tally)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The sample's record, as in samples.jsonl."""
+        return sample_record(self.facts)
+
+    def __getitem__(self, metric: str) -> float | None:
+        return self.metrics[metric].value
 
 
 def known_metrics(protocol: Protocol) -> frozenset[str]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
@@ -31,6 +31,13 @@ _BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
+
+
+class Digest(NamedTuple):
+    """What a report says of an input."""
+
+    sha256: str
+    samples: int
 
 
 @dataclass(slots=True)
@@ -46,10 +53,10 @@ class RecordFile:
     records: int = 0
     copies: list[Any] = field(default_factory=list, repr=False)  # temporary files, there until they are closed
 
-    def sha256(self) -> str:
-        """The digest of the stored bytes."""
+    def digest(self) -> Digest:
+        """The digest of the stored bytes, packed or not."""
         with open(self.stored, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            return Digest(hashlib.file_digest(stream, "sha256").hexdigest(), self.records)
 
 
 class RecordStore:
@@ -115,6 +122,9 @@ class RecordStore:
                 found=describe(value),
             )
         return value
+
+    def digests(self) -> list[Digest]:
+        return [file.digest() for file in self.files]
 
     def close(self) -> None:
         for descriptor in self._descriptors.values():

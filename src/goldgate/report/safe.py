@@ -8,6 +8,7 @@ from unicodedata import category, combining, east_asian_width
 # Control (C0, C1, ESC, new lines), format (bidi overrides, zero width), surrogates, line and paragraph separators.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&@]|:(?=//)|(?<=[wW]{3})\.")  # the last two: bare addresses become links
+_MARKS = 4  # characters a column: combining marks need none, and there could be thousands of them
 _BACKTICKS = re.compile("`+")
 
 
@@ -41,10 +42,10 @@ def width(text: str) -> int:
 
 def shortened(text: str, columns: int) -> str:
     """The text in so many columns; what does not fit becomes `…`."""
-    if width(text) <= columns:
+    if width(text) <= columns and len(text) <= columns * _MARKS:
         return text
     kept, used = [], 0
-    for character in text:
+    for character in text[: columns * _MARKS]:
         used += _columns(character)
         if used > columns - 1:
             break

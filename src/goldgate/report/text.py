@@ -132,7 +132,7 @@ def _event_types(report: dict[str, Any]) -> list[str]:
     room = max(_NARROWEST_NAME, COLUMNS - len(_INDENT) - others)
     lines = ["Event types", *table([*heads, *([shortened(visible(row[0]), room), *row[1:]] for row in rows)])]
     if len(entries) > SHOWN_TYPES:
-        lines.append(f"{_INDENT}… and {len(entries) - SHOWN_TYPES} more (report.md and report.json have all)")
+        lines.append(f"{_INDENT}… and {len(entries) - SHOWN_TYPES} more (Markdown and JSON have all)")
     return lines
 
 

@@ -1,0 +1,64 @@
+# Set-up happens once, in .venv, and again only when a lock file or pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+EXAMPLES := examples/extraction
+JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
+
+.PHONY: help demo test check bench lock clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 14
+
+demo: $(VENV)/.core ## judge the two example models; the reports go to out/
+	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
+	@echo
+	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
+	  status=$$?; echo; test $$status -eq 1 \
+	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
+
+test: $(VENV)/.dev ## run the tests
+	$(BIN)/pytest -n 2
+
+check: $(VENV)/.dev ## lint, formatting, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.core ## measure speed and memory
+	$(BIN)/python benchmarks/run.py
+
+# Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
+lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
+	$(PIP) install pip-tools
+	cd requirements && for name in core build dev; do \
+	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
+	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	    --output-file $$name.txt $$name.in || exit 1; \
+	done
+	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
+
+clean: ## remove .venv, caches and reports
+	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "goldgate needs Python 3.11 or newer, and $(PYTHON) is: $$($(PYTHON) --version 2>&1)"; \
+	  echo "Name another one, for example: make $(or $(MAKECMDGOALS),demo) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || { \
+	  echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@touch $@
+
+# pip also gets the project's own folder without build isolation, so that nothing unlocked is fetched.
+$(VENV)/.core: $(VENV)/.made requirements/core.txt requirements/build.txt pyproject.toml
+	$(PIP) install --require-hashes -r requirements/core.txt -r requirements/build.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
