@@ -98,7 +98,10 @@ def _response(rng: random.Random, record: dict[str, object]) -> str:
         argument["argument"] = "".join(rng.choices(HAN, k=9)) + "！"
     elif defect == "boundary":
         argument["argument"] += "。"
-    lines = [f"{event['event_type']}\n" + "\n".join(f"{a['role']}: {a['argument']}" for a in event["arguments"]) for event in events]
+    lines = [
+        f"{event['event_type']}\n" + "\n".join(f"{a['role']}: {a['argument']}" for a in event["arguments"])
+        for event in events
+    ]
     thought = "<thought>\n" + "\n".join(lines) + "\n</thought>\n"
     answer = orjson.dumps(events, option=orjson.OPT_INDENT_2).decode()  # as models write it
     if defect == "prose":

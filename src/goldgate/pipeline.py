@@ -109,7 +109,10 @@ def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[i
             value = str(value)
         if type(value) is not str or not value:
             raise InputError(
-                f"{kind}.bad_id", f"a {kind} record needs an id", place=_place(kind, number, "id"), found=describe(value)
+                f"{kind}.bad_id",
+                f"a {kind} record needs an id",
+                place=_place(kind, number, "id"),
+                found=describe(value),
             )
         if value in found:
             raise InputError(

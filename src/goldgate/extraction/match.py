@@ -83,9 +83,7 @@ def _match_role(
     theirs = _arguments(gold, event_type, role, rule.uses_spans)
     matching = _largest_matching(ours, theirs, rule.fits)
     result.rows.extend([(PAIR, event_type, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
-    result.pairs.extend(
-        Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b
-    )
+    result.pairs.extend(Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b)
 
 
 def _arguments(events: Events, event_type: str, role: str, with_spans: bool) -> dict[str, list[Span]]:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
+
 class Step(StrEnum):
     """What was mended, by the name that stands in a sample's record and in the report."""
 
@@ -74,13 +75,21 @@ class Reading:
 # Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
 _STRUCTURE = {
     **{c: c for c in "{}[],:"},
-    **{"｛": "{", "｝": "}", "［": "[", "］": "]", "【": "[", "】": "]", "，": ",", "、": ",", "：": ":"},
+    "｛": "{",
+    "｝": "}",
+    "［": "[",
+    "］": "]",
+    "【": "[",
+    "】": "]",
+    "，": ",",
+    "、": ",",
+    "：": ":",
 }
 _DOUBLE_QUOTES = '"“”„‟＂〝〞'
 _SINGLE_QUOTES = "'‘’‚‛＇"
 _QUOTES = _DOUBLE_QUOTES + _SINGLE_QUOTES
 # Before this, a quotation mark closes its string; anything else makes it part of the text.
-_AFTER_STRING = frozenset("{}[],:｛｝［］【】，、：".replace("{", "").replace("[", "")) | frozenset("/#")
+_AFTER_STRING = frozenset("}],:｝］】，、：/#")
 
 _BLANK = re.compile(r"[\s\ufeff\u200b]*")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -119,7 +128,7 @@ def _not_json(constant: str) -> object:
 
 
 # Decodes one value at a position and says where it ends; numbers whose text matters keep it.
-_scan_sound = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json).scan_once
+_scan_sound = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json).raw_decode
 
 _TRUNCATED: Final = object()
 _UNREADABLE: Final = object()
@@ -253,8 +262,8 @@ class _Reader:
         if self.failures >= _MAX_FAILURES:
             return False
         try:
-            value, length = _scan_sound(self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)], 0)
-        except (ValueError, StopIteration, RecursionError):
+            value, length = _scan_sound(self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)])
+        except (ValueError, RecursionError):
             self.failures += 1
             return False
         self.pos += length

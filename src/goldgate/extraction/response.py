@@ -94,13 +94,13 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
         if reads_as_events(value):
             state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
             return Parsed(Status.RAW, Method.FENCED, value, content, (), state, thought or "")
-    stripped = text.strip()
+    stripped = _encodable(text).strip()
     if stripped[:1] in ("[", "{"):  # a text that is JSON as a whole has its thoughts, if any, in strings
         try:
             return Parsed(Status.RAW, Method.WHOLE, orjson.loads(stripped), stripped)
         except orjson.JSONDecodeError:
             pass
-    visible, thought, state, tail = _cut_thoughts(text, thought_tags)
+    visible, thought, state, tail = _cut_thoughts(stripped, thought_tags)
     if tail is not None:
         answer = _locate(tail)
         if answer is not None and answer.decoded and reads_as_events(answer.value):
@@ -110,6 +110,15 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
     if answer is None:
         return Parsed(Status.ERROR, Method.NO_JSON_FOUND, thought_state=state, thought=thought, preamble=visible)
     return _parsed(answer, visible, thought, state)
+
+
+def _encodable(text: str) -> str:
+    """The text with halves of surrogate pairs, which no file can hold, as U+FFFD."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _parsed(answer: _Candidate, text: str, thought: str, state: str) -> Parsed:
@@ -236,7 +245,9 @@ def _best(text: str, segments: list[_Segment]) -> _Candidate | None:
 
 def _is_aside(text: str, candidate: _Candidate) -> bool:
     """An empty list in the middle of prose: the answer only if there is no better one."""
-    return candidate.method == Method.EMBEDDED and candidate.value == [] and not _NOTHING_MORE.match(text, candidate.end)
+    return (
+        candidate.method == Method.EMBEDDED and candidate.value == [] and not _NOTHING_MORE.match(text, candidate.end)
+    )
 
 
 def _segments(text: str) -> list[_Segment]:

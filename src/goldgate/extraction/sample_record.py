@@ -32,7 +32,9 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         },
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
         "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
-        "relaxed_pairs": [{"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs],
+        "relaxed_pairs": [
+            {"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs
+        ],
         "errors": [
             {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": tuple(unit)}
             for mistake, unit, is_predicted in facts.mistakes

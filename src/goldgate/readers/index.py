@@ -37,7 +37,9 @@ class Index:
 
     def record_id(self, position: int) -> str:
         location = self.locations[position]
-        return id_of(self.store.decode(location, self.store.read(location, self.lengths[position])), self.store, location)
+        return id_of(
+            self.store.decode(location, self.store.read(location, self.lengths[position])), self.store, location
+        )
 
 
 def index_files(paths: Sequence[str | Path], kind: str) -> Index:

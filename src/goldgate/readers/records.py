@@ -84,8 +84,8 @@ class RecordStore:
         """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
         if not locations:
             return []
-        first, end = locations[0], locations[-1] + lengths[-1]
-        if 0 <= end - first <= sum(lengths) + len(lengths) * _GAP and all(map(int.__le__, locations, locations[1:])):
+        first, end = min(locations), max(map(int.__add__, locations, lengths))
+        if end - first <= sum(lengths) + len(lengths) * _GAP:
             block = self.read(first, end - first)
             return [block[at - first : at - first + length] for at, length in zip(locations, lengths, strict=True)]
         return [self.read(at, length) if length else b"" for at, length in zip(locations, lengths, strict=True)]
@@ -257,8 +257,9 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     depth += 1
                 elif depth == 0 and mark in (b",", b"]"):
                     data = buffer[element : token.start()]
-                    if data.strip() or mark == b",":
-                        yield base + element, data
+                    blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
+                    if blanks < len(data) or mark == b",":
+                        yield base + element + blanks, data[blanks:]
                     element = token.end()
                     ended = mark == b"]"
                     if ended:
