@@ -78,7 +78,7 @@ def evaluate(
     tally = Tally()
     for identity, (number, record) in _by_id(gold, "gold").items():
         with _located("gold", number):
-            sample = Sample(parse_gold(identity, record))
+            sample = Sample(parse_gold(record, identity))
         if identity in answers:
             number, record = answers.pop(identity)
             with _located("predictions", number):

@@ -28,8 +28,8 @@ _EXPECTED = {
 }
 
 
-def parse_gold(identity: str, record: Mapping[str, Any], source: bytes | None = None) -> Gold:
-    """A gold record; the first mistake in it is an InputError."""
+def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
+    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from."""
     events = gold_events(record, source)
     if events.violations or events.bad_offsets or type(record.get("events")) is not list:
         problems = gold_problems(record, events)

@@ -45,7 +45,7 @@ class Scorer:
         A gold record that is scored against again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
-            gold = parse_gold(str(gold.get("id", "")), gold)
+            gold = parse_gold(gold, str(gold.get("id", "")))
         sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
         return Score(self, self.facts(sample))
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from goldgate.core.evaluation import Evaluation
 
 Report = dict[str, Any]
 Renderer = Callable[[Report], str]
@@ -29,3 +32,9 @@ def _markdown(report: Report) -> str:
 
 # The command line lists these names in its help, so nothing is imported before one is used.
 RENDERERS: dict[str, Renderer] = {"json": _json, "text": _text, "markdown": _markdown}
+
+
+def render(evaluation: Evaluation | Report, format: Literal["text", "markdown", "json"] = "text") -> str:
+    """An evaluation, or the report of one, as text, Markdown or JSON."""
+    report = evaluation if isinstance(evaluation, dict) else evaluation.report
+    return RENDERERS[format](report)
