@@ -13,8 +13,9 @@ from goldgate.core.tally import Tally
 from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.normalize import STANDS_ALONE, Haystack
-from goldgate.extraction.response import Status, ThoughtState
+from goldgate.extraction.response import Status
 from goldgate.extraction.sample import Facts, ThoughtCheck
+from goldgate.extraction.thoughts import ThoughtState
 from goldgate.protocol.model import CotSettings
 
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
