@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,8 +65,7 @@ class EventSchema:
 def load_event_schema(path: str | Path) -> EventSchema:
     """Read an event schema file: our own form, or the published DuEE form with a line a type."""
     file = str(path)
-    text = read_text(path, "schema")
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    text, sha256 = read_text(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):
         return _from_lines([(number, parse_json(line, file, "schema")) for number, line in lines], file, sha256)

@@ -9,7 +9,7 @@ from typing import Any
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.extraction.event import Events, Unit, Violation, event_list, no_events, read_events
+from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.locate import Method
 from goldgate.extraction.match import compare, relaxed_rule
@@ -92,7 +92,7 @@ class Scorer:
             return None, no_events(Violation.NOT_PARSED)
         if parsed.status == Status.ERROR:
             return parsed, no_events(Violation.NOT_PARSED)
-        events = event_list(parsed.value)
+        events = event_list(parsed.value) if sample.response is not None else EventList(sample.events, "$.events[*]")
         if events is None:
             return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
         return parsed, read_events(events, source, self._roles)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,11 +25,11 @@ class LoadedProtocol:
 def load_protocol(path: str | Path) -> LoadedProtocol:
     """Read a protocol file; any mistake in it is a ConfigError with file, line and setting."""
     file = str(path)
-    text = read_text(path, "protocol")
+    text, sha256 = read_text(path, "protocol")
     tree = parse_yaml(text, file)
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
-    return LoadedProtocol(protocol, file, hashlib.sha256(text.encode()).hexdigest(), tree.lines)
+    return LoadedProtocol(protocol, file, sha256, tree.lines)
 
 
 def _check_gates(protocol: Protocol, tree: Tree) -> None:
