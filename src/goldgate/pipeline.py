@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,25 +44,25 @@ def evaluate_files(
     plan = _load_protocol(protocol)
     event_schema = _load_schema(schema)
     scorer = Scorer(plan.protocol, event_schema)
-    with start_engine(workers, "goldgate.extraction.shards") as engine, ThreadPoolExecutor(1) as aside:
+    with ExitStack() as stack:
+        engine = stack.enter_context(start_engine(workers, "goldgate.extraction.shards"))
         gold_index = index_files(_listed(gold), "gold")
+        stack.callback(gold_index.store.close)
         predicted_index = index_files(_listed(predictions), "predictions")
+        stack.callback(predicted_index.store.close)
         stores = gold_index.store, predicted_index.store
-        try:
-            inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
-            work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
-            tally, done = Tally(), 0
-            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
-                tally += result.tally
-                if records is not None:
-                    records.write(result.records)
-                done += result.samples
-                if progress is not None:
-                    progress(done, len(gold_index))
-            return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
-        finally:
-            for store in stores:
-                store.close()
+        aside = stack.enter_context(ThreadPoolExecutor(1))
+        inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
+        work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
+        tally, done = Tally(), 0
+        for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
+            tally += result.tally
+            if records is not None:
+                records.write(result.records)
+            done += result.samples
+            if progress is not None:
+                progress(done, len(gold_index))
+        return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
 
 
 def evaluate(
