@@ -144,19 +144,13 @@ def command(*options: str | Path, seed: str = "0", script: list[str] | None = No
     words = [*(script or ["-m", "goldgate", "extraction"]), "--gold", GOLD, "--schema", SCHEMA]
     words += ["--predictions", EXAMPLES / "model-b.jsonl", "--protocol", EXAMPLES / "protocol-fail.yaml", *options]
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        check=False,
-    )
+    line = [sys.executable, *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, encoding="utf-8", env=environment, check=False)
 
 
 def test_hash_seed_and_workers_change_no_byte(tmp_path: Path) -> None:
     for name, seed, workers in (("x", "1", 1), ("y", "2", 1), ("z", "3", 2)):
-        done = command("--out", tmp_path / name, "--workers", workers, seed=seed)
+        done = command("--out", tmp_path / name, "--workers", str(workers), seed=seed)
         assert done.returncode == 1, done.stderr
     for file in ("report.json", "report.md", "samples.jsonl"):
         assert len({(tmp_path / name / file).read_bytes() for name in "xyz"}) == 1
@@ -176,7 +170,8 @@ def test_reader_that_stops_early_gets_no_traceback() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    code = "import sys; sys.argv = ['goldgate', '--help']; from goldgate.cli.main import main\ntry: main()\nexcept SystemExit: pass\n"
+    code = "import sys; sys.argv = ['goldgate', '--help']; from goldgate.cli.main import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
     code += "print(sorted({'orjson', 'yaml', 'goldgate.pipeline', 'multiprocessing'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
