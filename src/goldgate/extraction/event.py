@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
-from goldgate.extraction.normalize import forget, known, normalize
+from goldgate.extraction.normalize import forget, known, normalize, normalize_long
 from goldgate.extraction.repair import NumberText, number_text
 
 Span = tuple[int, int]
@@ -188,7 +188,9 @@ def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> Said | None:
             role = role.strip()
         elif role not in allowed:
             return None
-        form = known.get(text) or normalize(text)
+        form = known.get(text)
+        if form is None:
+            form = known[text] = normalize_long(text)
         if not form or not role:
             return None
         roles.append(role)

@@ -128,16 +128,20 @@ class ThoughtChecker:
 def _usual(events: Events, thought: str) -> bool:
     """The usual case, fast: every value stands there as it is, after its role on the same line."""
     find, rfind, padded = thought.find, thought.rfind, thought + " "
+    end = 0  # thoughts mostly go through the arguments in the order of the answer
     for _, roles, texts, _, _ in events.said:
         for role, value in zip(roles, texts, strict=True):
-            at = find(value)
+            at = find(value, end)
+            if at < 0:
+                at = find(value)
             role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
+            end = at + len(value)
             if (
                 role_at < 0
                 or padded[role_at + len(role)] in _LATIN
                 or padded[role_at - 1] in _LATIN  # before the first character stands, by wrapping, the blank
                 or value[0] not in STANDS_ALONE
-                or padded[at + len(value)] not in STANDS_ALONE
+                or padded[end] not in STANDS_ALONE
             ):
                 return False
     return True
