@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from goldgate.errors import ConfigError, Place, describe
 from goldgate.protocol.tree import parse_json
@@ -18,7 +21,12 @@ class EventSchema:
 
     roles: Mapping[str, frozenset[str]]
     role_order: Mapping[str, tuple[str, ...]]
-    sha256: str | None = None
+    sha256: str | None = None  # of the file that it was read from
+
+    @property
+    def digest(self) -> str:
+        """Of the types and roles themselves, however the file is laid out."""
+        return hashlib.sha256(orjson.dumps(dict(sorted(self.role_order.items())))).hexdigest()
 
     @property
     def event_types(self) -> tuple[str, ...]:

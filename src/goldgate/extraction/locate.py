@@ -54,6 +54,7 @@ _LOOKS_LIKE_JSON = re.compile(r"[\[{｛［【]\s*(?:[\[\]{}｛｝［］\"'“”
 _BETWEEN = re.compile(r"(?>[\s,，、;；]++|//[^\n]*+|#[^\n]*+|/\*.*?\*/|\d{1,4}+[.)、:：]|[-*•])*+", re.DOTALL)
 _SOMETHING = re.compile(r"\S")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
+_ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 
 
@@ -100,9 +101,8 @@ def _best(text: str, segments: list[_Segment]) -> Candidate | None:
 
 def _is_aside(text: str, candidate: Candidate) -> bool:
     """An empty list in the middle of prose: the answer only if there is no better one."""
-    return (
-        candidate.method == Method.EMBEDDED and candidate.value == [] and not _NOTHING_MORE.match(text, candidate.end)
-    )
+    is_empty = candidate.method == Method.EMBEDDED and candidate.value == []
+    return is_empty and not _NOTHING_MORE.match(text, candidate.end)
 
 
 def _segments(text: str) -> list[_Segment]:
@@ -194,13 +194,15 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
         guess = _read_whole(text, opening.start(), last, segment.method)
         if guess is not None and _is_value(guess.value, segment):
-            return [guess]
+            return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     first = _SOMETHING.search(text, position, limit)
+    in_remains = False  # what follows may belong to an answer that could not be read to its end
     while opening is not None:
         start = opening.start()
         reading = read_tolerantly(text, start, limit)
         if reading.value is not None:
-            if _is_value(reading.value, segment):
+            is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
+            if _is_value(reading.value, segment) and not is_a_part:
                 found.append(_decoded(text, start, reading, segment))
         elif _LOOKS_LIKE_JSON.match(text, start, limit) or (
             segment.method == Method.FENCED and first is not None and first.start() == start
@@ -208,6 +210,10 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
             found.append(
                 Candidate(start, reading.end, segment.method, None, False, None, reading.steps, reading.complete)
             )
+        if in_remains and found and found[-1].start == start:
+            found[-1].steps = found[-1].steps | {Step.CUT_AT_ERROR}
+        if Step.CUT_AT_ERROR in reading.steps and _LOOKS_LIKE_JSON.match(text, start, limit):
+            in_remains = True
         position = max(reading.end, start + 1)
         if position >= limit:
             break
@@ -225,6 +231,11 @@ def _decoded(text: str, start: int, reading: Reading, segment: _Segment) -> Cand
         except orjson.JSONDecodeError:  # such as a space that JSON does not know
             source, steps = None, {Step.LENIENT_SYNTAX}
     return Candidate(start, reading.end, segment.method, value, True, source, steps, reading.complete)
+
+
+def _is_argument_list(text: str, start: int) -> bool:
+    """Whether the list is the arguments of something that is no JSON, such as YAML."""
+    return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
 
 
 def _is_value(value: Any, segment: _Segment) -> bool:

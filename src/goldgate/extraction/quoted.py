@@ -16,7 +16,7 @@ QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
 BLANK = re.compile(r"[\s\ufeff\u200b]*")
 
 # Before this, a quotation mark closes its string; anything else makes it part of the text.
-_AFTER_STRING = frozenset("}],:｝］】，、：/#")
+_AFTER_STRING = frozenset("}],:;｝］】，、：；/#")
 _OPENING = "{[｛［"
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*(?=[,:}\]])')
 _KEY_AHEAD = re.compile(rf"[{QUOTES}][^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s{{0,8}}[:：]")

@@ -57,10 +57,14 @@ _STRUCTURE = {
     "，": ",",
     "、": ",",
     "：": ":",
+    ";": ",",
+    "；": ",",
 }
 
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
+_MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
+_UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"'“”{\[]|[,，](?=\d)){0,200}")
 _WORD = re.compile(r"-?[^\W\d]\w*")
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
@@ -87,6 +91,8 @@ def _not_json(constant: str) -> object:
 
 # Decodes one value at a position and says where it ends; numbers whose text matters keep it.
 _scan_sound = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json).raw_decode
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _TRUNCATED: Final = object()
 _UNREADABLE: Final = object()
@@ -136,7 +142,7 @@ class _Reader:
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
             structure = _STRUCTURE.get(character)
             if structure is not None and structure != character:
-                steps.add(Step.FULLWIDTH_PUNCTUATION)
+                steps.add(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION)
             if structure in ("}", "]"):
                 if after_comma:
                     steps.add(Step.TRAILING_COMMA)
@@ -165,8 +171,8 @@ class _Reader:
             if structure in ("{", "["):
                 if len(self.stack) >= MAX_DEPTH:
                     return self._broken_off(Step.CUT_AT_ERROR)
-                if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
-                    return self._broken_off(Step.CUT_AT_ERROR)  # a container where a key is due
+                if self._is_key_due() and not self._close_forgotten():
+                    return self._broken_off(Step.CUT_AT_ERROR)
                 if self.stack and self._read_sound_part():
                     after_value = True
                     continue
@@ -181,6 +187,7 @@ class _Reader:
                 continue
             value = self._read_scalar(character)
             if value is _TRUNCATED:
+                self.pos = self.limit
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
             if value is _UNREADABLE:
                 return self._broken_off(Step.CUT_AT_ERROR)
@@ -219,13 +226,29 @@ class _Reader:
         """
         if self.failures >= _MAX_FAILURES:
             return False
+        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
         try:
-            value, length = _scan_sound(self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)])
+            value, length = _scan_sound(part)
         except (ValueError, RecursionError):
             self.failures += 1
             return False
+        if _SURROGATE.search(part, 0, length):  # the slow way knows what to do with half a pair
+            return False
         self.pos += length
         self.stack[-1].put(value)
+        return True
+
+    def _is_key_due(self) -> bool:
+        top = self.stack[-1] if self.stack else None
+        return top is not None and isinstance(top.value, dict) and top.key is None
+
+    def _close_forgotten(self) -> bool:
+        """Close an object of a list where the next one begins: `[{"a": 1, {"a": 2}]` lacks a bracket."""
+        if len(self.stack) < 2 or not self.stack[-1].value or not isinstance(self.stack[-2].value, list):
+            return False
+        self.steps.add(Step.CLOSED_BRACKETS)
+        closed = self.stack.pop()
+        self.stack[-1].put(closed.value)
         return True
 
     def _key_is_due_a_value(self) -> bool:
@@ -304,23 +327,34 @@ class _Reader:
             return self._read_string()
         if character in ".…":
             return _SKIPPED if self._skip_ellipsis() else _UNREADABLE
+        in_object = self._key_is_due_a_value()
         number = _NUMBER.match(text, self.pos, limit)
-        if number is not None:
+        if number is not None and not (in_object and _MORE_DIGITS.match(text, number.end(), limit)):
             if number.end() == limit:
                 return _TRUNCATED  # 12 may be the beginning of 1,200
             self.pos = number.end()
             return NumberText(number.group())
         word = _WORD.match(text, self.pos, limit)
-        if word is None:
-            return _TRUNCATED if text[self.pos : limit] == "-" else _UNREADABLE
-        if word.group() not in _LITERALS:
-            at_end = word.end() == limit and any(name.startswith(word.group()) for name in _LITERALS)
-            return _TRUNCATED if at_end else _UNREADABLE
-        value, step = _LITERALS[word.group()]
-        if step is not None:
-            self.steps.add(step)
-        self.pos = word.end()
-        return value
+        if word is not None and word.group() in _LITERALS:
+            value, step = _LITERALS[word.group()]
+            if step is not None:
+                self.steps.add(step)
+            self.pos = word.end()
+            return value
+        return self._read_unquoted() if in_object else _UNREADABLE
+
+    def _read_unquoted(self) -> object:
+        """A value without quotation marks, as it stands: `12%`, `1,200`. Only after a key: prose has brackets too."""
+        bare = _UNQUOTED.match(self.text, self.pos, self.limit)
+        assert bare is not None  # it matches nothing at least
+        end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
+        if end == self.limit:
+            return _TRUNCATED
+        if not bare.group().strip() or self.text[end] not in ",}]，｝］":
+            return _UNREADABLE
+        self.steps.add(Step.UNQUOTED_VALUES)
+        self.pos = end
+        return bare.group().strip()
 
     def _skip_ellipsis(self) -> bool:
         for dots in ("...", "…"):

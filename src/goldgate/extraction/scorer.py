@@ -104,6 +104,7 @@ class Score:
 
     scorer: Scorer = field(repr=False)
     facts: Facts = field(repr=False)
+    _metrics: Metrics | None = field(default=None, init=False, repr=False)
 
     @property
     def tally(self) -> Tally:
@@ -114,7 +115,9 @@ class Score:
 
     @property
     def metrics(self) -> Metrics:
-        return self.scorer.metrics(self.tally)
+        if self._metrics is None:
+            self._metrics = self.scorer.metrics(self.tally)
+        return self._metrics
 
     @property
     def record(self) -> dict[str, Any]:
