@@ -18,7 +18,8 @@ BLANK = re.compile(r"[\s\ufeff\u200b]*")
 # Before this, a quotation mark closes its string; anything else makes it part of the text.
 _AFTER_STRING = frozenset("}],:;｝］】，、：；/#")
 _OPENING = "{[｛［"
-_PLAIN = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*(?=[,:}\]])')
+# The usual string: nothing in it to resolve, and structure after it.
+_PLAIN = re.compile(r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')[ \t\r\n]*(?=[,:}\]])""")
 _KEY_AHEAD = re.compile(rf"[{QUOTES}][^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s{{0,8}}[:：]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
@@ -52,7 +53,10 @@ def read_quoted(text: str, start: int, limit: int, steps: set[Step]) -> Quoted:
     """The string that begins at `start`; what had to be mended is added to `steps`."""
     plain = _PLAIN.match(text, start, limit)
     if plain is not None:
-        return Quoted(plain.group(1), plain.end())
+        double, single = plain.groups()
+        if double is None:
+            steps.add(Step.SINGLE_QUOTES)
+        return Quoted(single if double is None else double, plain.end())
     quote = text[start]
     if quote == "\\":
         begin = start + 2

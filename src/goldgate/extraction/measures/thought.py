@@ -65,6 +65,7 @@ class ThoughtChecker:
         self.require_block = settings.require_thought_block
         self.strict = settings.mode == "strict_span"
         folded = [name.casefold() for name in schema.event_types]
+        self.has_case = any(name.upper() != name.lower() for name in schema.event_types)  # Chinese has none
         # The longer names that a name is part of, with where in them it stands.
         self.longer = {
             name: [(other, at) for other in folded if other != name for at in _occurrences(other, name)]
@@ -85,7 +86,7 @@ class ThoughtChecker:
             thought = parsed.preamble.strip()
         if not thought:
             return ThoughtCheck(SKIPPED)
-        folded = thought.casefold()
+        folded = thought.casefold() if self.has_case else thought
         predicted = facts.predicted.units.keys()
         mentioned = [
             name
