@@ -102,6 +102,7 @@ def counts(result: Score | Evaluation, *names: str) -> tuple[tuple[int, int], ..
     return tuple((metric["numerator"], metric["denominator"]) for metric in shown)  # type: ignore[misc]
 
 
-def gate(**bounds: str) -> Gate:
+def gate(*, min: str | None = None, max: str | None = None, equals: str | None = None) -> Gate:
     """A gate with decimal bounds: `gate(min="0.5")`."""
-    return Gate(**{name: Decimal(bound) for name, bound in bounds.items()})
+    low, high, exact = (None if bound is None else Decimal(bound) for bound in (min, max, equals))
+    return Gate(low, high, exact)

@@ -60,7 +60,6 @@ def test_thresholds_that_are_equal_have_one_form() -> None:
     assert short.report["signature"] == long.report["signature"]
 
 
-@pytest.mark.xfail(strict=True, reason="an event schema given in memory is `types:none` in the signature")
 def test_event_schema_given_in_memory_is_in_the_signature() -> None:
     other = {"event_types": {"质押": {"roles": ["质押方"]}}}
     plain = judge([], [], SCHEMA, schema_mode="schema_strict").report["signature"]

@@ -81,7 +81,6 @@ def test_version_without_quotation_marks_is_its_text(tmp_path: Path) -> None:
     assert load(tmp_path, "protocol: {version: 1.10}").protocol.protocol.version == "1.10"
 
 
-@pytest.mark.xfail(strict=True, reason="metrics.version: 2.0 is refused with `expected: 2.0, found: the number 2.0`")
 def test_metrics_version_without_quotation_marks_is_its_text(tmp_path: Path) -> None:
     assert load(tmp_path, "metrics: {version: 2.0}").protocol.metrics.version == "2.0"
 
