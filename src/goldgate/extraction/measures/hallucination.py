@@ -14,6 +14,8 @@ from goldgate.protocol.model import HallucinationSettings
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
+MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
+
 
 class Hallucination:
     """Unsupported / checked values, and samples with at least one / samples that have a source text."""
@@ -51,15 +53,15 @@ def support_rule(settings: HallucinationSettings) -> Unsupported:
 
 def _normalized_substring(events: Events, text: Haystack) -> list[Value]:
     find, whole = text.text.find, text.text + " "
-    doubtful = False
+    doubtful: set[str] = set()
     for said in events.said:
-        for written in said[2]:
+        texts = said[2]
+        for written in texts if len(texts) < MANY_VALUES else set(texts):
             at = find(written)  # the usual answer of `contains`, inline
             if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:
-                doubtful = True
-    if not doubtful:
-        return []
-    return [value for value in events.values() if not text.contains(value.text)]
+                doubtful.add(written)
+    unsupported = {written for written in doubtful if not text.contains(written)}
+    return [value for value in events.values() if value.text in unsupported] if unsupported else []
 
 
 def _exact_span(events: Events, text: Haystack) -> list[Value]:
