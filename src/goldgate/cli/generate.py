@@ -1,4 +1,4 @@
-"""`goldgate generate`: ask a model about every gold document and keep every answer; `evaluate_api.py` scores them too."""
+"""`goldgate generate`: ask a model about every gold document, keep every answer; `evaluate_api.py` scores them too."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
 @options(COMMON, ENDPOINT, CHECKPOINT)
 @click.pass_context
-def generate_command(context: click.Context, **given: Any) -> None:
+def generate_command(context: click.Context, /, **given: Any) -> None:
     """Ask a model about every gold document and keep every answer.
 
     Writes journal.jsonl (every answer as it arrives), predictions.jsonl (for `goldgate extraction`) and
@@ -50,7 +50,7 @@ def generate_command(context: click.Context, **given: Any) -> None:
 @click.command("evaluate_api", cls=ManyValues)
 @options(COMMON, ENDPOINT, SCORING)
 @click.pass_context
-def evaluate_api_command(context: click.Context, **given: Any) -> None:
+def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
 
     The same command again asks only for what is missing. Exit status: 0 all gates passed, 1 a gate failed,
@@ -62,7 +62,7 @@ def evaluate_api_command(context: click.Context, **given: Any) -> None:
 @click.command("evaluate", cls=ManyValues)
 @options(COMMON, CHECKPOINT, SCORING)
 @click.pass_context
-def evaluate_checkpoint_command(context: click.Context, **given: Any) -> None:
+def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None:
     """Let a checkpoint on disk answer about every gold document, keep every answer, score and judge them.
 
     Without --checkpoint, evaluate.py scores stored answers: see evaluate.py --help. The same command again
@@ -268,7 +268,9 @@ def _dry_run_text(prepared: Prepared, planned: DryRun) -> str:
             lines.append(f"--- {message.role} ---")
             lines += [visible(line) for line in message.content.split("\n")]
         lines.append("---")
-    lines.append(f"requests       {planned.requests:,} of {planned.total:,}; the others are in the journal")
+    lines.append(
+        f"requests       {planned.requests:,} ({planned.total - planned.requests:,} of {planned.total:,} are in the journal)"
+    )
     lines.append(f"input tokens   about {planned.usage.input:,}")
     lines.append(f"output tokens  at most {planned.usage.output:,}")
     if planned.cost is not None:

@@ -76,7 +76,7 @@ CHECKPOINT = [
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
 ]
 SCORING = [
-    click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with."),
+    click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for scoring."),
     click.option(
         "--format", type=click.Choice(["json", "text", "markdown"]), default="text", show_default=True,
         help="Of the printed report.",

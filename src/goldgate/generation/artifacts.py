@@ -33,7 +33,7 @@ class SeedSummary:
     documents: int = 0
     answered: int = 0
     missing: Counter[str] = field(default_factory=Counter)  # by cause
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -96,7 +96,7 @@ def write_predictions(
         summary.missing[str(record["cause"])] += 1
         summary.attempts += int(record.get("attempts") or 1)
     summary.answered = len(places)
-    summary.usage = Usage(*tokens)
+    summary.usage = Usage(tokens[0], tokens[1], tokens[2])
     return summary
 
 

@@ -90,7 +90,7 @@ def _answer(value: Any, secret: Secret) -> Answer | None:
     choices = value.get("choices") if isinstance(value, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
+    if not isinstance(choice, dict) or not isinstance(message, dict):
         return None
     content = message.get("content")
     if isinstance(content, list):  # parts
@@ -119,8 +119,8 @@ def _usage(value: Any) -> Usage | None:
         value.get("completion_tokens"),
         details.get("reasoning_tokens") if isinstance(details, dict) else 0,
     ]
-    whole = [count if type(count) is int and count >= 0 else 0 for count in counts]
-    return Usage(*whole) if type(counts[0]) is int else None
+    tokens = [count if type(count) is int and count >= 0 else 0 for count in counts]
+    return Usage(tokens[0], tokens[1], tokens[2]) if type(counts[0]) is int else None
 
 
 def _refusal(status: int, told: str) -> Trouble:

@@ -47,7 +47,7 @@ class Wanted:
     seeds: tuple[int, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     timeout: float = 600.0
     max_cost: Decimal | None = None
     max_total_tokens: int | None = None

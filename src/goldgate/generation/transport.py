@@ -7,7 +7,6 @@ it for every request, and reads ~/.netrc, which could send a second key.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -103,7 +102,7 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
                         return content
                     outcome = read_reply(reply.status, reply.content_type, content, endpoint.secret)
                     return _with_pause(outcome, reply) if isinstance(outcome, Trouble) else outcome
-            except (aiohttp.ClientError, OSError, asyncio.TimeoutError, ValueError) as problem:
+            except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
                 return _fault(problem, endpoint)
 
         yield send
@@ -189,7 +188,7 @@ def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
         case aiohttp.ClientConnectorError():
             reason = problem.os_error.strerror or type(problem.os_error).__name__
             return Trouble("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
-        case asyncio.TimeoutError():
+        case TimeoutError():
             return Trouble("again", "timeout", f"no answer in {endpoint.timeout:g} seconds", billed=True)
         case aiohttp.ClientPayloadError():
             return Trouble("again", "half_answer", "the connection ended in the middle of the answer", billed=True)
