@@ -268,9 +268,8 @@ def _dry_run_text(prepared: Prepared, planned: DryRun) -> str:
             lines.append(f"--- {message.role} ---")
             lines += [visible(line) for line in message.content.split("\n")]
         lines.append("---")
-    lines.append(
-        f"requests       {planned.requests:,} ({planned.total - planned.requests:,} of {planned.total:,} are in the journal)"
-    )
+    stored = planned.total - planned.requests
+    lines.append(f"requests       {planned.requests:,} ({stored:,} of {planned.total:,} are in the journal)")
     lines.append(f"input tokens   about {planned.usage.input:,}")
     lines.append(f"output tokens  at most {planned.usage.output:,}")
     if planned.cost is not None:

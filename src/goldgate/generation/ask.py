@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from goldgate.generation.breaker import Breaker
-from goldgate.generation.budget import Budget, cost, estimate_tokens
+from goldgate.generation.budget import Budget, estimate_tokens
 from goldgate.generation.counts import Counts, Watch
 from goldgate.generation.documents import Documents
 from goldgate.generation.journal import Journal
@@ -191,7 +191,7 @@ class Asking:
                 outcome = Answer(outcome.response, spent, outcome.finish_reason, outcome.reasoning, outcome.model)
                 attempts = work.attempts + work.busy + 1
                 self.journal.answer(request, requests.identity, outcome, attempts, _now() - began)
-                self._answered(spent)
+                self._answered()
             else:
                 spent = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 self._in_trouble(work, request, outcome, requests)
@@ -200,18 +200,15 @@ class Asking:
         finally:
             self.counts.in_flight -= 1
             self.budget.settle(expected, spent, request.estimate)
+            self.counts.spent(self.budget)
             if self._by_token is not None and spent is not None:
                 self._by_token.correct(spent.total - expected.total)
             self._wake.set()
 
-    def _answered(self, spent: Usage) -> None:
+    def _answered(self) -> None:
         self._breaker.answer(_now())
         self._settled = True
         self.counts.answered += 1
-        self.counts.input_tokens += spent.input
-        self.counts.output_tokens += spent.output
-        if self.counts.cost is not None:
-            self.counts.cost += cost(spent, self.budget.price) or 0
         self._resolve_parked(step_down=False)
 
     def _in_trouble(self, work: _Work, request: Request, trouble: Trouble, requests: Requests) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from goldgate.generation.budget import Budget, cost
+
 
 @dataclass(slots=True)
 class Counts:
@@ -20,6 +22,11 @@ class Counts:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = None
+
+    def spent(self, budget: Budget) -> None:
+        """Take over what a budget knows of tokens and money."""
+        self.input_tokens, self.output_tokens = budget.spent_input, budget.spent_output
+        self.cost = cost(budget.spent, budget.price)
 
     @property
     def done(self) -> int:

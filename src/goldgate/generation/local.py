@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldgate.errors import ConfigError, Place
 from goldgate.generation.ask import Ended
+from goldgate.generation.budget import Budget
 from goldgate.generation.counts import Counts
 from goldgate.generation.documents import Documents
 from goldgate.generation.journal import Journal
@@ -55,6 +56,7 @@ def ask_checkpoint(
     pending: Sequence[Position],
     journal: Journal,
     counts: Counts,
+    budget: Budget,
     listener: Listener,
 ) -> Ended:
     """Answer what is pending, a batch at a time. Ctrl-C ends it after the batch; a second one at once."""
@@ -70,15 +72,14 @@ def ask_checkpoint(
         listener.say("stopping after this batch; Ctrl-C again stops at once")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    spent = 0
     try:
         at, size = 0, wanted.batch_size
         while at < len(pending) and not stopped:
             batch = [requests.make(documents[position], seed) for position, seed in pending[at : at + size]]
             batch = [request for request in batch if request.seed == batch[0].seed]  # one seed a batch
-            limit = wanted.max_total_tokens
-            if limit is not None and counts.input_tokens + counts.output_tokens + spent >= limit:
-                return Ended("budget", requests, f"the cap of {limit:,} tokens is reached")
+            expected = Usage(sum(request.estimate for request in batch), len(batch) * requests.plan.output_limit)
+            if not budget.fits(expected):
+                return Ended("budget", requests, f"the next batch could exceed the cap of {budget.said()}")
             began = time.perf_counter()
             outcomes = model.answer(batch, requests.plan.parameters)
             if outcomes is None:  # out of memory
@@ -89,7 +90,7 @@ def ask_checkpoint(
                     listener.say(f"out of memory: going on with {size} prompts at a time")
                     continue
             for request, outcome in zip(batch, outcomes, strict=True):
-                _keep(journal, requests, request, outcome, counts, time.perf_counter() - began)
+                _keep(journal, requests, request, outcome, counts, budget, time.perf_counter() - began)
             at += len(batch)
             listener.watch(counts)
     finally:
@@ -245,7 +246,13 @@ class LocalModel:
 
 
 def _keep(
-    journal: Journal, requests: Requests, request: Request, outcome: Answer | Trouble, counts: Counts, seconds: float
+    journal: Journal,
+    requests: Requests,
+    request: Request,
+    outcome: Answer | Trouble,
+    counts: Counts,
+    budget: Budget,
+    seconds: float,
 ) -> None:
     if isinstance(outcome, Trouble):
         journal.failure(request, requests.identity, outcome, 1)
@@ -254,5 +261,5 @@ def _keep(
     journal.answer(request, requests.identity, outcome, 1, seconds)
     counts.answered += 1
     if outcome.usage is not None:
-        counts.input_tokens += outcome.usage.input
-        counts.output_tokens += outcome.usage.output
+        budget.settle(Usage(), outcome.usage)
+        counts.spent(budget)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -24,6 +25,7 @@ from goldgate.generation.plan import Plan, Request, Requests, make_plan
 from goldgate.generation.prompt import load_template
 from goldgate.generation.reply import Usage
 from goldgate.generation.secret import Secret, check_address, shown_address
+from goldgate.generation.transport import Endpoint, connect, require_aiohttp
 from goldgate.protocol.load import load_protocol, no_protocol
 from goldgate.protocol.model import GenerationSettings, Price
 
@@ -163,6 +165,9 @@ def generate(prepared: Prepared, secret: Secret, listener: Listener) -> Outcome:
         requests = _requests(prepared, journal.contents)
         pending, counts, budget = _pending(prepared, journal, requests)
         _say_start(listener, prepared, journal.contents, requests, counts)
+        if pending and prepared.wanted.base_url is not None:
+            require_aiohttp()
+        began = time.perf_counter()
         if not pending:
             ended = Ended("done", requests)
         elif prepared.wanted.base_url is not None:
@@ -170,7 +175,10 @@ def generate(prepared: Prepared, secret: Secret, listener: Listener) -> Outcome:
         else:
             from goldgate.generation.local import ask_checkpoint
 
-            ended = ask_checkpoint(prepared.wanted, prepared.documents, requests, pending, journal, counts, listener)
+            ended = ask_checkpoint(
+                prepared.wanted, prepared.documents, requests, pending, journal, counts, budget, listener
+            )
+        _say_end(listener, ended, counts, time.perf_counter() - began)
         return Outcome(ended, *_write_artifacts(prepared, journal.contents, ended.requests))
 
 
@@ -225,8 +233,7 @@ def _pending(
         budget.spent_input += usage.input
         budget.spent_output += usage.output
     counts = Counts(total=len(pending) + len(places), before=len(places))
-    counts.input_tokens, counts.output_tokens = budget.spent_input, budget.spent_output
-    counts.cost = cost(budget.spent, prepared.price)
+    counts.spent(budget)
     return pending, counts, budget
 
 
@@ -246,6 +253,15 @@ def _say_start(listener: Listener, prepared: Prepared, contents: Contents, reque
         )
 
 
+def _say_end(listener: Listener, ended: Ended, counts: Counts, seconds: float) -> None:
+    if counts.answered or counts.failed:
+        rate = (counts.answered + counts.failed) / seconds
+        listener.say(
+            f"{counts.answered:,} answered, {counts.failed:,} failed, {counts.retries:,} retries "
+            f"in {seconds:.2f} s ({rate:.1f} a second)"
+        )
+
+
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
@@ -260,9 +276,6 @@ def _ask_endpoint(
     counts: Counts,
     budget: Budget,
 ) -> Ended:
-    from goldgate.generation.transport import Endpoint, connect, require_aiohttp
-
-    require_aiohttp()
     wanted = prepared.wanted
     endpoint = Endpoint(str(wanted.base_url), secret, wanted.limits.concurrency, wanted.timeout)
 
