@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import json
 import random
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Endpoint(asyncio.Protocol):
 
     def answer(self, head: bytes, body: bytes) -> None:
         if head.startswith(b"GET"):
-            self.reply(200, json.dumps(self.stats()).encode())
+            self.reply(200, orjson.dumps(self.stats()))
             return
         behaviour, seen = self.behaviour, self.seen
         seen.requests += 1
@@ -97,7 +98,7 @@ class Endpoint(asyncio.Protocol):
         seen.most_at_once = max(seen.most_at_once, seen.at_once)
         if self.keep:
             seen.headers.append(head)
-            seen.bodies.append(json.loads(body))
+            seen.bodies.append(orjson.loads(body))
         loop = asyncio.get_running_loop()
         drawn = self.rng.random()
         for share, fault in (
@@ -129,7 +130,7 @@ class Endpoint(asyncio.Protocol):
                 quoted = head.partition(b"Bearer ")[2].split(b"\r\n", 1)[0].decode()
                 self.error(401, f"Incorrect API key provided: {quoted}. Also {quoted[:9]}***{quoted[-4:]}.")
                 return
-        asked = json.loads(body)
+        asked = orjson.loads(body)
         form = asked.get("response_format", {}).get("type", "text")
         self.seen.formats[form] += 1
         if form in behaviour.refuse_formats:
@@ -151,14 +152,14 @@ class Endpoint(asyncio.Protocol):
         """An answer that depends on the question alone: the gold, less an argument now and then."""
         prompt = asked["messages"][-1]["content"]
         text = prompt.partition(">\n")[2].rpartition("\n</")[0]
-        digest = hashlib.sha256(json.dumps([prompt, asked.get("seed")]).encode()).digest()
-        events = json.loads(json.dumps(self.behaviour.gold.get(text, [])))
+        digest = hashlib.sha256(orjson.dumps([prompt, asked.get("seed")])).digest()
+        events = orjson.loads(orjson.dumps(self.behaviour.gold.get(text, [])))
         for event in events:
             event.pop("trigger", None)
             event["arguments"] = [{"role": a["role"], "argument": a["argument"]} for a in event["arguments"]]
         if digest[0] % 3 == 0 and events and events[0]["arguments"]:
             del events[0]["arguments"][digest[1] % len(events[0]["arguments"])]
-        content = json.dumps({"events": events}, ensure_ascii=False)
+        content = orjson.dumps({"events": events}).decode()
         value: dict[str, Any] = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
@@ -168,7 +169,7 @@ class Endpoint(asyncio.Protocol):
         if not self.behaviour.without_usage:
             tokens = {"prompt_tokens": len(prompt) // 2, "completion_tokens": len(content) // 2}
             value["usage"] = {**tokens, "completion_tokens_details": {"reasoning_tokens": 3}}
-        return json.dumps(value, ensure_ascii=False).encode()
+        return orjson.dumps(value)
 
     def busy(self) -> None:
         extra = ""
@@ -179,13 +180,13 @@ class Endpoint(asyncio.Protocol):
         self.error(429, "too many requests", extra)
 
     def half(self, body: bytes) -> None:
-        whole = self.completion(json.loads(body))
+        whole = self.completion(orjson.loads(body))
         self.start(200, "application/json", len(whole))
         self.transport.write(whole[: len(whole) // 2])
         self.transport.close()
 
     def error(self, status: int, message: str, extra: str = "") -> None:
-        self.reply(status, json.dumps({"error": {"message": message, "type": "error"}}).encode(), extra=extra)
+        self.reply(status, orjson.dumps({"error": {"message": message, "type": "error"}}), extra=extra)
 
     def reply(self, status: int, body: bytes, kind: str = "application/json", extra: str = "") -> None:
         head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{extra}\r\n"
@@ -248,7 +249,7 @@ async def listen(behaviour: Behaviour, seen: Seen, port: int, *, keep: bool) -> 
 
 def load_gold(path: Path) -> dict[str, list[Any]]:
     """Events by text: what the endpoint answers with."""
-    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    records = [orjson.loads(line) for line in path.read_text("utf-8").splitlines()]
     return {record["text"]: record["events"] for record in records}
 
 

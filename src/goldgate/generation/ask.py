@@ -131,6 +131,7 @@ class Asking:
             task = asyncio.create_task(self._attempt(work, request, expected, self.requests))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            await asyncio.sleep(0)  # it is on its way before the next prompt is put together
 
     async def _next(self) -> _Work | None:
         """The next piece of work, when there is a place for it; None when there is no more."""
@@ -187,7 +188,9 @@ class Asking:
         try:
             outcome = await self.send(request.body)
             if isinstance(outcome, Answer):
-                spent = outcome.usage or Usage(request.estimate, estimate_tokens(outcome.response), estimated=True)
+                spent = outcome.usage or Usage(
+                    request.estimate, estimate_tokens(outcome.response.encode()), estimated=True
+                )
                 outcome = Answer(outcome.response, spent, outcome.finish_reason, outcome.reasoning, outcome.model)
                 attempts = work.attempts + work.busy + 1
                 self.journal.answer(request, requests.identity, outcome, attempts, _now() - began)

@@ -137,7 +137,7 @@ class Requests:
         chat = messages(plan.template, plan.shared, document.text, plan.examples[seed].without(document.text))
         encoded = orjson.dumps([{"role": message.role, "content": message.content} for message in chat])
         key = _hash(self.identity.encode(), orjson.dumps([document.id, seed]), encoded)
-        estimate = sum(estimate_tokens(message.content) + A_MESSAGE for message in chat)
+        estimate = estimate_tokens(encoded) + A_MESSAGE * len(chat)
         return Request(key, document.id, seed, chat, b'{"messages":' + encoded + self._tail[seed], estimate)
 
 

@@ -42,6 +42,8 @@ _CONTROL = re.compile(
     r"|<(?=</?SYS>>)"
 )
 _ZERO_WIDTH_SPACE = "\u200b"
+# Anything but ASCII, dashes and quotation marks, Chinese characters and full-width punctuation: normalizing costs 60 µs.
+_UNUSUAL = re.compile(r"[^\x00-\x7f\u2010-\u2027\u3000-\u303f\u3400-\u9fff\uff01-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
 class Message(NamedTuple):
@@ -139,7 +141,10 @@ def fill(part: str, values: Mapping[str, str]) -> str:
 def enclosed(text: str) -> tuple[str, str]:
     """The document between tags whose name does not occur in it, however it is written; and that name."""
     text = _CONTROL.sub(lambda match: match[0] + _ZERO_WIDTH_SPACE, text)
-    looked_at = unicodedata.normalize("NFKC", text).casefold().replace(_ZERO_WIDTH_SPACE, "")
+    looked_at = text.lower()
+    if _UNUSUAL.search(text):  # it may hold letters in disguise: full width, mathematical, invisible ones between
+        looked_at = unicodedata.normalize("NFKC", text).casefold()
+        looked_at = "".join(character for character in looked_at if unicodedata.category(character) != "Cf")
     tag, number = TAG, 1
     while tag in looked_at:
         number += 1

@@ -77,7 +77,8 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
     import aiohttp
 
     proxy = find_proxy(endpoint.address)
-    connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=find_certificates() or True)
+    certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
+    connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True)
     options: dict[str, Any] = {"allow_redirects": False}
     if proxy is not None:
         options["proxy"] = proxy.address
