@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import hashlib
 import random
+import ssl
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -211,15 +212,15 @@ class Endpoint(asyncio.Protocol):
 class Running:
     """An endpoint in a thread: `with Running(Behaviour()) as server: … server.url … server.seen`."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
-        self.behaviour, self.seen = behaviour, Seen()
+    def __init__(self, behaviour: Behaviour, tls: ssl.SSLContext | None = None) -> None:
+        self.behaviour, self.seen, self.tls = behaviour, Seen(), tls
         self.loop = asyncio.new_event_loop()
         self.ready = threading.Event()
         self.thread = threading.Thread(target=self.serve, daemon=True)
 
     def serve(self) -> None:
         asyncio.set_event_loop(self.loop)
-        self.server = self.loop.run_until_complete(listen(self.behaviour, self.seen, 0, keep=True))
+        self.server = self.loop.run_until_complete(listen(self.behaviour, self.seen, 0, keep=True, tls=self.tls))
         self.port = self.server.sockets[0].getsockname()[1]
         self.ready.set()
         self.loop.run_forever()
@@ -241,10 +242,14 @@ class Running:
         self.thread.join(10)
 
 
-async def listen(behaviour: Behaviour, seen: Seen, port: int, *, keep: bool) -> asyncio.Server:
+async def listen(
+    behaviour: Behaviour, seen: Seen, port: int, *, keep: bool, tls: ssl.SSLContext | None = None
+) -> asyncio.Server:
     rng = random.Random(behaviour.seed)
     loop = asyncio.get_running_loop()
-    return await loop.create_server(lambda: Endpoint(behaviour, seen, rng, keep), "127.0.0.1", port, backlog=2048)
+    return await loop.create_server(
+        lambda: Endpoint(behaviour, seen, rng, keep), "127.0.0.1", port, backlog=2048, ssl=tls
+    )
 
 
 def load_gold(path: Path) -> dict[str, list[Any]]:

@@ -26,7 +26,7 @@ from goldgate.generation.transport import Send
 from goldgate.generation.waiting import Pace, pause
 
 MOST_BUSY = 100  # times that one request is told to come back later
-ALL_BUSY = 10  # such replies in a row, and everybody waits
+ALL_WAIT = 10  # busy or failed replies in a row (or as many as are asked at once), and everybody waits
 GRACE_SECONDS = 5.0  # for what is in flight when the run is stopped early
 SUSPECTS = 3  # requests refused without a reason, before anything was answered: it may be the response format
 
@@ -210,6 +210,7 @@ class Asking:
 
     def _answered(self) -> None:
         self._breaker.answer(_now())
+        self._not_before = 0.0
         self._settled = True
         self.counts.answered += 1
         self._resolve_parked(step_down=False)
@@ -230,10 +231,7 @@ class Asking:
         reason = self._breaker.trouble(trouble, _now())
         if trouble.means == "busy" and work.busy < MOST_BUSY:
             work.busy += 1
-            wait = pause(work.busy, trouble.retry_after, self.rng)
-            if self._breaker.busy >= max(ALL_BUSY, self.limits.concurrency):
-                self._not_before = max(self._not_before, _now() + wait)
-            self._again(work, wait)
+            self._again(work, pause(work.busy, trouble.retry_after, self.rng))
         elif trouble.means == "again" and work.attempts + 1 < self.limits.attempts:
             work.attempts += 1
             self._again(work, pause(work.attempts, trouble.retry_after, self.rng))
@@ -246,6 +244,8 @@ class Asking:
         self.counts.retries += 1
         self._number += 1
         heapq.heappush(self._delayed, (_now() + wait, self._number, work))
+        if max(self._breaker.busy, self._breaker.failures) >= max(ALL_WAIT, self.limits.concurrency):
+            self._not_before = max(self._not_before, _now() + wait)
 
     def _fail(self, request: Request, trouble: Trouble, attempts: int, requests: Requests) -> None:
         self.counts.failed += 1

@@ -7,6 +7,7 @@ it for every request, and reads ~/.netrc, which could send a second key.
 
 from __future__ import annotations
 
+import base64
 import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -82,14 +83,19 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
     options: dict[str, Any] = {"allow_redirects": False}
     if proxy is not None:
         options["proxy"] = proxy.address
-        if proxy.user is not None:
-            options["proxy_auth"] = aiohttp.BasicAuth(proxy.user, proxy.password)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
         "User-Agent": f"goldgate/{goldgate.__version__}",
         **endpoint.secret.headers(),
     }
+    if proxy is not None and proxy.user is not None:
+        password = base64.b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
+        to_proxy = {"Proxy-Authorization": f"Basic {password}"}
+        if endpoint.address.startswith("https:"):  # it goes to the proxy, and not through it
+            options["proxy_headers"] = to_proxy
+        else:
+            headers |= to_proxy
     timeout = aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout))
     async with aiohttp.ClientSession(
         connector=connector, headers=headers, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
