@@ -15,8 +15,6 @@ from goldgate.generation.run import Listener, Outcome, Wanted, generate, prepare
 from goldgate.generation.secret import Secret
 from tests.generation.server import Behaviour, Running, load_gold
 
-pytest.importorskip("aiohttp", reason="the extra `api` is not installed")
-
 SCHEMA = {"event_types": {"质押": {"roles": ["质押方", "质权方"]}, "Strike": {"roles": ["Union", "Place"]}}}
 
 

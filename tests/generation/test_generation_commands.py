@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -186,9 +187,9 @@ def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
     concurrency, kills = 4, 6
     journal = data.out / "journal.jsonl"
     for _ in range(kills):
-        before = server.seen.requests
+        wanted = server.seen.requests + 1
         process = subprocess.Popen(command(data, server.url, "--concurrency", "4", "--quiet"), env=ENVIRONMENT)
-        _wait_for(lambda before=before: server.seen.requests > before)
+        _wait_for(partial(_asked, server, wanted))
         time.sleep(rng.uniform(0.0, 0.35))
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -240,6 +241,10 @@ def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:
     assert process.wait(10) == 130
     assert time.monotonic() - began < 5
     process.communicate()
+
+
+def _asked(server: Running, wanted: int) -> bool:
+    return server.seen.requests >= wanted
 
 
 def _lines(journal: Path) -> list[bytes]:
