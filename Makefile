@@ -45,7 +45,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	done
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
-	  && sed -i.old -E 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' local.txt && rm -f local.txt.old
+	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports

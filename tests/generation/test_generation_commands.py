@@ -85,7 +85,20 @@ def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> No
     assert done.returncode == 2
     assert "is a server running at" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (data.out / "report.json").exists()
+    assert stored(data, "report.json")["error"]["code"] == "generation.stopped"
+
+
+def test_an_older_report_does_not_survive_a_run_that_fails(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    assert run(data, server.url, "--seeds", "1,2").returncode == 0
+    server.behaviour.status = 401
+    assert run(data, server.url, "--seeds", "1,2", "--prompt", "zh").returncode == 2
+    assert {stored(data, f"seed-{seed}/report.json")["status"] for seed in (1, 2)} == {"SYSTEM_ERROR"}
+    assert not (data.out / "seeds.json").exists()
+    with open(data.gold, "a") as gold:
+        gold.write("{\n")
+    assert run(data, server.url, "--seeds", "1,2").returncode == 2
+    assert stored(data, "seed-1/report.json")["error"]["code"] == "gold.not_json"
 
 
 def test_missing_answers_are_exit_status_2_with_bounds_unless_allowed(data: Data, serve: Serve) -> None:
@@ -146,6 +159,18 @@ def test_a_missing_extra_says_what_to_install(data: Data, serve: Serve) -> None:
     done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
     assert 'pip install "goldgate[api]"' in done.stderr
+
+
+def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
+    checkpoint = data.folder / "checkpoint"
+    checkpoint.mkdir()
+    (checkpoint / "config.json").write_text("{}")
+    blocked = "import sys; sys.modules['torch'] = None; from goldgate.cli.main import main; main()"
+    files = ["--gold", str(data.gold), "--schema", str(data.schema), "--out", str(data.out)]
+    arguments = ["generate", *files, "--checkpoint", str(checkpoint)]
+    done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert 'pip install "goldgate[local]"' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def test_what_a_status_means(status: int, means: str) -> None:
         (b'{"choices": [{"message": {"content": 5}}]}', "no_answer"),
         (b'{"choices": [{"message": {}}]}', "no_answer"),
         (b'{"error": {"message": "overloaded", "code": 503}}', "http_503"),
+        (b'{"error": {"message": "overloaded", "code": "502"}}', "http_502"),
+        (b'{"error": "overloaded"}', "http_500"),
         (b"\xff\xfe", "not_json"),
     ],
 )
@@ -300,8 +302,19 @@ def test_refusals_of_single_requests_end_nothing_unless_they_are_all_there_is() 
     for _ in range(100):
         assert breaker.trouble(refused, 1.0) is None
         breaker.answer(1.0)
-    assert [breaker.trouble(refused, 1.0) for _ in range(9)] == [None] * 9
-    assert breaker.trouble(refused, 1.0)
+    assert not any(breaker.trouble(refused, 1.0) for _ in range(100))  # they may all be too long
+    assert not any(breaker.trouble(Trouble("hopeless", "http_403"), 1.0) for _ in range(100))
+    fresh = Breaker(concurrency=4, started=0.0)
+    assert [fresh.trouble(refused, 1.0) for _ in range(19)] == [None] * 19
+    assert fresh.trouble(refused, 1.0)
+
+
+def test_a_key_that_runs_out_ends_the_run() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    breaker.answer(0.5)
+    told = [breaker.trouble(Trouble("hopeless", "http_401"), 1.0) for _ in range(5)]
+    assert told[:4] == [None] * 4
+    assert "5 requests in a row" in str(told[4])
 
 
 def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:

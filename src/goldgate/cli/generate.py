@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +25,7 @@ from goldgate.cli.generation_options import (
     parse_seeds,
 )
 from goldgate.cli.many_values import ManyValues
+from goldgate.cli.out_folder import OutFolder
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out, guarded, say, show_error
 from goldgate.cli.start import EXIT_INTERRUPTED
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.run import DryRun, Outcome, Prepared, Wanted
+
+PREDICTIONS = "predictions.jsonl"
+SEEDS = ("seeds.json", "seeds.md")
 
 
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
@@ -83,14 +90,17 @@ class _Run:
         """Prepare, ask, score; the result is the exit status."""
         wanted = self._wanted()
         prepared = guarded(lambda: _prepare(wanted))
+        score_it = score and not self.given["dry_run"]
         if isinstance(prepared, GoldgateError):
-            return self._fail(prepared)
+            return self._report_error(wanted, prepared) if score_it else self._fail(prepared)
         try:
             if self.given["dry_run"]:
                 return self._dry_run(prepared)
-            outcome = guarded(lambda: self._generate(prepared))
+            outcome = guarded(lambda: self._generate(prepared, score=score))
             if isinstance(outcome, GoldgateError):
-                return self._fail(outcome)
+                # A report of another process, which has the journal, is none of our business.
+                ours = score_it and outcome.code != "journal.locked"
+                return self._report_error(wanted, outcome) if ours else self._fail(outcome)
             return self._after(prepared, outcome, score=score)
         finally:
             prepared.documents.close()
@@ -132,15 +142,20 @@ class _Run:
             device=given.get("device"),
         )
 
-    def _generate(self, prepared: Prepared) -> Outcome:
+    def _generate(self, prepared: Prepared, *, score: bool) -> Outcome:
         from goldgate.cli.watch import WatchLine
         from goldgate.generation.run import Listener, generate, stopped_error
         from goldgate.generation.secret import read_secret, shown_address
 
         secret = read_secret(self.given.get("api_key_env"))
         line = WatchLine(quiet=self.quiet, currency=prepared.settings.currency)
+
+        def started() -> None:
+            if score:  # an older report must not be taken for this run's, however it ends
+                _discard_reports(prepared.wanted)
+
         try:
-            outcome = generate(prepared, secret, Listener(line.say, line, line.every))
+            outcome = generate(prepared, secret, Listener(line.say, started, line, line.every))
         finally:
             line.clear()
         if outcome.ended.reason == "stopped":
@@ -189,14 +204,12 @@ class _Run:
     def _score_seed(
         self, prepared: Prepared, outcome: Outcome, summary: SeedSummary, keep: Callable[[Evaluation], None]
     ) -> int:
-        from goldgate.generation.run import PREDICTIONS
         from goldgate.generation.score import Sources, missing_error, score
 
         wanted = prepared.wanted
-        folder = prepared.folder(summary.seed)
+        folder = wanted.folder(summary.seed)
         predictions = folder / PREDICTIONS
-        workers = self.given["workers"]
-        sources = Sources(wanted.gold, predictions, wanted.schema, wanted.protocol, workers)
+        sources = Sources(wanted.gold, predictions, wanted.schema, wanted.protocol, self.given["workers"])
         progress = ProgressLine(quiet=self.quiet)
 
         def evaluate(records: IO[bytes] | None) -> Evaluation:
@@ -209,13 +222,23 @@ class _Run:
                 raise missing_error(evaluation, summary, predictions)
             return evaluation
 
-        inputs = {
-            "gold": list(wanted.gold),
-            "predictions": [str(predictions)],
-            "schema": [wanted.schema],
-            "protocol": [wanted.protocol] if wanted.protocol is not None else [],
-        }
-        return carry_out(Job("extraction", inputs, str(folder), self.given["format"], self.quiet, workers), evaluate)
+        return carry_out(self._job(wanted, folder), evaluate)
+
+    def _job(self, wanted: Wanted, folder: Path) -> Job:
+        inputs = _inputs(wanted) | {"predictions": [str(folder / PREDICTIONS)]}
+        return Job("extraction", inputs, str(folder), self.given["format"], self.quiet, self.given["workers"])
+
+    def _report_error(self, wanted: Wanted, error: GoldgateError) -> int:
+        """The report of a run that could not be carried out, for every seed; shown once."""
+
+        def fail(_: IO[bytes] | None) -> Evaluation:
+            raise error
+
+        *others, last = wanted.folders()
+        for folder in others:
+            with redirect_stderr(StringIO()):
+                carry_out(dataclasses.replace(self._job(wanted, folder), quiet=True), fail)
+        return carry_out(self._job(wanted, last), fail)
 
     def _write_seeds(self, prepared: Prepared, evaluations: dict[int, Evaluation]) -> None:
         from goldgate.core.evaluation import render_json
@@ -223,8 +246,8 @@ class _Run:
         from goldgate.report.generation import seeds_markdown, seeds_text
 
         seeds = summarize(evaluations)
-        (prepared.wanted.out / "seeds.json").write_bytes(render_json(seeds))
-        (prepared.wanted.out / "seeds.md").write_text(seeds_markdown(seeds), "utf-8")
+        (prepared.wanted.out / SEEDS[0]).write_bytes(render_json(seeds))
+        (prepared.wanted.out / SEEDS[1]).write_text(seeds_markdown(seeds), "utf-8")
         if not self.quiet and self.given["format"] != "json":
             shown = seeds_text(seeds) if self.given["format"] == "text" else seeds_markdown(seeds)
             say("\n" + shown, EXIT_PASSED)
@@ -249,6 +272,19 @@ def resume_command() -> str:
     if program.name == "__main__.py":
         start = ["python", "-m", "goldgate"]
     return shlex.join([*start, *sys.argv[1:]])
+
+
+def _inputs(wanted: Wanted) -> dict[str, list[str]]:
+    named = {"schema": wanted.schema, "protocol": wanted.protocol, "train": wanted.train}
+    return {"gold": list(wanted.gold)} | {kind: [path] if path is not None else [] for kind, path in named.items()}
+
+
+def _discard_reports(wanted: Wanted) -> None:
+    paths = [path for paths in _inputs(wanted).values() for path in paths]
+    for folder in wanted.folders():
+        OutFolder(str(folder), paths)
+    for name in SEEDS:
+        (wanted.out / name).unlink(missing_ok=True)
 
 
 def _prepare(wanted: Wanted) -> Prepared:
@@ -293,5 +329,5 @@ def _summary_text(prepared: Prepared, outcome: Outcome) -> str:
             line += f", {entry['cost']} {outcome.summary['currency']}"
         lines.append(line)
         lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
-        lines.append(f"  {prepared.folder(entry['seed']) / 'predictions.jsonl'}")
+        lines.append(f"  {prepared.wanted.folder(entry['seed']) / PREDICTIONS}")
     return "\n".join(lines) + "\n"

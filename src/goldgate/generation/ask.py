@@ -94,7 +94,7 @@ class Asking:
     async def run(self) -> Ended:
         """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
         self._settled = self.journal.contents.answered.get(self.requests.identity, 0) > 0
-        self._breaker = Breaker(self.limits.concurrency, _now())
+        self._breaker = Breaker(self.limits.concurrency, _now(), self._settled, _now())
         if self.limits.requests_per_minute:
             self._by_request = Pace(self.limits.requests_per_minute)
         if self.limits.tokens_per_minute:
@@ -194,7 +194,10 @@ class Asking:
                 outcome = Answer(outcome.response, spent, outcome.finish_reason, outcome.reasoning, outcome.model)
                 attempts = work.attempts + work.busy + 1
                 self.journal.answer(request, requests.identity, outcome, attempts, _now() - began)
-                self._answered()
+                if requests is self.requests:
+                    self._answered()
+                else:  # it came in a format that was given up meanwhile: kept, and asked again with the others
+                    self._again(work, 0.0)
             else:
                 spent = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 self._in_trouble(work, request, outcome, requests)

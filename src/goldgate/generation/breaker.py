@@ -11,7 +11,8 @@ FIRST_SECONDS = 3.0
 LATER_FAILURES = 20  # in a row, after there were answers; or twice what is in flight, if that is more
 LATER_SECONDS = 120.0
 BUSY_SECONDS = 600.0  # nothing but "too many requests"
-REFUSED_IN_A_ROW = 5  # hopeless or final, after there were answers
+HOPELESS_IN_A_ROW = 5  # after there were answers
+REFUSED_IN_A_ROW = 20  # before there were any; or what is in flight, if that is more
 
 
 @dataclass(slots=True)
@@ -40,12 +41,7 @@ class Breaker:
                 return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {said}"
             return None
         if trouble.means in ("hopeless", "final", "format"):
-            self.refused += 1
-            if trouble.means == "hopeless" and not self.answered:
-                return f"the endpoint refuses: {said}"
-            if self.refused >= (max(10, REFUSED_IN_A_ROW) if trouble.means == "final" else REFUSED_IN_A_ROW):
-                return f"the endpoint refused {self.refused} requests in a row; last: {said}"
-            return None
+            return self._refused(trouble, said)
         self.failures += 1
         few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)
         if self.answered:
@@ -53,3 +49,20 @@ class Breaker:
         if self.failures >= few and silent >= long:
             return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {said}"
         return None
+
+    def _refused(self, trouble: Trouble, said: str) -> str | None:
+        self.refused += 1
+        # An endpoint that answers others may refuse single documents (403 from a moderator, 400 for one too long).
+        single = trouble.means != "hopeless" or trouble.cause == "http_403"
+        if self.answered:
+            stop = not single and self.refused >= HOPELESS_IN_A_ROW
+        else:
+            few = HOPELESS_IN_A_ROW if trouble.means == "format" else max(REFUSED_IN_A_ROW, self.concurrency)
+            stop = trouble.means == "hopeless" or self.refused >= few
+        if not stop:
+            return None
+        return (
+            f"the endpoint refuses: {said}"
+            if self.refused == 1
+            else (f"the endpoint refused {self.refused} requests in a row; last: {said}")
+        )

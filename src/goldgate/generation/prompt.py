@@ -42,7 +42,7 @@ _CONTROL = re.compile(
     r"|<(?=</?SYS>>)"
 )
 _ZERO_WIDTH_SPACE = "\u200b"
-# Anything but ASCII, dashes and quotation marks, Chinese characters and full-width punctuation: normalizing costs 60 µs.
+# Not ASCII, dashes and quotation marks, Chinese characters or full-width punctuation: normalizing costs 60 µs.
 _UNUSUAL = re.compile(r"[^\x00-\x7f\u2010-\u2027\u3000-\u303f\u3400-\u9fff\uff01-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 

@@ -82,7 +82,8 @@ def read_reply(status: int, content_type: str, body: bytes, secret: Secret) -> A
         return Trouble("again", "not_json", f"{kind}: {_told(body, secret)}", billed=True)
     if isinstance(value, dict) and value.get("error"):  # some gateways wrap an error into a 200
         code = value["error"].get("code") if isinstance(value["error"], dict) else None
-        return _refusal(code if type(code) is int and 400 <= code < 600 else 500, _told(body, secret))
+        known = int(code) if isinstance(code, int | str) and str(code).isdecimal() and 400 <= int(code) < 600 else 500
+        return _refusal(known, _told(body, secret))
     return _answer(value, secret) or Trouble("again", "no_answer", _told(body, secret), billed=True)
 
 

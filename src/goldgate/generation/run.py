@@ -56,12 +56,21 @@ class Wanted:
     batch_size: int = 8
     device: str | None = None
 
+    def folder(self, seed: int | None) -> Path:
+        """Where the files of one seed go: a folder each if there are several."""
+        return self.out if len(self.seeds) < 2 else self.out / f"seed-{seed}"
+
+    def folders(self) -> list[Path]:
+        """One for each seed."""
+        return [self.folder(seed) for seed in self.seeds or (None,)]
+
 
 @dataclass(slots=True)
 class Listener:
     """Whom a run tells things: lines of text, and how far it is."""
 
     say: Callable[[str], None] = lambda _: None
+    started: Callable[[], None] = lambda: None  # the journal is ours, and nothing has been asked yet
     watch: Watch = nobody
     every: float = 1.0
 
@@ -79,10 +88,6 @@ class Prepared:
     @property
     def journal(self) -> Path:
         return self.wanted.out / JOURNAL
-
-    def folder(self, seed: int | None) -> Path:
-        """Where the files of one seed go: a folder each if there are several."""
-        return self.wanted.out if len(self.plan.seeds) == 1 else self.wanted.out / f"seed-{seed}"
 
 
 class Outcome(NamedTuple):
@@ -162,6 +167,7 @@ def generate(prepared: Prepared, secret: Secret, listener: Listener) -> Outcome:
     It may end early (`ended.reason`); what was answered until then is in the journal in any case.
     """
     with Journal(prepared.journal) as journal:
+        listener.started()
         requests = _requests(prepared, journal.contents)
         pending, counts, budget = _pending(prepared, journal, requests)
         _say_start(listener, prepared, journal.contents, requests, counts)
@@ -296,7 +302,7 @@ def _write_artifacts(
 ) -> tuple[list[SeedSummary], dict[str, Any]]:
     summaries = []
     for seed in prepared.plan.seeds:
-        folder = prepared.folder(seed)
+        folder = prepared.wanted.folder(seed)
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / (PREDICTIONS + ".unfinished")
         with open(unfinished, "wb") as out:
