@@ -78,6 +78,22 @@ def test_the_key_reaches_no_file_and_no_output(data: Data, serve: Serve) -> None
     assert any(KEY.encode() in head for head in server.seen.headers)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--api-key-env", "sk-proj-this-is-the-key-itself"],
+        ["--base-url", "http://user:sk-proj-this-is-the-key-itself@127.0.0.1:9/v1"],
+        ["--base-url", "http://127.0.0.1:9/v1?api-key=sk-proj-this-is-the-key-itself"],
+        ["--base-url", f"http://127.0.0.1:9/v1?x={KEY}"],
+    ],
+)
+def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong: list[str]) -> None:
+    done = run(data, "http://127.0.0.1:9/v1", *wrong)
+    assert done.returncode == 2
+    stored_texts = [file.read_text() for file in data.folder.rglob("*") if file.is_file()]
+    assert not any(key in text for text in [done.stdout, done.stderr, *stored_texts] for key in (wrong[1][-20:], KEY))
+
+
 def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> None:
     with Running(Behaviour()) as gone:
         url = gone.url

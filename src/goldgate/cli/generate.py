@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 PREDICTIONS = "predictions.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
+# No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to another process.
+NO_REPORT = ("key.", "base_url.", "journal.locked")
 
 
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
@@ -90,17 +92,14 @@ class _Run:
         """Prepare, ask, score; the result is the exit status."""
         wanted = self._wanted()
         prepared = guarded(lambda: _prepare(wanted))
-        score_it = score and not self.given["dry_run"]
         if isinstance(prepared, GoldgateError):
-            return self._report_error(wanted, prepared) if score_it else self._fail(prepared)
+            return self._report_error(wanted, prepared) if score else self._fail(prepared)
         try:
             if self.given["dry_run"]:
                 return self._dry_run(prepared)
             outcome = guarded(lambda: self._generate(prepared, score=score))
             if isinstance(outcome, GoldgateError):
-                # A report of another process, which has the journal, is none of our business.
-                ours = score_it and outcome.code != "journal.locked"
-                return self._report_error(wanted, outcome) if ours else self._fail(outcome)
+                return self._report_error(wanted, outcome) if score else self._fail(outcome)
             return self._after(prepared, outcome, score=score)
         finally:
             prepared.documents.close()
@@ -230,6 +229,8 @@ class _Run:
 
     def _report_error(self, wanted: Wanted, error: GoldgateError) -> int:
         """The report of a run that could not be carried out, for every seed; shown once."""
+        if self.given["dry_run"] or error.code.startswith(NO_REPORT):
+            return self._fail(error)
 
         def fail(_: IO[bytes] | None) -> Evaluation:
             raise error

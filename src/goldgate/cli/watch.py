@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from shutil import get_terminal_size
 
-from goldgate.generation.artifacts import shown_money
 from goldgate.generation.counts import Counts
 
 ON_TERMINAL, ELSEWHERE = 0.25, 10.0  # seconds between two lines
@@ -34,6 +34,7 @@ class WatchLine:
         self._next = now + (ON_TERMINAL if self._terminal else ELSEWHERE)
         text = progress_text(counts, now - self._began, self._currency)
         if self._terminal:
+            text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
             sys.stderr.write("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
@@ -66,7 +67,7 @@ def progress_text(counts: Counts, seconds: float, currency: str = "") -> str:
         parts.append(f"{_duration(left / rate)} left" if rate else "time left unknown")
     parts.append(f"{counts.input_tokens:,} + {counts.output_tokens:,} tokens")
     if counts.cost is not None:
-        parts.append(f"{shown_money(counts.cost)} {currency}".rstrip())
+        parts.append(f"{counts.cost:.4f} {currency}".rstrip())
     parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
     parts.append(f"{counts.failed:,} failed")
     return ", ".join(parts)

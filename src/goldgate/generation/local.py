@@ -224,7 +224,7 @@ class LocalModel:
         options: dict[str, Any] = {"max_new_tokens": longest, "pad_token_id": self._pad, "do_sample": temperature > 0}
         if temperature > 0:
             options["temperature"] = temperature
-            torch.manual_seed((first.seed or 0) ^ int(first.key[:12], 16))  # a resumed run samples as a whole one
+            torch.manual_seed((first.seed or 0) ^ int(first.key[:12], 16))  # the same batch says the same again
         else:
             options |= {"temperature": None, "top_p": None, "top_k": None}
         with torch.inference_mode():

@@ -105,7 +105,7 @@ def _answer(value: Any, secret: Secret) -> Answer | None:
     return Answer(
         secret.hide_whole(content),
         _usage(value.get("usage")),
-        finish if isinstance(finish, str) else None,
+        secret.hide_whole(finish) if isinstance(finish, str) else None,
         secret.hide_whole(reasoning) if isinstance(reasoning, str) and reasoning else None,
         secret.hide_whole(model) if isinstance(model, str) else None,
     )

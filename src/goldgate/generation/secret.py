@@ -15,6 +15,8 @@ HIDDEN = "[hidden]"
 
 _PIECE = 8  # characters of a key that nobody writes by chance
 _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends, and stars
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
+_SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -66,6 +68,12 @@ def read_secret(variable: str | None) -> Secret:
     key = os.environ.get(name, "").strip()
     if not key:
         if variable is not None and variable != DEFAULT_VARIABLE:
+            if not _VARIABLE.fullmatch(name):  # more likely the key itself, which is shown to nobody
+                raise ConfigError(
+                    "key.no_variable",
+                    "--api-key-env does not name an environment variable that is set",
+                    expected="the name of a variable, such as MY_KEY; never the key itself",
+                )
             raise ConfigError(
                 "key.not_set",
                 f"the environment variable {name} is not set",
@@ -94,8 +102,8 @@ def shown_address(url: str) -> str:
 
 def check_address(url: str) -> str:
     """A base address that can be used; one that carries a password is refused."""
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         valid = False
@@ -104,12 +112,12 @@ def check_address(url: str) -> str:
             "base_url.invalid",
             "--base-url is no address",
             expected="for example https://api.example.com/v1 or http://127.0.0.1:8000/v1",
-            found=url if "@" not in url else None,
+            found=url.partition("?")[0] if "@" not in url else None,
         )
-    if "@" in parts.netloc:
+    if "@" in parts.netloc or _SECRET_FIELD.search(parts.query):
         raise ConfigError(
             "base_url.has_password",
-            "--base-url has a user or a password in it",
+            "--base-url has a password or a key in it",
             advice="take it out; the key comes from an environment variable",
         )
     return url
