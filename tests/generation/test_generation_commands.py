@@ -135,6 +135,16 @@ def test_missing_answers_are_exit_status_2_with_bounds_unless_allowed(data: Data
     assert "all right" in (data.out / "report.md").read_text()
 
 
+def test_nothing_answered_is_scored_too_if_that_is_allowed(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(slow_body=5.0))
+    done = run(data, server.url, "--timeout", "0.2", "--attempts", "1", "--allow-missing")
+    assert done.returncode == 0, done.stderr
+    report = stored(data, "report.json")
+    assert report["metrics"]["main"]["missing_predictions"]["value"] == 12
+    assert report["generation"]["missing"] == {"timeout": 12}
+    assert report["generation"]["bounds"]["all_right"]["strict_f1"]["value"] == 1.0
+
+
 def test_seeds_have_a_report_each_and_a_summary(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     done = run(data, server.url, "--seeds", "3407,3408,3409")

@@ -216,7 +216,15 @@ def test_addresses() -> None:
     assert Endpoint("https://h/v1/", Secret(None)).address == "https://h/v1/chat/completions"
     assert Endpoint("https://h/v1?api-version=1", Secret(None)).address == "https://h/v1/chat/completions?api-version=1"
     assert shown_address("https://u:p@h:1/v1?k=s") == "https://h:1/v1"
-    for wrong in ("h/v1", "ftp://h", "http://", "http://u:p@h", "http://h:99999", "http://[::1", "http://h/v1?api_key=1"):
+    for wrong in (
+        "h/v1",
+        "ftp://h",
+        "http://",
+        "http://u:p@h",
+        "http://h:99999",
+        "http://[::1",
+        "http://h/v1?api_key=1",
+    ):
         with pytest.raises(ConfigError):
             check_address(wrong)
 
