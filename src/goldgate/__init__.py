@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.extraction.event_schema import EventSchema, load_event_schema
-    from goldgate.extraction.response import parse_response
     from goldgate.extraction.records import parse_gold
+    from goldgate.extraction.response import parse_response
     from goldgate.extraction.scorer import Score, Scorer
     from goldgate.pipeline import evaluate, evaluate_files, load_scorer
     from goldgate.protocol.load import load_protocol

@@ -232,7 +232,7 @@ def test_two_processes_cannot_write_one_journal(data: Data, serve: Serve) -> Non
 def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
     make_data: Callable[[int], Data], serve: Serve
 ) -> None:
-    data = make_data(150)
+    data = make_data(300)
     server = serve(data.behaviour(latency=0.05, busy=0.02, reset=0.01))
     rng = random.Random(7)
     concurrency, kills = 4, 6
@@ -245,13 +245,13 @@ def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
         process.send_signal(signal.SIGKILL)
         process.wait()
     stored_answers = sum(line.startswith(b'{"kind":"answer"') and line.endswith(b"\n") for line in _lines(journal))
-    assert 0 < stored_answers < 150
-    done = run(data, server.url, "--concurrency", "4")
+    assert 0 < stored_answers < 300
+    done = run(data, server.url)
     assert done.returncode == 0, done.stderr
-    assert f"{stored_answers} of 150 answers are in the journal" in done.stderr
+    assert f"{stored_answers} of 300 answers are in the journal" in done.stderr
     keys = [json.loads(line)["key"] for line in _lines(journal) if line.startswith(b'{"kind":"answer"')]
-    assert len(keys) == len(set(keys)) == 150
-    assert server.seen.answered.total() - 150 <= kills * concurrency  # only what was in flight was asked again
+    assert len(keys) == len(set(keys)) == 300
+    assert server.seen.answered.total() - 300 <= kills * concurrency  # only what was in flight was asked again
     killed = (data.out / "report.json").read_bytes()
     data.out.rename(data.folder / "killed")
     server.behaviour.busy = server.behaviour.reset = 0.0
