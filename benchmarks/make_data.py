@@ -41,7 +41,8 @@ def main(directory: Path, samples: int, language: str = "both", seed: int = 20) 
     (directory / "predictions.jsonl").write_bytes(b"".join(answers))
     rng.shuffle(answers)
     (directory / "shuffled.jsonl").write_bytes(b"".join(answers))
-    roles = {"event_types": {name: {"roles": list(names)} for name, names in TYPES.items()}}
+    types = {"zh": CHINESE, "en": ENGLISH}.get(language, tuple(TYPES))
+    roles = {"event_types": {name: {"roles": list(TYPES[name])} for name in types}}
     (directory / "schema.json").write_bytes(orjson.dumps(roles))
     for mode in ("include_or_char_overlap", "span_iou"):
         (directory / f"{mode}.yaml").write_text(

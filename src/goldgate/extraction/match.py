@@ -118,7 +118,8 @@ def _largest_matching(
 
 def augment(left: Sequence[str], right: Sequence[str], fit: Callable[[str, str], bool]) -> dict[str, str]:
     """A largest matching as right → left, from the equal pairs on."""
-    right_of = {name: name for name in set(left) & set(right)}
+    in_both = set(left) & set(right)
+    right_of = {name: name for name in left if name in in_both}  # in the order given, not the set's
     left_of = dict(right_of)
     for start in left:
         if start in right_of:

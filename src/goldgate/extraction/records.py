@@ -108,14 +108,16 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
             expected='a string ("" if the model said nothing)',
             found=describe(response),
         )
-    if "events" in record:
-        events = record["events"]
+    for key in ("events", "event_list"):
+        if key not in record:
+            continue
+        events = record[key]
         if type(events) is list:
             return None, events
         raise InputError(
             "predictions.wrong_type",
             "the events of a structured prediction are a list",
-            place=Place(field="events"),
+            place=Place(field=key),
             expected="a list",
             found=describe(events),
         )

@@ -43,7 +43,7 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         "hallucination": None
         if facts.text is None
         else {
-            "checked": sum(len(said.texts) for said in predicted.said),
+            "checked": sum(len(texts) for _, _, texts, _, _ in predicted.said),
             "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
         "cot": None
