@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import orjson
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,6 +109,8 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
 
 def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a request beside model and messages. What is not JSON is taken as text."""
+    import orjson
+
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     for entry in given:
         name, equals, value = entry.partition("=")

@@ -90,7 +90,7 @@ def load_template(name: str) -> Template:
             expected="a file, or one of " + ", ".join(BUILT_IN),
             advice=did_you_mean(name, BUILT_IN),
         )
-    return parse_template(read_text(name, "prompt"), Path(name).name, name)
+    return parse_template(read_text(name, "prompt").text, Path(name).name, name)
 
 
 def parse_template(text: str, name: str, file: str | None) -> Template:

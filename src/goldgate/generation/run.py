@@ -26,7 +26,7 @@ from goldgate.generation.prompt import load_template
 from goldgate.generation.reply import Usage
 from goldgate.generation.secret import Secret, check_address, shown_address
 from goldgate.generation.transport import Endpoint, connect, require_aiohttp
-from goldgate.protocol.load import load_protocol, no_protocol
+from goldgate.protocol.load import LoadedProtocol, load_protocol
 from goldgate.protocol.model import GenerationSettings, Price
 
 JOURNAL, PREDICTIONS, SUMMARY = "journal.jsonl", "predictions.jsonl", "generation.json"
@@ -110,7 +110,7 @@ class DryRun(NamedTuple):
 
 def prepare(wanted: Wanted) -> Prepared:
     """Read and check every input before anything is paid for."""
-    loaded = load_protocol(wanted.protocol) if wanted.protocol is not None else no_protocol()
+    loaded = load_protocol(wanted.protocol) if wanted.protocol is not None else LoadedProtocol()
     settings = loaded.protocol.generation
     price = find_price(settings, wanted.model, needed=wanted.max_cost is not None)
     if wanted.few_shot and wanted.train is None:
