@@ -19,8 +19,9 @@ demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	  status=$$?; echo; test $$status -eq 1 \
 	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
 
-test: $(VENV)/.dev ## run the tests; those that need torch are left out, and named, where it is not installed
-	$(BIN)/pytest -n 2
+test: $(VENV)/.dev ## run the tests, all but those that need torch
+	$(BIN)/pytest -n 2 --ignore=tests/local
+	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
