@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test check bench lock clean
+.PHONY: help demo test test-local check bench lock clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
 demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
@@ -19,8 +19,12 @@ demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	  status=$$?; echo; test $$status -eq 1 \
 	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
 
-test: $(VENV)/.dev ## run the tests
-	$(BIN)/pytest -n 2
+test: $(VENV)/.dev ## run the tests, all but those that need torch
+	$(BIN)/pytest -n 2 --ignore=tests/local
+	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
+
+test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
+	$(BIN)/pytest tests/local
 
 check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/ruff check .
@@ -28,17 +32,21 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.core ## measure speed and memory
+bench: $(VENV)/.api ## measure speed and memory
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/generation.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build dev; do \
+	cd requirements && for name in core build api dev; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
 	done
+	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
+	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
@@ -59,6 +67,15 @@ $(VENV)/.core: $(VENV)/.made requirements/core.txt requirements/build.txt pyproj
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.core requirements/dev.txt
+$(VENV)/.api: $(VENV)/.core requirements/api.txt
+	$(PIP) install --require-hashes -r requirements/api.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.api requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# Versions without hashes: one version of torch has a build for each kind of processor, and all of them will do.
+$(VENV)/.local: $(VENV)/.dev requirements/local.txt
+	$(PIP) install -r requirements/local.txt
 	@touch $@

@@ -1,4 +1,7 @@
-"""Score stored answers of an event extraction model: the same as `goldgate extraction`."""
+"""Score stored answers of an event extraction model: the same as `goldgate extraction`.
+
+With `--checkpoint PATH`, a model on disk gives the answers first, as with `goldgate generate --checkpoint`.
+"""
 
 import sys
 from pathlib import Path
@@ -12,4 +15,8 @@ from goldgate.cli.extraction import extraction_command
 from goldgate.cli.start import start
 
 if __name__ == "__main__":
+    if any(argument.partition("=")[0] == "--checkpoint" for argument in sys.argv[1:]):
+        from goldgate.cli.generate import evaluate_checkpoint_command
+
+        sys.exit(start(evaluate_checkpoint_command, "evaluate.py"))
     sys.exit(start(extraction_command, "evaluate.py"))

@@ -13,6 +13,7 @@ from goldgate.cli.start import start
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
 COMMANDS = {
     "extraction": ("goldgate.cli.extraction", "extraction_command"),
+    "generate": ("goldgate.cli.generate", "generate_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 
 from goldgate.core.gate import Gate
@@ -70,9 +71,26 @@ class MetricSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost. Reasoning tokens are billed as output."""
+
+    input: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """What asking a model costs: prices by the model's name, `default` for all others. No score depends on it."""
+
+    currency: str = "USD"
+    prices: dict[str, Price] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """A whole protocol file."""
 
     protocol: ProtocolInfo = ProtocolInfo()
     metrics: MetricSettings = MetricSettings()
     gates: dict[str, Gate] = field(default_factory=dict)
+    generation: GenerationSettings = field(default_factory=GenerationSettings)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from goldgate.report import shown
+from goldgate.report.generation import generation_markdown
 from goldgate.report.safe import code, markdown
 
 _RATE_COLUMNS = ("strict P", "R", "F1", "relaxed P", "R", "F1")
@@ -20,6 +21,7 @@ def render_markdown(report: dict[str, Any]) -> str:
     blocks = [
         *_headline(report),
         *_gates(report),
+        *generation_markdown(report.get("generation")),
         "## Scores",
         _rates(shown.scores(report).items()),
         *(block for group in shown.groups(report) for block in _group(group)),

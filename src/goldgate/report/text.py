@@ -25,6 +25,7 @@ def render_text(report: dict[str, Any]) -> str:
     sections = [
         _headline(report),
         _gates(report),
+        _generation(report),
         _stacked("Scores", shown.scores(report).items()),
         *(_group(group) for group in shown.groups(report)),
         _mistakes(report),
@@ -79,6 +80,12 @@ def _gates(report: dict[str, Any]) -> list[str]:
     ]
     values = max(len(row[2]) for row in rows)
     return ["Gates", *table([(verdict, name, value.rjust(values), reason) for verdict, name, value, reason in rows], 4)]
+
+
+def _generation(report: dict[str, Any]) -> list[str]:
+    from goldgate.report.generation import generation_text  # it is laid out with the tables from here
+
+    return generation_text(report.get("generation"))
 
 
 def _stacked(title: str, families: Iterable[tuple[str, list[shown.Shown]]]) -> list[str]:

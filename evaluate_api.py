@@ -1,0 +1,15 @@
+"""Ask an OpenAI-compatible endpoint, keep every answer, score them: `goldgate generate`, then `goldgate extraction`."""
+
+import sys
+from pathlib import Path
+
+try:
+    import goldgate  # noqa: F401  # installed?
+except ModuleNotFoundError:  # no: run from this checkout
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
+
+from goldgate.cli.generate import evaluate_api_command
+from goldgate.cli.start import start
+
+if __name__ == "__main__":
+    sys.exit(start(evaluate_api_command, "evaluate_api.py"))

@@ -1,0 +1,141 @@
+"""The options that all generating commands share, and what they mean together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COMMON = [
+    click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
+    click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles."),
+    click.option("--protocol", metavar="FILE", help="Settings, gates and prices, as YAML."),
+    click.option("--out", metavar="DIR", help="The journal and everything made from it.  [default: out/MODEL]"),
+    click.option(
+        "--prompt",
+        default="en",
+        show_default=True,
+        metavar="NAME|FILE",
+        help="en, en-thought, zh, zh-thought or a file.",
+    ),
+    click.option("--train", metavar="FILE", help="Records in the form of gold, to take examples from."),
+    click.option("--few-shot", type=click.IntRange(min=0), default=0, show_default=True, help="Examples in a prompt."),
+    click.option("--seeds", metavar="N,N,...", help="Ask once for each seed; it is sent, and chooses the examples."),
+    click.option("--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: no sampling."),
+    click.option(
+        "--max-tokens", type=click.IntRange(min=1), default=2048, show_default=True, help="Longest answer, in tokens."
+    ),
+    click.option(
+        "--max-total-tokens", type=click.IntRange(min=1), help="Stop before all requests exceed so many tokens."
+    ),
+    click.option("--max-cost", metavar="AMOUNT", help="Stop before it costs more, by the protocol's prices."),
+    click.option("--allow-missing", is_flag=True, help="Missing answers do not make the exit status 2."),
+    click.option("--dry-run", is_flag=True, help="Show the first prompt, the number of requests and an estimate."),
+    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+]
+ENDPOINT = [
+    click.option("--model", metavar="NAME", help="The model's name, as the endpoint knows it."),
+    click.option("--base-url", metavar="URL", help="Of the endpoint, such as http://127.0.0.1:8000/v1"),
+    click.option(
+        "--api-key-env", metavar="NAME", help="The environment variable with the key.  [default: OPENAI_API_KEY]"
+    ),
+    click.option(
+        "--concurrency", type=click.IntRange(1, 4096), default=32, show_default=True, help="Requests at the same time."
+    ),
+    click.option("--rpm", type=click.FloatRange(min=0, min_open=True), help="Requests a minute, at most."),
+    click.option("--tpm", type=click.FloatRange(min=0, min_open=True), help="Tokens a minute, at most."),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
+    ),
+    click.option(
+        "--attempts", type=click.IntRange(min=1), default=8, show_default=True, help="Of a request that fails."
+    ),
+    click.option(
+        "--response-format",
+        type=click.Choice(["auto", "json_schema", "json_object", "text"]),
+        default="auto",
+        show_default=True,
+        help="auto: json_schema, and less if the endpoint refuses.",
+    ),
+    click.option(
+        "--param", multiple=True, metavar="NAME=JSON", help="A field of the request; null leaves one out. Repeatable."
+    ),
+]
+CHECKPOINT = [
+    click.option("--checkpoint", metavar="PATH", help="A model on disk (transformers) instead of an endpoint."),
+    click.option(
+        "--batch-size", type=click.IntRange(min=1), default=8, show_default=True, help="Prompts at the same time."
+    ),
+    click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
+]
+SCORING = [
+    click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for scoring."),
+    click.option(
+        "--format", type=click.Choice(["json", "text", "markdown"]), default="text", show_default=True,
+        help="Of the printed report.",
+    ),
+]  # fmt: skip
+
+
+def options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
+    """A decorator that adds groups of options, in this order."""
+
+    def add(function: F) -> F:
+        for option in reversed([option for group in groups for option in group]):
+            function = option(function)
+        return function
+
+    return add
+
+
+def parse_seeds(text: str | None) -> tuple[int, ...]:
+    """`3407,3408` as numbers, each once."""
+    if text is None:
+        return ()
+    try:
+        seeds = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter("expected whole numbers with commas between them", param_hint="--seeds") from None
+    if len(set(seeds)) < len(seeds):
+        raise click.BadParameter("a seed stands twice", param_hint="--seeds")
+    return seeds
+
+
+def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a request beside model and messages. What is not JSON is taken as text."""
+    import orjson
+
+    parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
+    for entry in given:
+        name, equals, value = entry.partition("=")
+        if not equals or name in ("model", "messages", "stream", "n", "response_format"):
+            raise click.BadParameter(
+                f"{entry}: expected NAME=JSON, and no field of goldgate's own", param_hint="--param"
+            )
+        try:
+            parameters[name] = orjson.loads(value)
+        except ValueError:
+            parameters[name] = value
+    return parameters
+
+
+def parse_money(text: str | None) -> Decimal | None:
+    """An amount, exactly as it is written."""
+    try:
+        amount = Decimal(text) if text is not None else None
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if amount is not None and not (amount.is_finite() and amount >= 0):
+        raise click.BadParameter("expected an amount such as 2.50", param_hint="--max-cost")
+    return amount
+
+
+def default_folder(model: str) -> Path:
+    """out/MODEL, with only such characters as every file system takes."""
+    return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")

@@ -1,0 +1,148 @@
+"""What a journal gives: predictions to be scored, and the summary of how they came about.
+
+Both are made anew from the journal whenever they are asked for; nothing else remembers anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from goldgate.core.metric import Rate
+from goldgate.generation.budget import cost
+from goldgate.generation.documents import Documents
+from goldgate.generation.journal import Contents, read_lines, usage_of
+from goldgate.generation.plan import Requests
+from goldgate.generation.reply import Usage
+from goldgate.protocol.model import Price
+
+FORMAT_VERSION = 1  # of generation.json
+NOT_ASKED = "not_asked"
+
+
+@dataclass(slots=True)
+class SeedSummary:
+    """What came of one seed: how many answered, why the others did not, what it cost."""
+
+    seed: int | None
+    documents: int = 0
+    answered: int = 0
+    missing: Counter[str] = field(default_factory=Counter)  # by cause
+    usage: Usage = field(default_factory=Usage)
+    usage_estimated: int = 0  # answers whose tokens the endpoint did not count
+    finish_reasons: Counter[str] = field(default_factory=Counter)
+    models: Counter[str] = field(default_factory=Counter)
+    attempts: int = 0
+
+    @property
+    def coverage(self) -> Rate:
+        return Rate(self.answered, self.documents, "there are no documents")
+
+    @property
+    def complete(self) -> bool:
+        return self.answered == self.documents
+
+    def as_json(self, price: Price | None) -> dict[str, Any]:
+        money = cost(self.usage, price)
+        return {
+            "seed": self.seed,
+            "coverage": self.coverage.as_json(),
+            "missing": dict(sorted(self.missing.items())),
+            "tokens": {
+                "input": self.usage.input,
+                "output": self.usage.output,
+                "reasoning": self.usage.reasoning,
+                "estimated_answers": self.usage_estimated,
+            },
+            "cost": shown_money(money) if money is not None else None,
+            "finish_reasons": dict(sorted(self.finish_reasons.items())),
+            "models": dict(sorted(self.models.items())),
+            "attempts": self.attempts,
+        }
+
+
+def write_predictions(
+    contents: Contents, journal: Path, documents: Documents, requests: Requests, seed: int | None, out: IO[bytes]
+) -> SeedSummary:
+    """Write a line for each answered document, in the order of the gold, and count on the way."""
+    summary = SeedSummary(seed, len(documents))
+    places: list[tuple[int, int]] = []
+    failed: list[tuple[int, int]] = []
+    for document in documents:
+        key = requests.make(document, seed).key
+        if key in contents.answers:
+            places.append(contents.answers[key])
+        elif key in contents.failures:
+            failed.append(contents.failures[key])
+        else:
+            summary.missing[NOT_ASKED] += 1
+    tokens = [0, 0, 0]
+    for record in read_lines(journal, places):
+        answer = {"id": record["id"], "response": record["response"]}
+        out.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
+        usage = usage_of(record)
+        for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
+            tokens[number] += count
+        summary.usage_estimated += usage.estimated
+        summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
+        summary.models[str(record.get("model") or "not said")] += 1
+        summary.attempts += int(record.get("attempts") or 1)
+    for record in read_lines(journal, failed):
+        summary.missing[str(record["cause"])] += 1
+        summary.attempts += int(record.get("attempts") or 1)
+    summary.answered = len(places)
+    summary.usage = Usage(tokens[0], tokens[1], tokens[2])
+    return summary
+
+
+def summary_json(
+    requests: Requests, contents: Contents, seeds: list[SeedSummary], price: Price | None, currency: str
+) -> dict[str, Any]:
+    """generation.json: what was asked, what came back, what is missing and why."""
+    base = requests.plan.base()
+    others = sum(1 for identity in contents.plans if identity != requests.identity)
+    return {
+        "format_version": FORMAT_VERSION,
+        "signature": generation_signature(requests),
+        "plan": requests.identity,
+        "settings": {**requests.plan.settings(), "response_format": requests.form},
+        "step_downs": [
+            {name: step.get(name) for name in ("from", "to", "detail")}
+            for step in contents.step_downs
+            if step["base"] == base
+        ],
+        "currency": currency if price is not None else None,
+        "seeds": [summary.as_json(price) for summary in seeds],
+        "other_plans_in_journal": others,
+    }
+
+
+def generation_signature(requests: Requests, seed: int | None = None) -> str:
+    """What determined the answers, on one line, to stand behind the signature of a report."""
+    from goldgate.core.signature import signature
+
+    plan = requests.plan
+    words: dict[str, object] = {
+        "model": plan.model,
+        "prompt": f"{plan.template.name}@{plan.template.sha256[:12]}",
+        "shots": plan.few_shot,
+        "format": requests.form,
+    }
+    words |= {
+        name: orjson.dumps(value).decode() for name, value in sorted(plan.parameters.items()) if value is not None
+    }
+    if seed is not None:
+        words["seed"] = seed
+    return signature(words)
+
+
+def shown_money(money: Decimal) -> str:
+    """An amount with at least two decimals, and no more than are needed."""
+    text = f"{money.normalize():f}"
+    whole, _, part = text.partition(".")
+    return f"{whole}.{part.ljust(2, '0')}"

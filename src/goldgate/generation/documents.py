@@ -1,0 +1,66 @@
+"""The gold as documents to ask about: checked once before anything is paid for, then read again one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from goldgate.errors import InputError, Place
+from goldgate.extraction.records import parse_gold, source_text
+from goldgate.readers.index import Index, id_of, index_files, join
+
+
+class Document(NamedTuple):
+    """A document of the gold: its id and its source text."""
+
+    id: str
+    text: str
+
+
+class Documents:
+    """All documents of the gold, by position. What is kept in memory is an index."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __getitem__(self, position: int) -> Document:
+        index = self._index
+        location = index.locations[position]
+        record = index.store.decode(location, index.store.read(location, index.lengths[position]))
+        return Document(id_of(record, index.store, location), str(source_text(record)))
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self[position] for position in range(len(self)))
+
+    def sha256(self) -> list[str]:
+        """The digests of the files, sorted."""
+        return sorted(digest.sha256 for digest in self._index.store.digests())
+
+    def close(self) -> None:
+        self._index.store.close()
+
+
+def load_documents(paths: Sequence[str | Path]) -> Documents:
+    """Read and check the gold; a malformed record, an id twice or a record without text is an InputError."""
+    index = index_files(paths, "gold")
+    join(index, index)  # a duplicate id is an error of its own
+    store = index.store
+    for location, length in zip(index.locations, index.lengths, strict=True):
+        data = store.read(location, length)
+        record = store.decode(location, data)
+        try:
+            gold = parse_gold(record, id_of(record, store, location), data)
+            if gold.text is None:
+                raise InputError(
+                    "gold.no_text",
+                    "a model can only be asked about a record that has a text",
+                    place=Place(field="text"),
+                    expected="a string that is not empty",
+                )
+        except InputError as error:
+            raise store.at(error, location) from None
+    return Documents(index)

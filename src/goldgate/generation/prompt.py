@@ -1,0 +1,187 @@
+"""Prompts: template files with checked placeholders, filled in so that a document cannot leave its place.
+
+A template has three parts, each under a line of its own:
+
+    --- system ---      what the task is; {schema} is the list of event types
+    --- user ---        one document; {text} is the document between two tags, {tag} the tags' name
+    --- assistant ---   how a worked example is answered (few-shot): {answer}, and {thought} where one is wanted
+
+Placeholders are filled in one pass: what is put in is never looked at again. `{{text}}` gives a literal `{text}`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from goldgate.errors import ConfigError, Place, did_you_mean
+from goldgate.extraction.event_schema import EventSchema
+from goldgate.readers.text_file import read_text
+
+BUILT_IN = ("en", "en-thought", "zh", "zh-thought")
+PARTS = {  # the placeholders that each part may have; those marked True must be there
+    "system": {"schema": False, "json_schema": False},
+    "user": {"text": True, "tag": False, "schema": False, "json_schema": False},
+    "assistant": {"answer": True, "thought": False},
+}
+TAG = "source-text"
+
+_HEAD = re.compile(r"^--- *([a-z]+) *---[ \t]*$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{(\{[a-z_]+\})\}|\{([a-z_]+)\}")
+# What chat servers read as the border between two messages, also inside of one.
+_CONTROL = re.compile(
+    r"<(?=[|｜][^<>\s]{1,60}[|｜]>)|<(?=/?(?:s|start_of_turn|end_of_turn|bos|eos)>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\])"
+    r"|<(?=</?SYS>>)"
+)
+_ZERO_WIDTH_SPACE = "\u200b"
+# Not ASCII, dashes and quotation marks, Chinese characters or full-width punctuation: normalizing costs 60 µs.
+_UNUSUAL = re.compile(r"[^\x00-\x7f\u2010-\u2027\u3000-\u303f\u3400-\u9fff\uff01-\uff20\uff3b-\uff40\uff5b-\uff65]")
+
+
+class Message(NamedTuple):
+    """One message of a chat."""
+
+    role: str
+    content: str
+
+
+class Example(NamedTuple):
+    """A worked example: a document, and how it should have been answered."""
+
+    text: str
+    answer: str
+    thought: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A prompt as it is stored; `sha256` is that of the file."""
+
+    name: str
+    system: str
+    user: str
+    assistant: str | None
+    sha256: str
+
+    @property
+    def wants_thought(self) -> bool:
+        """Whether the model is asked to write its thoughts before the JSON."""
+        return "<thought>" in self.system + self.user + (self.assistant or "")
+
+
+def load_template(name: str) -> Template:
+    """A built-in template by its name, or a file of the user's own."""
+    if name in BUILT_IN:
+        text = (resources.files("goldgate.generation") / "prompts" / f"{name}.md").read_text("utf-8")
+        return parse_template(text, name, None)
+    if not Path(name).exists():
+        raise ConfigError(
+            "prompt.missing",
+            "there is no such prompt",
+            place=Place(name),
+            expected="a file, or one of " + ", ".join(BUILT_IN),
+            advice=did_you_mean(name, BUILT_IN),
+        )
+    return parse_template(read_text(name, "prompt").text, Path(name).name, name)
+
+
+def parse_template(text: str, name: str, file: str | None) -> Template:
+    """Check a template's parts and placeholders; a mistake is a ConfigError with its line."""
+    pieces = _HEAD.split(text)
+    if pieces[0].strip() or len(pieces) == 1:
+        raise _wrong("a template begins with the line `--- system ---` or `--- user ---`", file or name, 1)
+    parts: dict[str, str] = {}
+    line = 1 + pieces[0].count("\n")
+    for part, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if part not in PARTS or part in parts:
+            known = "each part once, of: " + ", ".join(PARTS)
+            raise _wrong(f"the part {part} is not expected here", file or name, line, expected=known)
+        _check_placeholders(part, body, file or name, line)
+        parts[part] = body.strip("\n")
+        line += body.count("\n")
+    if "user" not in parts:
+        raise _wrong("the part `--- user ---` is missing", file or name, None)
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    return Template(name, parts.get("system", ""), parts["user"], parts.get("assistant"), sha256)
+
+
+def schema_values(schema: EventSchema) -> dict[str, str]:
+    """What an event schema gives to a template: the same for all documents."""
+    lines = (f"{_json(name)}: {_json(list(roles))}" for name, roles in schema.role_order.items())
+    return {"schema": "\n".join(lines), "json_schema": _json(schema.json_schema())}
+
+
+def messages(
+    template: Template, shared: Mapping[str, str], text: str, examples: Sequence[Example] = ()
+) -> list[Message]:
+    """The chat that asks about one document; `shared` is what `schema_values` gave."""
+    chat = [Message("system", fill(template.system, shared))] if template.system else []
+    for example in examples:
+        assert template.assistant is not None  # checked before examples are chosen
+        chat.append(Message("user", _user(template, shared, example.text)))
+        worked = {"answer": example.answer, "thought": example.thought}
+        chat.append(Message("assistant", fill(template.assistant, worked)))
+    chat.append(Message("user", _user(template, shared, text)))
+    return chat
+
+
+def fill(part: str, values: Mapping[str, str]) -> str:
+    """The part with its placeholders replaced, in one pass."""
+    return _PLACEHOLDER.sub(lambda match: match[1] or values[match[2]], part)
+
+
+def enclosed(text: str) -> tuple[str, str]:
+    """The document between tags whose name does not occur in it, however it is written; and that name."""
+    text = _CONTROL.sub(lambda match: match[0] + _ZERO_WIDTH_SPACE, text)
+    looked_at = text.lower()
+    if _UNUSUAL.search(text):  # it may hold letters in disguise: full width, mathematical, invisible ones between
+        looked_at = unicodedata.normalize("NFKC", text).casefold()
+        looked_at = "".join(character for character in looked_at if unicodedata.category(character) != "Cf")
+    tag, number = TAG, 1
+    while tag in looked_at:
+        number += 1
+        tag = f"source-{number}-text"
+    return f"<{tag}>\n{text}\n</{tag}>", tag
+
+
+def _user(template: Template, shared: Mapping[str, str], text: str) -> str:
+    block, tag = enclosed(text)
+    return fill(template.user, {**shared, "text": block, "tag": tag})
+
+
+def _check_placeholders(part: str, body: str, file: str, line: int) -> None:
+    allowed = PARTS[part]
+    found: list[str] = []
+    for match in _PLACEHOLDER.finditer(body):
+        if match[2] is None:
+            continue
+        at = line + body.count("\n", 0, match.start())
+        if match[2] not in allowed:
+            names = ", ".join(f"{{{name}}}" for name in allowed)
+            near = did_you_mean(match[2], allowed)
+            advice = near or f"write {{{match[0]}}} if these very characters are meant"
+            raise _wrong(f"{match[0]} is no placeholder of the part {part}", file, at, expected=names, advice=advice)
+        found.append(match[2])
+    for name, needed in allowed.items():
+        if needed and name not in found:
+            raise _wrong(f"the part {part} needs the placeholder {{{name}}}", file, line)
+    if found.count("text") > 1:
+        raise _wrong("the document may stand in a prompt once", file, line, expected="one {text}")
+
+
+def _wrong(
+    message: str, file: str, line: int | None, *, expected: str | None = None, advice: str | None = None
+) -> ConfigError:
+    return ConfigError("prompt.wrong", message, place=Place(file, line), expected=expected, advice=advice)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,325 @@
+"""A whole generation run: from files and options to a journal with every answer, and what can be made of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from goldgate.errors import ConfigError, GoldgateError
+from goldgate.extraction.event_schema import load_event_schema
+from goldgate.generation.artifacts import SeedSummary, summary_json, write_predictions
+from goldgate.generation.ask import Asking, Ended, Limits, watched
+from goldgate.generation.budget import Budget, cost, find_price
+from goldgate.generation.counts import Counts, Watch, nobody
+from goldgate.generation.documents import Documents, load_documents
+from goldgate.generation.examples import load_examples, no_examples
+from goldgate.generation.journal import Contents, Journal, read_contents, read_lines, usage_of
+from goldgate.generation.plan import Plan, Request, Requests, make_plan
+from goldgate.generation.prompt import load_template
+from goldgate.generation.reply import Usage
+from goldgate.generation.secret import Secret, check_address, shown_address
+from goldgate.generation.transport import Endpoint, connect, require_aiohttp
+from goldgate.protocol.load import LoadedProtocol, load_protocol
+from goldgate.protocol.model import GenerationSettings, Price
+
+JOURNAL, PREDICTIONS, SUMMARY = "journal.jsonl", "predictions.jsonl", "generation.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a user asks for. Either `base_url` (an endpoint) or `checkpoint` (a model on disk) is set."""
+
+    gold: Sequence[str]
+    schema: str
+    out: Path
+    model: str
+    base_url: str | None = None
+    checkpoint: str | None = None
+    protocol: str | None = None
+    prompt: str = "en"
+    train: str | None = None
+    few_shot: int = 0
+    seeds: tuple[int, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+    response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto"
+    limits: Limits = field(default_factory=Limits)
+    timeout: float = 600.0
+    max_cost: Decimal | None = None
+    max_total_tokens: int | None = None
+    batch_size: int = 8
+    device: str | None = None
+
+    def folder(self, seed: int | None) -> Path:
+        """Where the files of one seed go: a folder each if there are several."""
+        return self.out if len(self.seeds) < 2 else self.out / f"seed-{seed}"
+
+    def folders(self) -> list[Path]:
+        """One for each seed."""
+        return [self.folder(seed) for seed in self.seeds or (None,)]
+
+
+@dataclass(slots=True)
+class Listener:
+    """Whom a run tells things: lines of text, and how far it is."""
+
+    say: Callable[[str], None] = lambda _: None
+    started: Callable[[], None] = lambda: None  # the journal is ours, and nothing has been asked yet
+    watch: Watch = nobody
+    every: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything read and checked; nothing has been asked yet."""
+
+    wanted: Wanted
+    documents: Documents
+    plan: Plan
+    settings: GenerationSettings
+    price: Price | None
+
+    @property
+    def journal(self) -> Path:
+        return self.wanted.out / JOURNAL
+
+
+class Outcome(NamedTuple):
+    """What there is after a run."""
+
+    ended: Ended
+    summaries: list[SeedSummary]
+    summary: dict[str, Any]  # generation.json
+
+
+class DryRun(NamedTuple):
+    """What a run would ask."""
+
+    first: Request | None
+    requests: int
+    total: int
+    usage: Usage  # at most
+    cost: Decimal | None
+
+
+def prepare(wanted: Wanted) -> Prepared:
+    """Read and check every input before anything is paid for."""
+    loaded = load_protocol(wanted.protocol) if wanted.protocol is not None else LoadedProtocol()
+    settings = loaded.protocol.generation
+    price = find_price(settings, wanted.model, needed=wanted.max_cost is not None)
+    if wanted.few_shot and wanted.train is None:
+        raise ConfigError("train.missing", "--few-shot needs a training file", advice="name it with --train")
+    template = load_template(wanted.prompt)
+    seeds: tuple[int | None, ...] = wanted.seeds or (None,)
+    pools = {
+        seed: load_examples(wanted.train, wanted.few_shot, seed or 0)
+        if wanted.train is not None and wanted.few_shot
+        else no_examples()
+        for seed in seeds
+    }
+    train = _file_hash(Path(wanted.train)) if wanted.train is not None and wanted.few_shot else None
+    if wanted.base_url is not None:
+        source = {"endpoint": shown_address(check_address(wanted.base_url))}
+    else:
+        from goldgate.generation.local import checkpoint_hash
+
+        source = {"checkpoint": checkpoint_hash(str(wanted.checkpoint))}
+    plan = make_plan(
+        source=source,
+        model=wanted.model,
+        template=template,
+        schema=load_event_schema(wanted.schema),
+        parameters=wanted.parameters,
+        examples=pools,
+        few_shot=wanted.few_shot,
+        train=train,
+        response_format=wanted.response_format,
+    )
+    return Prepared(wanted, load_documents(wanted.gold), plan, settings, price)
+
+
+def dry_run(prepared: Prepared) -> DryRun:
+    """Count what would be asked, without a journal, a key or a network."""
+    contents = read_contents(prepared.journal)
+    requests = _requests(prepared, contents)
+    first: Request | None = None
+    number = tokens = 0
+    for position, seed in _positions(prepared):
+        request = requests.make(prepared.documents[position], seed)
+        if request.key not in contents.answers:
+            first = first or request
+            number += 1
+            tokens += request.estimate
+    usage = Usage(tokens, number * prepared.plan.output_limit)
+    total = len(prepared.documents) * len(prepared.plan.seeds)
+    return DryRun(first, number, total, usage, cost(usage, prepared.price))
+
+
+def generate(prepared: Prepared, secret: Secret, listener: Listener) -> Outcome:
+    """Ask for every answer that the journal does not have, then write the predictions and the summary from it.
+
+    It may end early (`ended.reason`); what was answered until then is in the journal in any case.
+    """
+    with Journal(prepared.journal) as journal:
+        listener.started()
+        requests = _requests(prepared, journal.contents)
+        pending, counts, budget = _pending(prepared, journal, requests)
+        _say_start(listener, prepared, journal.contents, requests, counts)
+        if pending and prepared.wanted.base_url is not None:
+            require_aiohttp()
+        began = time.perf_counter()
+        if not pending:
+            ended = Ended("done", requests)
+        elif prepared.wanted.base_url is not None:
+            ended = _ask_endpoint(prepared, secret, listener, journal, requests, iter(pending), counts, budget)
+        else:
+            from goldgate.generation.local import ask_checkpoint
+
+            ended = ask_checkpoint(
+                prepared.wanted, prepared.documents, requests, pending, journal, counts, budget, listener
+            )
+        _say_end(listener, ended, counts, time.perf_counter() - began)
+        return Outcome(ended, *_write_artifacts(prepared, journal.contents, ended.requests))
+
+
+def write_summary(prepared: Prepared, summary: dict[str, Any]) -> None:
+    """Write generation.json."""
+    from goldgate.core.evaluation import render_json
+
+    _replace(prepared.wanted.out / SUMMARY, render_json(summary))
+
+
+def stopped_error(ended: Ended, secret: Secret, endpoint: str) -> GoldgateError:
+    """The error of a run that was given up."""
+    advice = "what was answered is in the journal; the same command asks for the rest"
+    if "http_401" in ended.message:
+        where = f"the environment variable {secret.variable}"
+        advice = f"check the key in {where}" if secret.known else f"{where} is not set: put the key into it"
+    elif "unreachable" in ended.message or "unknown_host" in ended.message:
+        advice = f"is a server running at {endpoint}? {advice}"
+    elif "http_404" in ended.message:
+        advice = "check --base-url (it often ends in /v1) and --model"
+    elif "http_400" in ended.message:
+        advice = "if the endpoint does not know a parameter, leave it out (--param NAME=null, --response-format text)"
+    return ConfigError("generation.stopped", ended.message, expected="an endpoint that answers", advice=advice)
+
+
+def _requests(prepared: Prepared, contents: Contents) -> Requests:
+    plan = prepared.plan
+    first = plan.first_format
+    return Requests(plan, contents.format_for(plan.base(), first) if plan.response_format == "auto" else first)
+
+
+def _positions(prepared: Prepared) -> Iterator[tuple[int, int | None]]:
+    return ((position, seed) for seed in prepared.plan.seeds for position in range(len(prepared.documents)))
+
+
+def _pending(
+    prepared: Prepared, journal: Journal, requests: Requests
+) -> tuple[list[tuple[int, int | None]], Counts, Budget]:
+    """What is still to be asked, and what the rest has cost already."""
+    answers = journal.contents.answers
+    pending: list[tuple[int, int | None]] = []
+    places: list[tuple[int, int]] = []
+    for position, seed in _positions(prepared):
+        place = answers.get(requests.make(prepared.documents[position], seed).key)
+        if place is None:
+            pending.append((position, seed))
+        else:
+            places.append(place)
+    budget = Budget(prepared.price, prepared.wanted.max_total_tokens, prepared.wanted.max_cost)
+    for record in read_lines(journal.path, places):
+        usage = usage_of(record)
+        budget.spent_input += usage.input
+        budget.spent_output += usage.output
+    counts = Counts(total=len(pending) + len(places), before=len(places))
+    counts.spent(budget)
+    return pending, counts, budget
+
+
+def _say_start(listener: Listener, prepared: Prepared, contents: Contents, requests: Requests, counts: Counts) -> None:
+    if contents.torn:
+        listener.say(f"{prepared.journal}: the last line was torn ({contents.torn} bytes) and has been removed")
+    if counts.before:
+        missing = counts.total - counts.before
+        listener.say(f"{counts.before:,} of {counts.total:,} answers are in the journal; asking for {missing:,}")
+    elif contents.answers:
+        others = [record["settings"] for record in contents.plans.values() if record["plan"] != requests.identity]
+        differs = sorted({name for other in others for name in _differences(other, prepared.plan.settings())})
+        why = f" (what differs: {', '.join(differs)})" if differs else " (other documents, or another format)"
+        listener.say(
+            f"the journal holds {len(contents.answers):,} answers to other questions{why}; they are left alone, "
+            f"and all {counts.total:,} are asked"
+        )
+
+
+def _say_end(listener: Listener, ended: Ended, counts: Counts, seconds: float) -> None:
+    if counts.answered or counts.failed:
+        rate = (counts.answered + counts.failed) / seconds
+        listener.say(
+            f"{counts.answered:,} answered, {counts.failed:,} failed, {counts.retries:,} retries "
+            f"in {seconds:.2f} s ({rate:.1f} a second)"
+        )
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def _ask_endpoint(
+    prepared: Prepared,
+    secret: Secret,
+    listener: Listener,
+    journal: Journal,
+    requests: Requests,
+    pending: Iterator[tuple[int, int | None]],
+    counts: Counts,
+    budget: Budget,
+) -> Ended:
+    wanted = prepared.wanted
+    endpoint = Endpoint(str(wanted.base_url), secret, wanted.limits.concurrency, wanted.timeout)
+
+    def interrupted(in_flight: int) -> None:
+        listener.say(f"stopping: waiting for {in_flight} requests in flight; Ctrl-C again stops at once")
+
+    async def ask() -> Ended:
+        async with connect(endpoint) as send:
+            asking = Asking(requests, prepared.documents, pending, journal, send, wanted.limits, budget, counts)
+            asking.on_step_down = listener.say
+            return await watched(asking, listener.watch, listener.every, interrupted)
+
+    return asyncio.run(ask())
+
+
+def _write_artifacts(
+    prepared: Prepared, contents: Contents, requests: Requests
+) -> tuple[list[SeedSummary], dict[str, Any]]:
+    summaries = []
+    for seed in prepared.plan.seeds:
+        folder = prepared.wanted.folder(seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = folder / (PREDICTIONS + ".unfinished")
+        with open(unfinished, "wb") as out:
+            summary = write_predictions(contents, prepared.journal, prepared.documents, requests, seed, out)
+        os.replace(unfinished, folder / PREDICTIONS)
+        summaries.append(summary)
+    report = summary_json(requests, contents, summaries, prepared.price, prepared.settings.currency)
+    write_summary(prepared, report)
+    return summaries, report
+
+
+def _replace(path: Path, content: bytes) -> None:
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_bytes(content)
+    os.replace(unfinished, path)
+
+
+def _file_hash(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

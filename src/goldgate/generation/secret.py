@@ -1,0 +1,123 @@
+"""The key: taken from an environment variable, sent in one header, and cut out of every text that is kept or shown."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import sys
+from urllib.parse import quote, urlsplit
+
+from goldgate.errors import ConfigError
+
+DEFAULT_VARIABLE = "OPENAI_API_KEY"
+HIDDEN = "[hidden]"
+
+_PIECE = 8  # characters of a key that nobody writes by chance
+_MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends, and stars
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
+_SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
+_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+class Secret:
+    """A key that shows itself to nobody but the header that needs it."""
+
+    __slots__ = ("_hidden", "_key", "variable")
+
+    def __init__(self, key: str | None, variable: str = DEFAULT_VARIABLE) -> None:
+        self._key = key
+        self.variable = variable
+        self._hidden: list[str] = []
+        if key:
+            encoded = base64.b64encode(key.encode()).decode().rstrip("=")
+            forms = {key, quote(key, safe=""), encoded, key.replace("/", "\\/")}
+            if len(key) > _PIECE:
+                forms |= {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}
+            self._hidden = sorted(forms, key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        return f"Secret(from {self.variable})" if self._key else "Secret(none)"
+
+    @property
+    def known(self) -> bool:
+        return self._key is not None
+
+    def headers(self) -> dict[str, str]:
+        """The one place where the key itself is given away."""
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+
+    def hide(self, text: str) -> str:
+        """A server's or a library's text without the key, without pieces of it, and without passwords of addresses."""
+        for form in self._hidden:
+            if form in text:
+                text = text.replace(form, HIDDEN)
+        text = re.sub(f"(?:[^\\s\"']{{0,{_PIECE}}}{re.escape(HIDDEN)})+[^\\s\"']{{0,{_PIECE}}}", HIDDEN, text)
+        return _USERINFO.sub(HIDDEN + "@", _MASKED.sub(HIDDEN, text))
+
+    def hide_whole(self, text: str) -> str:
+        """A model's answer without the key. Short keys (`EMPTY`, as local servers have them) are no secret."""
+        if self._key and len(self._key) >= _PIECE and self._key in text:
+            return text.replace(self._key, HIDDEN)
+        return text
+
+
+def read_secret(variable: str | None) -> Secret:
+    """The key from the environment. A variable that was named must be set; the usual one may be missing."""
+    name = variable or DEFAULT_VARIABLE
+    key = os.environ.get(name, "").strip()
+    if not key:
+        if variable is not None and variable != DEFAULT_VARIABLE:
+            if not _VARIABLE.fullmatch(name):  # more likely the key itself, which is shown to nobody
+                raise ConfigError(
+                    "key.no_variable",
+                    "--api-key-env does not name an environment variable that is set",
+                    expected="the name of a variable, such as MY_KEY; never the key itself",
+                )
+            raise ConfigError(
+                "key.not_set",
+                f"the environment variable {name} is not set",
+                advice=f"put the key into it: export {name}=…",
+            )
+        return Secret(None, name)
+    if not key.isascii() or any(character.isspace() or not character.isprintable() for character in key):
+        raise ConfigError("key.unusable", f"the key in {name} has a character that no header can carry")
+    if len(key) >= _PIECE and any(key in argument for argument in sys.argv):
+        raise ConfigError(
+            "key.on_command_line",
+            "the key stands on the command line, where other users and log files can see it",
+            advice=f"leave it out there; it is taken from the environment variable {name}",
+        )
+    return Secret(key, name)
+
+
+def shown_address(url: str) -> str:
+    """An address without user, password and query: what may be stored and shown."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
+
+
+def check_address(url: str) -> str:
+    """A base address that can be used; one that carries a password is refused."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ConfigError(
+            "base_url.invalid",
+            "--base-url is no address",
+            expected="for example https://api.example.com/v1 or http://127.0.0.1:8000/v1",
+            found=url.partition("?")[0] if "@" not in url else None,
+        )
+    if "@" in parts.netloc or _SECRET_FIELD.search(parts.query):
+        raise ConfigError(
+            "base_url.has_password",
+            "--base-url has a password or a key in it",
+            advice="take it out; the key comes from an environment variable",
+        )
+    return url

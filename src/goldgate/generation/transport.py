@@ -1,0 +1,208 @@
+"""One request to an OpenAI-compatible endpoint, on aiohttp (the extra `api`). Every fault becomes a Trouble.
+
+Proxies and certificates come from the environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY,
+SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE. They are looked up once: aiohttp's own `trust_env` does
+it for every request, and reads ~/.netrc, which could send a second key.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+import goldgate
+from goldgate.errors import ConfigError, Place
+from goldgate.generation.reply import Answer, Trouble, read_reply
+from goldgate.generation.secret import Secret, shown_address
+from goldgate.generation.waiting import asked_pause
+
+if TYPE_CHECKING:
+    import aiohttp
+
+MAX_BODY = 64 * 1024 * 1024
+CONNECT_SECONDS = 30.0
+
+Send = Callable[[bytes], Awaitable[Answer | Trouble]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to ask, and how patiently."""
+
+    base_url: str
+    secret: Secret
+    concurrency: int = 32
+    timeout: float = 600.0
+
+    @property
+    def address(self) -> str:
+        """Of the chat completions; a query (`?api-version=…`) stays at the end."""
+        parts = urlsplit(self.base_url)
+        path = parts.path.rstrip("/")
+        path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
+        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+class Proxy(NamedTuple):
+    """A proxy, its user and password apart from its address."""
+
+    address: str
+    user: str | None
+    password: str
+
+
+def require_aiohttp() -> None:
+    """An error that says what to install, before anything is done."""
+    try:
+        import aiohttp  # noqa: F401
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "extra.missing",
+            "asking an endpoint needs the extra `api`, which is not installed",
+            advice='pip install "goldgate[api]"',
+        ) from None
+
+
+@asynccontextmanager
+async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
+    """A function that sends a body and gives what came of it; its connections are kept open and shared."""
+    import aiohttp
+
+    proxy = find_proxy(endpoint.address)
+    certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
+    connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True)
+    options: dict[str, Any] = {"allow_redirects": False}
+    if proxy is not None:
+        options["proxy"] = proxy.address
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "User-Agent": f"goldgate/{goldgate.__version__}",
+        **endpoint.secret.headers(),
+    }
+    if proxy is not None and proxy.user is not None:
+        password = base64.b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
+        to_proxy = {"Proxy-Authorization": f"Basic {password}"}
+        if endpoint.address.startswith("https:"):  # it goes to the proxy, and not through it
+            options["proxy_headers"] = to_proxy
+        else:
+            headers |= to_proxy
+    timeout = aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout))
+    async with aiohttp.ClientSession(
+        connector=connector, headers=headers, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+    ) as session:
+
+        async def send(body: bytes) -> Answer | Trouble:
+            try:
+                async with session.post(endpoint.address, data=body, **options) as reply:
+                    content = await _read(reply)
+                    if isinstance(content, Trouble):
+                        return content
+                    outcome = read_reply(reply.status, reply.content_type, content, endpoint.secret)
+                    return _with_pause(outcome, reply) if isinstance(outcome, Trouble) else outcome
+            except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
+                return _fault(problem, endpoint)
+
+        yield send
+
+
+def find_proxy(address: str) -> Proxy | None:
+    """The proxy that the environment names for an address."""
+    parts = urlsplit(address)
+    proxies = getproxies()
+    named = proxies.get(parts.scheme) or proxies.get("all")
+    if not named or proxy_bypass(parts.netloc):
+        return None
+    found = urlsplit(named if "://" in named else f"http://{named}")
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise ConfigError(
+            "proxy.unusable",
+            "the proxy that the environment names cannot be used",
+            expected="http://host:port",
+            found=found.scheme,
+        )
+    host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
+    port = f":{found.port}" if found.port else ""
+    user = unquote(found.username) if found.username is not None else None
+    return Proxy(f"{found.scheme}://{host}{port}", user, unquote(found.password or ""))
+
+
+def find_certificates() -> ssl.SSLContext | None:
+    """The certificates that the environment names instead of the system's; None for the system's."""
+    for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_DIR"):
+        path = os.environ.get(variable)
+        if not path:
+            continue
+        try:
+            if Path(path).is_dir():
+                return ssl.create_default_context(capath=path)
+            return ssl.create_default_context(cafile=path)
+        except (OSError, ssl.SSLError) as problem:
+            reason = getattr(problem, "strerror", None) or type(problem).__name__
+            raise ConfigError(
+                "certificates.unusable", f"the certificates that {variable} names cannot be read",
+                place=Place(path), found=reason,
+            ) from None  # fmt: skip
+    return None
+
+
+async def _read(reply: aiohttp.ClientResponse) -> bytes | Trouble:
+    if (reply.content_length or 0) > MAX_BODY:
+        return Trouble("final", "too_large", f"a body of {reply.content_length} bytes", billed=True)
+    if reply.content_length is not None:
+        return await reply.read()
+    pieces, size = [], 0
+    async for piece in reply.content.iter_any():  # it does not say how long it will be
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_BODY:
+            return Trouble("final", "too_large", f"a body of more than {MAX_BODY} bytes", billed=True)
+    return b"".join(pieces)
+
+
+def _with_pause(trouble: Trouble, reply: aiohttp.ClientResponse) -> Trouble:
+    asked = asked_pause(reply.headers, datetime.now(UTC))
+    return Trouble(trouble.means, trouble.cause, trouble.detail, asked, trouble.billed)
+
+
+def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
+    """A fault of the connection, in our own words: a library's text may hold an address with a password."""
+    import aiohttp
+
+    where = shown_address(endpoint.base_url)
+    match problem:
+        case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
+            return Trouble("hopeless", "certificate", f"the certificate of {where} is not trusted")
+        case aiohttp.ClientConnectorDNSError():
+            return Trouble("again", "unknown_host", f"the host of {where} cannot be found")
+        case aiohttp.ClientProxyConnectionError():
+            return Trouble("again", "proxy_unreachable", "the proxy cannot be reached")
+        case aiohttp.ClientHttpProxyError():
+            return Trouble("again", "proxy", f"the proxy answered {problem.status}")
+        case aiohttp.ClientSSLError():
+            return Trouble("hopeless", "tls", f"no TLS connection with {where}")
+        case aiohttp.ConnectionTimeoutError():
+            return Trouble("again", "connect_timeout", f"no connection with {where}")
+        case aiohttp.ClientConnectorError():
+            reason = problem.os_error.strerror or type(problem.os_error).__name__
+            return Trouble("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
+        case TimeoutError():
+            return Trouble("again", "timeout", f"no answer in {endpoint.timeout:g} seconds", billed=True)
+        case aiohttp.ClientPayloadError():
+            return Trouble("again", "half_answer", "the connection ended in the middle of the answer", billed=True)
+        case aiohttp.InvalidURL():
+            return Trouble("hopeless", "address", "the address cannot be used")
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
+            return Trouble("again", "reset", "the connection was reset", billed=True)
+        case aiohttp.ClientResponseError():
+            return Trouble("again", "bad_http", "the reply is no HTTP", billed=True)
+    return Trouble("again", "connection", type(problem).__name__, billed=True)

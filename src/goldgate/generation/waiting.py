@@ -1,0 +1,70 @@
+"""How long to wait: what a server asks for, a growing pause with jitter, and an even pace."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+FIRST_PAUSE = 0.5  # seconds
+LONGEST_PAUSE = 60.0
+LONGEST_ASKED = 120.0  # servers have been seen to ask for hours
+
+
+def asked_pause(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The seconds that a reply asks us to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return _capped(milliseconds / 1000)
+    told = headers.get("Retry-After") or headers.get("retry-after")
+    seconds = _number(told)
+    if seconds is not None:
+        return _capped(seconds)
+    if told:
+        try:
+            when = parsedate_to_datetime(told)
+        except ValueError:
+            return None
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return _capped((when - now).total_seconds())
+    return None
+
+
+def pause(attempt: int, asked: float | None, rng: random.Random) -> float:
+    """The pause before the next attempt: doubled each time, up to half of it by chance; never less than was asked."""
+    grown = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20))
+    if asked is not None:  # a little more than asked, so that not all come back in the same moment
+        return asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))
+    return grown * rng.uniform(0.5, 1.0)
+
+
+@dataclass(slots=True)
+class Pace:
+    """At most so much a minute, evenly: nothing is saved up, so there is never a burst."""
+
+    per_minute: float
+    free_at: float = 0.0
+
+    def reserve(self, now: float, amount: float = 1.0) -> float:
+        """Take the next free moment for `amount`; the seconds until then."""
+        start = max(now, self.free_at)
+        self.free_at = start + amount * 60.0 / self.per_minute
+        return start - now
+
+    def correct(self, difference: float) -> None:
+        """What was reserved turned out to be so much more (or less)."""
+        self.free_at += difference * 60.0 / self.per_minute
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return number if number is not None and number == number else None
+
+
+def _capped(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_ASKED)

@@ -1,0 +1,88 @@
+"""Small gold, an event schema, and a run of the whole line in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.generation.ask import Limits
+from goldgate.generation.run import Listener, Outcome, Wanted, generate, prepare
+from goldgate.generation.secret import Secret
+from tests.generation.server import Behaviour, Running, load_gold
+
+SCHEMA = {"event_types": {"质押": {"roles": ["质押方", "质权方"]}, "Strike": {"roles": ["Union", "Place"]}}}
+
+
+@pytest.fixture(autouse=True)
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") or name == "OPENAI_API_KEY":
+            monkeypatch.delenv(name)
+
+
+class Data:
+    """A folder with gold and an event schema; `start` starts an endpoint that answers with that gold."""
+
+    def __init__(self, folder: Path, documents: int) -> None:
+        self.folder = folder
+        self.documents = documents
+        self.gold, self.schema, self.out = folder / "gold.jsonl", folder / "schema.json", folder / "out"
+        lines = [json.dumps(record(number), ensure_ascii=False) for number in range(documents)]
+        self.gold.write_text("\n".join(lines) + "\n", "utf-8")
+        self.schema.write_text(json.dumps(SCHEMA), "utf-8")
+
+    def behaviour(self, **changes: Any) -> Behaviour:
+        return Behaviour(gold=load_gold(self.gold), **changes)
+
+    def wanted(self, url: str, **changes: Any) -> Wanted:
+        usual: dict[str, Any] = {"limits": Limits(concurrency=8, attempts=4), "timeout": 5.0}
+        return Wanted([str(self.gold)], str(self.schema), self.out, "m", url, **{**usual, **changes})
+
+    def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[Outcome, list[str]]:
+        """Ask in this process; what came of it, and what was said."""
+        said: list[str] = []
+        prepared = prepare(self.wanted(url, **changes))
+        try:
+            return generate(prepared, secret or Secret(None), Listener(said.append)), said
+        finally:
+            prepared.documents.close()
+
+    def journal(self, kind: str) -> list[dict[str, Any]]:
+        lines = (self.out / "journal.jsonl").read_bytes().splitlines()
+        return [line for line in map(json.loads, lines) if line["kind"] == kind]
+
+
+def record(number: int) -> dict[str, Any]:
+    union, place = f"Union {number}", f"Town {number}"
+    arguments = [{"role": "Union", "argument": union}, {"role": "Place", "argument": place}]
+    text = f"{union} went on strike in {place} on day {number}."
+    return {"id": f"d{number}", "text": text, "events": [{"event_type": "Strike", "arguments": arguments}]}
+
+
+@pytest.fixture
+def make_data(tmp_path: Path) -> Callable[[int], Data]:
+    return lambda documents: Data(tmp_path, documents)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Data:
+    return Data(tmp_path, 12)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Behaviour], Running]]:
+    running: list[Running] = []
+
+    def start(behaviour: Behaviour) -> Running:
+        server = Running(behaviour)
+        running.append(server)
+        return server.__enter__()
+
+    yield start
+    for server in running:
+        server.__exit__()

@@ -1,0 +1,309 @@
+"""The commands as a person or a script uses them: exit statuses, files, kills, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.generation.conftest import Data
+from tests.generation.server import Behaviour, Running
+
+Serve = Callable[[Behaviour], Running]
+ROOT = Path(__file__).parents[2]
+KEY = "sk-test-abcdefghij0123456789"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OPENAI_API_KEY": KEY}
+
+
+def command(data: Data, url: str, *more: str, program: str = "evaluate_api.py") -> list[str]:
+    start = (
+        [sys.executable, "-m", "goldgate", "generate"]
+        if program == "generate"
+        else [sys.executable, str(ROOT / program)]
+    )
+    given = ["--gold", str(data.gold), "--schema", str(data.schema), "--out", str(data.out)]
+    return [*start, *given, "--model", "m", "--base-url", url, *more]
+
+
+def run(data: Data, url: str, *more: str, program: str = "evaluate_api.py") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(data, url, *more, program=program), capture_output=True, text=True, env=ENVIRONMENT, timeout=60
+    )
+
+
+def stored(data: Data, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((data.out / name).read_bytes())
+    return content
+
+
+def test_generate_and_score_give_what_evaluate_api_gives(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    asked = run(data, server.url, program="generate")
+    assert (asked.returncode, server.seen.requests) == (0, 12), asked.stderr
+    score = ["extraction", "--gold", str(data.gold), "--schema", str(data.schema), "--format", "json"]
+    scored = subprocess.run(
+        [sys.executable, "-m", "goldgate", *score, "--predictions", str(data.out / "predictions.jsonl")],
+        capture_output=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    whole = run(data, server.url)
+    assert whole.returncode == 0
+    assert server.seen.requests == 12
+    one, other = json.loads(scored.stdout), stored(data, "report.json")
+    generation = other.pop("generation")
+    assert generation["coverage"] == {"value": 1.0, "numerator": 12, "denominator": 12}
+    assert other.pop("signature").startswith(one.pop("signature") + "|model:m|prompt:en@")
+    assert one == other
+    assert "answered  1.0000  12/12" in whole.stdout
+
+
+def test_the_key_reaches_no_file_and_no_output(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(key="another"))
+    done = run(data, server.url)
+    assert done.returncode == 2
+    assert "http_401" in done.stderr
+    texts = [done.stdout, done.stderr, *(file.read_text() for file in data.out.iterdir())]
+    assert all(KEY[at : at + 8] not in text for text in texts for at in range(len(KEY) - 7))
+    assert any(KEY.encode() in head for head in server.seen.headers)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--api-key-env", "sk-proj-this-is-the-key-itself"],
+        ["--base-url", "http://user:sk-proj-this-is-the-key-itself@127.0.0.1:9/v1"],
+        ["--base-url", "http://127.0.0.1:9/v1?api-key=sk-proj-this-is-the-key-itself"],
+        ["--base-url", f"http://127.0.0.1:9/v1?x={KEY}"],
+    ],
+)
+def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong: list[str]) -> None:
+    done = run(data, "http://127.0.0.1:9/v1", *wrong)
+    assert done.returncode == 2
+    stored_texts = [file.read_text() for file in data.folder.rglob("*") if file.is_file()]
+    assert not any(key in text for text in [done.stdout, done.stderr, *stored_texts] for key in (wrong[1][-20:], KEY))
+
+
+def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> None:
+    with Running(Behaviour()) as gone:
+        url = gone.url
+    done = run(data, url)
+    assert done.returncode == 2
+    assert "is a server running at" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert stored(data, "report.json")["error"]["code"] == "generation.stopped"
+
+
+def test_an_older_report_does_not_survive_a_run_that_fails(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    assert run(data, server.url, "--seeds", "1,2").returncode == 0
+    server.behaviour.status = 401
+    assert run(data, server.url, "--seeds", "1,2", "--prompt", "zh").returncode == 2
+    assert {stored(data, f"seed-{seed}/report.json")["status"] for seed in (1, 2)} == {"SYSTEM_ERROR"}
+    assert not (data.out / "seeds.json").exists()
+    with open(data.gold, "a") as gold:
+        gold.write("{\n")
+    assert run(data, server.url, "--seeds", "1,2").returncode == 2
+    assert stored(data, "seed-1/report.json")["error"]["code"] == "gold.not_json"
+
+
+def test_missing_answers_are_exit_status_2_with_bounds_unless_allowed(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(refuse_text="Town 3 ", latency=0.01))
+    done = run(data, server.url)
+    assert done.returncode == 2
+    assert "1 of 12 answers are missing" in done.stderr
+    report = stored(data, "report.json")
+    assert (report["status"], report["error"]["code"]) == ("SYSTEM_ERROR", "generation.missing_answers")
+    bounds = stored(data, "generation.json")["seeds"][0]["bounds"]
+    wrong, right = (bounds[side]["strict_recall"] for side in ("all_wrong", "all_right"))
+    # 24 arguments in the gold, 2 of them in the missing answer
+    assert (right["denominator"], right["numerator"] - wrong["numerator"]) == (24, 2)
+    allowed = run(data, server.url, "--allow-missing")
+    assert allowed.returncode == 0
+    assert stored(data, "report.json")["generation"]["bounds"] == bounds
+    assert "all wrong" in allowed.stdout
+    assert "all right" in (data.out / "report.md").read_text()
+
+
+def test_nothing_answered_is_scored_too_if_that_is_allowed(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(slow_body=5.0))
+    done = run(data, server.url, "--timeout", "0.2", "--attempts", "1", "--allow-missing")
+    assert done.returncode == 0, done.stderr
+    report = stored(data, "report.json")
+    assert report["metrics"]["main"]["missing_predictions"]["value"] == 12
+    assert report["generation"]["missing"] == {"timeout": 12}
+    assert report["generation"]["bounds"]["all_right"]["strict_f1"]["value"] == 1.0
+
+
+def test_seeds_have_a_report_each_and_a_summary(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    done = run(data, server.url, "--seeds", "3407,3408,3409")
+    assert done.returncode == 0, done.stderr
+    reports = [stored(data, f"seed-{seed}/report.json") for seed in (3407, 3408, 3409)]
+    assert [report["signature"].rpartition("|")[2] for report in reports] == ["seed:3407", "seed:3408", "seed:3409"]
+    values = [report["metrics"]["main"]["strict_f1"]["value"] for report in reports]
+    summary = stored(data, "seeds.json")["metrics"]["strict_f1"]
+    mean = sum(values) / 3
+    assert summary["mean"] == pytest.approx(mean)
+    assert summary["standard_deviation"] == pytest.approx((sum((v - mean) ** 2 for v in values) / 2) ** 0.5)
+    assert "std. dev." in done.stdout
+
+
+def test_gates_decide_the_exit_status(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    protocol = data.folder / "protocol.yaml"
+    protocol.write_text("gates: {strict_f1: {min: 1}}\n")
+    assert run(data, server.url, "--protocol", str(protocol)).returncode == 1
+
+
+def test_a_dry_run_asks_and_writes_nothing(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    protocol = data.folder / "protocol.yaml"
+    protocol.write_text("generation: {prices: {m: {input: 1, output: 1}}}\n")
+    done = run(data, server.url, "--dry-run", "--protocol", str(protocol))
+    assert done.returncode == 0
+    assert "Union 0 went on strike" in done.stdout
+    assert re.search(r"requests +12 ", done.stdout)
+    assert "USD" in done.stdout
+    assert server.seen.requests == 0
+    assert not data.out.exists()
+
+
+def test_a_missing_extra_says_what_to_install(data: Data, serve: Serve) -> None:
+    blocked = "import sys; sys.modules['aiohttp'] = None; from goldgate.cli.main import main; main()"
+    arguments = command(data, "http://127.0.0.1:9/v1", program="generate")[3:]
+    done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert 'pip install "goldgate[api]"' in done.stderr
+
+
+def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
+    checkpoint = data.folder / "checkpoint"
+    checkpoint.mkdir()
+    (checkpoint / "config.json").write_text("{}")
+    blocked = "import sys; sys.modules['torch'] = None; from goldgate.cli.main import main; main()"
+    files = ["--gold", str(data.gold), "--schema", str(data.schema), "--out", str(data.out)]
+    arguments = ["generate", *files, "--checkpoint", str(checkpoint)]
+    done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert 'pip install "goldgate[local]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--seeds", "1,x"], "whole numbers"),
+        (["--seeds", "1,1"], "twice"),
+        (["--param", "model=x"], "no field of goldgate's own"),
+        (["--max-cost", "much"], "amount"),
+        (["--prompt", "nowhere.md"], "no such prompt"),
+        (["--few-shot", "2"], "--train"),
+        (["--api-key-env", "NOT_SET_ANYWHERE"], "NOT_SET_ANYWHERE is not set"),
+        (["--prompt", "en-thought", "--response-format", "json_object"], "asks for a thought"),
+    ],
+)
+def test_mistakes_in_options_are_exit_status_2(data: Data, more: list[str], told: str) -> None:
+    done = run(data, "http://127.0.0.1:9/v1", *more)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_two_processes_cannot_write_one_journal(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(latency=2.0))
+    first = subprocess.Popen(command(data, server.url, "--quiet"), env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+    _wait_for(lambda: server.seen.requests > 0)
+    second = run(data, server.url)
+    assert second.returncode == 2
+    assert "another process is writing this journal" in second.stderr
+    assert first.wait(30) == 0
+
+
+def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
+    make_data: Callable[[int], Data], serve: Serve
+) -> None:
+    data = make_data(300)
+    server = serve(data.behaviour(latency=0.05, busy=0.02, reset=0.01))
+    rng = random.Random(7)
+    concurrency, kills = 4, 6
+    journal = data.out / "journal.jsonl"
+    for _ in range(kills):
+        wanted = server.seen.requests + 1
+        process = subprocess.Popen(command(data, server.url, "--concurrency", "4", "--quiet"), env=ENVIRONMENT)
+        _wait_for(partial(_asked, server, wanted))
+        time.sleep(rng.uniform(0.0, 0.35))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    stored_answers = sum(line.startswith(b'{"kind":"answer"') and line.endswith(b"\n") for line in _lines(journal))
+    assert 0 < stored_answers < 300
+    done = run(data, server.url)
+    assert done.returncode == 0, done.stderr
+    assert f"{stored_answers} of 300 answers are in the journal" in done.stderr
+    keys = [json.loads(line)["key"] for line in _lines(journal) if line.startswith(b'{"kind":"answer"')]
+    assert len(keys) == len(set(keys)) == 300
+    assert server.seen.answered.total() - 300 <= kills * concurrency  # only what was in flight was asked again
+    killed = (data.out / "report.json").read_bytes()
+    data.out.rename(data.folder / "killed")
+    server.behaviour.busy = server.behaviour.reset = 0.0
+    assert run(data, server.url).returncode == 0
+    assert (data.out / "report.json").read_bytes() == killed
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_prints_how_to_go_on(
+    make_data: Callable[[int], Data], serve: Serve
+) -> None:
+    data = make_data(100)
+    server = serve(data.behaviour(latency=0.3))
+    process = subprocess.Popen(
+        command(data, server.url, "--concurrency", "4"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
+    _wait_for(lambda: server.seen.requests >= 6)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert len(data.journal("answer")) == server.seen.requests
+    resume = re.search(r"To go on:\n  python (.*)\n", said)
+    assert resume is not None, said
+    server.behaviour.latency = 0.0
+    again = subprocess.run([sys.executable, *shlex.split(resume[1])], capture_output=True, env=ENVIRONMENT, timeout=60)
+    assert again.returncode == 0
+    assert server.seen.requests == 100
+
+
+def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(latency=30.0))
+    process = subprocess.Popen(command(data, server.url), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    _wait_for(lambda: server.seen.requests == 12)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert process.wait(10) == 130
+    assert time.monotonic() - began < 5
+    process.communicate()
+
+
+def _asked(server: Running, wanted: int) -> bool:
+    return server.seen.requests >= wanted
+
+
+def _lines(journal: Path) -> list[bytes]:
+    return journal.read_bytes().splitlines(keepends=True)
+
+
+def _wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)

@@ -1,0 +1,371 @@
+"""The parts without a network: keys, replies, secrets, waiting, breaking off, budgets."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from email.utils import format_datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from goldgate.errors import ConfigError
+from goldgate.extraction.event_schema import parse_event_schema
+from goldgate.generation.breaker import BUSY_SECONDS, Breaker
+from goldgate.generation.budget import Budget, cost, find_price
+from goldgate.generation.documents import Document
+from goldgate.generation.examples import no_examples
+from goldgate.generation.plan import Plan, Requests, make_plan, response_schema
+from goldgate.generation.prompt import load_template, parse_template
+from goldgate.generation.reply import Answer, Trouble, Usage, read_reply
+from goldgate.generation.secret import Secret, check_address, read_secret, shown_address
+from goldgate.generation.transport import Endpoint, find_proxy
+from goldgate.generation.waiting import LONGEST_ASKED, Pace, asked_pause, pause
+from goldgate.protocol.model import GenerationSettings, Price
+from tests.generation.conftest import SCHEMA
+
+KEY = "sk-live-abcdefghij0123456789XYZ"
+DOCUMENT = Document("d1", "A text.")
+
+
+def plan(**changes: Any) -> Plan:
+    usual: dict[str, Any] = {
+        "source": {"endpoint": "http://a/v1"},
+        "model": "m",
+        "template": load_template("en"),
+        "schema": parse_event_schema(SCHEMA),
+        "parameters": {"temperature": 0.0, "max_tokens": 64},
+        "examples": {None: no_examples(), 7: no_examples()},
+    }
+    return make_plan(**{**usual, **changes})
+
+
+def key(of: Plan, document: Document = DOCUMENT, seed: int | None = None) -> str:
+    return Requests(of, of.first_format).make(document, seed).key
+
+
+def test_everything_that_determines_a_request_is_in_its_key() -> None:
+    other = parse_template("--- user ---\n{text} {schema}", "other", None)
+    keys = [
+        key(plan()),
+        key(plan(source={"endpoint": "http://b/v1"})),
+        key(plan(model="n")),
+        key(plan(template=other)),
+        key(plan(parameters={"temperature": 0.5, "max_tokens": 64})),
+        key(plan(parameters={"temperature": 0.0, "max_tokens": 65})),
+        key(plan(response_format="text")),
+        key(plan(), Document("d1", "Another text.")),
+        key(plan(), Document("d2", "A text.")),
+        key(plan(), seed=7),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(plan()) == keys[0]
+    assert key(plan(response_format="json_schema")) == keys[0]  # what auto tries first is the same request
+
+
+def test_a_body_is_what_the_endpoint_expects() -> None:
+    made = plan(parameters={"temperature": None, "max_tokens": 64, "top_p": 0.5})
+    body = orjson.loads(Requests(made, "json_schema").make(DOCUMENT, 7).body)
+    assert body["model"] == "m"
+    assert body["seed"] == 7
+    assert body["top_p"] == 0.5
+    assert "temperature" not in body
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert "response_format" not in orjson.loads(Requests(made, "text").make(DOCUMENT, None).body)
+
+
+def test_strict_output_requires_every_property_it_has() -> None:
+    def objects(value: Any) -> list[dict[str, Any]]:
+        if isinstance(value, list):
+            return [found for item in value for found in objects(item)]
+        if not isinstance(value, dict):
+            return []
+        below = [found for item in value.values() for found in objects(item)]
+        return [value, *below] if value.get("type") == "object" else below
+
+    found = objects(response_schema(parse_event_schema(SCHEMA)))
+    assert len(found) == 5  # the root; two event types, each with its argument
+    assert all(sorted(entry["properties"]) == sorted(entry["required"]) for entry in found)
+    assert all(entry["additionalProperties"] is False for entry in found)
+
+
+def test_a_thought_and_a_json_format_exclude_each_other() -> None:
+    assert plan(template=load_template("en-thought")).first_format == "text"
+    with pytest.raises(ConfigError, match="asks for a thought"):
+        plan(template=load_template("en-thought"), response_format="json_schema")
+
+
+@pytest.mark.parametrize(
+    ("status", "means"),
+    [(s, "again") for s in (408, 409, 425, 500, 502, 503, 504, 529)]
+    + [(429, "busy")]
+    + [(s, "final") for s in (400, 410, 413, 422, 451)]
+    + [(s, "hopeless") for s in (401, 402, 403, 404)]
+    + [(301, "final")],
+)
+def test_what_a_status_means(status: int, means: str) -> None:
+    trouble = read_reply(status, "application/json", b'{"error": {"message": "no"}}', Secret(None))
+    assert isinstance(trouble, Trouble)
+    assert trouble.means == means
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (b"<html>", "not_json"),
+        (b'{"choices": [', "not_json"),
+        (b"{}", "no_answer"),
+        (b"[]", "no_answer"),
+        (b"null", "no_answer"),
+        (b'{"choices": []}', "no_answer"),
+        (b'{"choices": [{"message": {"content": 5}}]}', "no_answer"),
+        (b'{"choices": [{"message": {}}]}', "no_answer"),
+        (b'{"error": {"message": "overloaded", "code": 503}}', "http_503"),
+        (b'{"error": {"message": "overloaded", "code": "502"}}', "http_502"),
+        (b'{"error": "overloaded"}', "http_500"),
+        (b"\xff\xfe", "not_json"),
+    ],
+)
+def test_a_body_that_is_no_answer_is_asked_for_again(body: bytes, cause: str) -> None:
+    trouble = read_reply(200, "text/html", body, Secret(None))
+    assert isinstance(trouble, Trouble)
+    assert (trouble.means, trouble.cause) == ("again", cause)
+
+
+def test_an_answer_with_everything() -> None:
+    body = {
+        "model": "m-2",
+        "choices": [{"finish_reason": "length", "message": {"content": "hi", "reasoning_content": "hm"}}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}},
+    }
+    answer = read_reply(200, "application/json", orjson.dumps(body), Secret(None))
+    assert answer == Answer("hi", Usage(5, 9, 4), "length", "hm", "m-2")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"content": None, "refusal": "I will not."}, "I will not."),
+        ({"content": None}, ""),
+        ({"content": ""}, ""),
+        ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "ab"),
+    ],
+)
+def test_silence_and_refusal_are_answers(message: dict[str, Any], said: str) -> None:
+    body = orjson.dumps({"choices": [{"finish_reason": "stop", "message": message}]})
+    answer = read_reply(200, "application/json", body, Secret(None))
+    assert isinstance(answer, Answer)
+    assert answer.response == said
+
+
+def test_an_empty_purse_is_hopeless_though_it_says_429() -> None:
+    trouble = read_reply(429, "", b'{"error": {"message": "no", "code": "insufficient_quota"}}', Secret(None))
+    assert isinstance(trouble, Trouble)
+    assert trouble.means == "hopeless"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Incorrect API key provided: {KEY}.",
+        f"Incorrect API key provided: {KEY[:8]}***********{KEY[-4:]}.",
+        f"the header was 'Bearer {KEY}'",
+        f"key={KEY[:20]}",
+        f"http://user:{KEY}@proxy.example:3128 is down",
+    ],
+)
+def test_no_piece_of_the_key_is_left_in_a_text(text: str) -> None:
+    hidden = Secret(KEY).hide(text)
+    assert all(KEY[at : at + 8] not in hidden for at in range(len(KEY) - 7))
+    assert KEY[-4:] not in hidden
+    assert "[hidden]" in hidden
+
+
+def test_a_secret_does_not_show_itself() -> None:
+    assert KEY not in repr(Secret(KEY))
+    assert KEY not in repr(Endpoint("http://a", Secret(KEY)))
+
+
+def test_an_answer_that_quotes_the_key_is_kept_without_it() -> None:
+    body = orjson.dumps({"choices": [{"finish_reason": "stop", "message": {"content": f"You sent {KEY}"}}]})
+    answer = read_reply(200, "application/json", body, Secret(KEY))
+    assert isinstance(answer, Answer)
+    assert answer.response == "You sent [hidden]"
+
+
+def test_a_named_variable_must_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(ConfigError, match="MY_KEY is not set"):
+        read_secret("MY_KEY")
+    assert not read_secret(None).known
+
+
+def test_a_key_on_the_command_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("sys.argv", ["evaluate_api.py", f"--base-url=http://a/?key={KEY}"])
+    with pytest.raises(ConfigError, match="command line") as caught:
+        read_secret(None)
+    assert KEY not in str(caught.value)
+
+
+def test_addresses() -> None:
+    assert Endpoint("https://h/v1/", Secret(None)).address == "https://h/v1/chat/completions"
+    assert Endpoint("https://h/v1?api-version=1", Secret(None)).address == "https://h/v1/chat/completions?api-version=1"
+    assert shown_address("https://u:p@h:1/v1?k=s") == "https://h:1/v1"
+    for wrong in (
+        "h/v1",
+        "ftp://h",
+        "http://",
+        "http://u:p@h",
+        "http://h:99999",
+        "http://[::1",
+        "http://h/v1?api_key=1",
+    ):
+        with pytest.raises(ConfigError):
+            check_address(wrong)
+
+
+def test_a_proxy_is_found_with_its_password_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://user:p%40ss@proxy.example:3128")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,inside.example")
+    proxy = find_proxy("https://api.example/v1")
+    assert proxy is not None
+    assert (proxy.address, proxy.user, proxy.password) == ("http://proxy.example:3128", "user", "p@ss")
+    assert find_proxy("https://inside.example/v1") is None
+    assert find_proxy("http://api.example/v1") is None
+    monkeypatch.setenv("all_proxy", "socks5://proxy.example")
+    with pytest.raises(ConfigError, match="proxy"):
+        find_proxy("http://api.example/v1")
+
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"Retry-After": format_datetime(NOW + timedelta(seconds=9), usegmt=True)}, 9.0),
+        ({"Retry-After": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0.0),
+        ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
+        ({"Retry-After": "86400"}, LONGEST_ASKED),
+        ({"Retry-After": "-3"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_a_server_asks_us_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert asked_pause(headers, NOW) == seconds
+
+
+def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
+    rng = random.Random(0)
+    for attempt in range(1, 30):
+        grown = min(60.0, 0.5 * 2 ** (attempt - 1))
+        assert grown / 2 <= pause(attempt, None, rng) <= grown
+        assert 3.0 <= pause(attempt, 3.0, rng) <= 4.0
+
+
+def test_a_pace_never_bursts() -> None:
+    pace = Pace(per_minute=60)
+    assert [pace.reserve(0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
+    assert pace.reserve(100.0) == 0.0  # nothing was saved up in the meantime:
+    assert pace.reserve(100.0) == 1.0
+    pace.correct(-1)
+    assert pace.reserve(100.0) == 1.0
+
+
+DEAD = Trouble("again", "unreachable", "nobody there")
+
+
+def test_a_dead_endpoint_ends_the_run_early() -> None:
+    breaker = Breaker(concurrency=64, started=0.0)
+    assert [breaker.trouble(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
+    assert "nobody there" in str(breaker.trouble(DEAD, 3.0))
+
+
+def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    breaker.answer(10.0)
+    assert not any(breaker.trouble(DEAD, 100.0) for _ in range(50))
+    assert breaker.trouble(DEAD, 131.0)
+    breaker.answer(132.0)
+    assert breaker.trouble(DEAD, 133.0) is None
+
+
+def test_a_wrong_key_ends_the_run_at_once() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    assert "refuses" in str(breaker.trouble(Trouble("hopeless", "http_401"), 0.1))
+
+
+def test_refusals_of_single_requests_end_nothing_unless_they_are_all_there_is() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    refused = Trouble("final", "http_400")
+    for _ in range(100):
+        assert breaker.trouble(refused, 1.0) is None
+        breaker.answer(1.0)
+    assert not any(breaker.trouble(refused, 1.0) for _ in range(100))  # they may all be too long
+    assert not any(breaker.trouble(Trouble("hopeless", "http_403"), 1.0) for _ in range(100))
+    fresh = Breaker(concurrency=4, started=0.0)
+    assert [fresh.trouble(refused, 1.0) for _ in range(19)] == [None] * 19
+    assert fresh.trouble(refused, 1.0)
+
+
+def test_a_key_that_runs_out_ends_the_run() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    breaker.answer(0.5)
+    told = [breaker.trouble(Trouble("hopeless", "http_401"), 1.0) for _ in range(5)]
+    assert told[:4] == [None] * 4
+    assert "5 requests in a row" in str(told[4])
+
+
+def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    busy = Trouble("busy", "http_429")
+    assert breaker.trouble(busy, BUSY_SECONDS - 1) is None
+    assert breaker.trouble(busy, BUSY_SECONDS)
+
+
+def test_a_cap_counts_what_is_in_flight() -> None:
+    # 1 + 2 for a million tokens: 100 in and 50 out cost 0.0002
+    budget = Budget(Price(Decimal(1), Decimal(2)), max_cost=Decimal("0.0005"))
+    one = Usage(100, 50)
+    budget.reserve(one)
+    assert budget.fits(one)
+    budget.reserve(one)
+    assert not budget.fits(one)  # 3 x 0.0002 > 0.0005
+    budget.settle(one, Usage(50, 0))  # it cost 0.00005 only
+    assert budget.fits(one)  # 0.00005 + 2 x 0.0002
+    budget.settle(one, None)
+    assert budget.spent == Usage(50, 0)
+
+
+def test_a_cap_on_tokens() -> None:
+    budget = Budget(max_tokens=300)
+    budget.reserve(Usage(100, 50))
+    assert budget.fits(Usage(100, 50))
+    assert not budget.fits(Usage(101, 50))
+
+
+def test_estimates_learn_from_the_endpoint() -> None:
+    budget = Budget(max_tokens=1000)
+    expected = budget.expected(100, 10)
+    budget.reserve(expected)
+    budget.settle(expected, Usage(150, 5), estimate=100)
+    assert budget.expected(100, 10) == Usage(150, 10)
+
+
+def test_prices() -> None:
+    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10))})
+    assert cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
+    assert find_price(settings, "n", needed=False) is None
+    with pytest.raises(ConfigError, match="price of n"):
+        find_price(settings, "n", needed=True)
+    cheap = replace(settings, prices={"default": Price()})
+    assert find_price(cheap, "n", needed=True) == Price()
