@@ -24,6 +24,7 @@ from goldgate.stats.beta_binomial import quantile
 FORMAT_VERSION = 1  # of a baseline record
 KIND = "baseline"
 FALSE_ALARM_RATE = Decimal("0.05")
+FEW_TRIALS = 20  # fewer leave a proposal that says next to nothing
 _DIGITS = 4  # of a proposed threshold
 
 
@@ -165,6 +166,8 @@ def _proposal(name: str, gate: Gate, reports: list[dict[str, Any]], chance: Deci
     further = trials // len(reports)  # the next evaluation is taken to be as large as these were on average
     if not further:
         return entry
+    if trials < FEW_TRIALS:
+        entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
     found = quantile(hits, trials, further, float(chance))
     threshold = shorten(found.hits, further, _DIGITS)
     entry["proposal"] = {

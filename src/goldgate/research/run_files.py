@@ -66,7 +66,7 @@ def storable(name: str) -> str:
     return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
-class _Refusal(Exception):
+class _RefusedError(Exception):
     """A file that must not be read: code and message."""
 
 
@@ -139,7 +139,7 @@ class _Reader:
         """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted."""
         try:
             data = self._bytes(entry)
-        except _Refusal as refusal:
+        except _RefusedError as refusal:
             self._refuse(shown, *refusal.args)
             return None
         except (OSError, ValueError) as problem:
@@ -154,15 +154,15 @@ class _Reader:
 
     def _bytes(self, entry: os.DirEntry[str]) -> bytes:
         if entry.is_symlink() and leaves(self.root, entry.path):
-            raise _Refusal("link_leaves_outputs", "a link that leaves the outputs directory, or leads nowhere")
+            raise _RefusedError("link_leaves_outputs", "a link that leaves the outputs directory, or leads nowhere")
         if not entry.is_file():  # a directory, a pipe, a socket: opening one could wait for ever
-            raise _Refusal("not_a_file", "it should be a regular file")
+            raise _RefusedError("not_a_file", "it should be a regular file")
         descriptor = os.open(entry.path, _FLAGS)
         try:
             size = os.fstat(descriptor).st_size
             if size > self.max_bytes:
                 limit = f"the limit is {self.max_bytes:,} (research.max_file_megabytes)"
-                raise _Refusal("too_large", f"the file has {size:,} bytes; {limit}")
+                raise _RefusedError("too_large", f"the file has {size:,} bytes; {limit}")
             data = os.read(descriptor, size + 1)
             return data if len(data) == size else _rest(descriptor, data, self.max_bytes)
         finally:

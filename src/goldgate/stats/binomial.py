@@ -21,7 +21,9 @@ def lower_bound(hits: int, trials: int, confidence: Decimal = CONFIDENCE) -> Dec
     if hits == 0:
         return Decimal(0)
     chance = float(1 - confidence)
-    low, high = 0.0, hits / trials
+    low = high = chance ** (1 / trials)  # the solution, where all are hits
+    if hits < trials:
+        low, high = 0.0, hits / trials
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if at_least(hits, trials, middle) <= chance:
