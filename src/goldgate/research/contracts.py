@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A rule for a string: a pattern that must match all of it, and what to call it."""
+    """A rule for a string: a pattern that must be found in it, and what to call a string that has it."""
 
     pattern: str  # understood alike by Python and by JSON Schema
     expected: str
@@ -23,8 +23,8 @@ class AtLeast:
     least: int
 
 
-Words = Annotated[str, Matching(r"[\s\S]*\S[\s\S]*", "a text that is not blank")]
-Identifier = Annotated[str, Matching(r"\S([\s\S]*\S)?", "an id, neither blank nor padded with blanks")]
+Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
+Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
 StepNumber = Annotated[int, AtLeast(0)]
 
 StopReason = Literal["OBJECTIVE_ACHIEVED", "BUDGET_EXCEEDED", "NO_EVIDENCE", "HUMAN_REQUESTED", "SYSTEM_ERROR"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orjson import JSONDecodeError, loads
@@ -33,22 +33,25 @@ def decode(data: bytes) -> Any:
             raise ValueError(_words(problem, data)) from None
 
 
-def decode_lines(data: bytes) -> Iterator[tuple[int, Any]]:
+def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
     """Line number and value of each line that is not blank; a BadLine stands for what is no JSON."""
     lines = data.split(b"\n")
-    last = len(lines)
+    if lines[-1] == b"":
+        lines.pop()  # behind the last end of line
+    try:
+        return enumerate([*map(loads, lines)], 1)  # all lines are right, as nearly always
+    except JSONDecodeError:
+        return _decode_each(lines, torn=not data.endswith(b"\n"))
+
+
+def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(lines, 1):
-        if not line:
+        if not line or line.isspace():
             continue
         try:
-            yield number, loads(line)
-        except JSONDecodeError:
-            if line.isspace():
-                continue
-            try:
-                yield number, decode(line)
-            except ValueError as problem:
-                yield number, (TornLine if number == last else BadLine)(problem)
+            yield number, decode(line)
+        except ValueError as problem:
+            yield number, (TornLine if torn and number == len(lines) else BadLine)(problem)
 
 
 def _words(problem: JSONDecodeError, data: bytes) -> str:

@@ -50,6 +50,9 @@ class Checked(NamedTuple):
     message: str = ""
 
 
+_STRUCTURAL, _VERBATIM = Checked("structural"), Checked("verbatim")
+
+
 class Demands(NamedTuple):
     """What the protocol demands of a record beyond the default."""
 
@@ -79,8 +82,8 @@ class Sources:
         name = chunk["chunk_id"]
         known = self._hash_problems.get(name)
         if known is None:
-            recorded = sha256_of(chunk.get("text_hash"))
-            differs = recorded is not None and recorded != sha256(chunk["text"].encode()).hexdigest()
+            real, recorded = sha256(chunk["text"].encode()).hexdigest(), chunk.get("text_hash")
+            differs = recorded != real and sha256_of(recorded) not in (None, real)
             known = f"the text of chunk {name} does not have its recorded text_hash" if differs else ""
             self._hash_problems[name] = known
         return known
@@ -143,7 +146,7 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
             return Checked(
                 None, "text_missing", f"the text of chunk {chunk_id} is not stored, and the protocol demands it"
             )
-        return _chain(Checked("structural"), provenance, None, sources)
+        return _chain(_STRUCTURAL, provenance, None, sources)
     text = chunk["text"]
     if span is not None and end > len(text):
         return Checked(None, "span_out_of_range", f"the span ends at {end}, the chunk at {len(text)}")
@@ -155,13 +158,13 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
                 return wrong
     elif not any(map(str.isalnum, text[start:end])):
         return Checked(None, "blank_quote", "there is no letter or digit at the span")
-    return _chain(Checked("verbatim"), provenance, chunk, sources)
+    return _chain(_VERBATIM, provenance, chunk, sources)
 
 
 def _chain(reached: Checked, provenance: dict[str, Any], chunk: Chunk | None, sources: Sources) -> Checked:
     """What provenance, chunk and artifact say of each other."""
     artifact_id, content_hash = provenance.get("artifact_id"), provenance.get("content_hash")
-    names: list[str] = [str(artifact_id)] if says_something(artifact_id) else []
+    chunk_artifact = None
     if chunk is not None:
         source_id, chunk_source = provenance.get("source_id"), chunk["source_id"]
         if source_id != chunk_source and says_something(source_id) and says_something(chunk_source):
@@ -169,12 +172,11 @@ def _chain(reached: Checked, provenance: dict[str, Any], chunk: Chunk | None, so
         if chunk.get("text_hash") is not None and (problem := sources.hash_problem(chunk)):
             return Checked(None, "hash_mismatch", problem)
         chunk_artifact = chunk.get("artifact_id")
-        if chunk_artifact is not None and says_something(chunk_artifact):
-            if names and _name(names[0]) != _name(chunk_artifact):
-                return Checked(
-                    None, "misattributed", f"the chunk is of artifact {chunk_artifact}, not of {artifact_id}"
-                )
-            names.append(chunk_artifact)
+    if artifact_id is None and chunk_artifact is None and content_hash is None:
+        return reached
+    names = [str(name) for name in (artifact_id, chunk_artifact) if says_something(name)]
+    if len(set(map(_name, names))) > 1:
+        return Checked(None, "misattributed", f"the chunk is of artifact {chunk_artifact}, not of {artifact_id}")
     recorded = sha256_of(content_hash)
     if recorded is not None:
         names.insert(0, recorded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ class Golden:
     pins: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     sha256: str = ""
+    path: str = ""  # from anywhere; it never goes into a report
     file: str = ""  # its name, without folders
     by_objective: dict[str, int] = field(default_factory=dict)
 
@@ -88,6 +90,7 @@ def load_golden(path: str | Path) -> Golden:
         parsed.pins,
         findings,
         hashlib.sha256(text.encode()).hexdigest(),
+        os.path.abspath(path),
         PurePath(file).name,
         {match_key(query.objective): number for number, query in enumerate(merged)},
     )

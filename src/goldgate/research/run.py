@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, NamedTuple
 
 from goldgate.research.contracts import ResearchOutput
@@ -121,8 +120,7 @@ class _Judge:
             claims = check_claims(output, log.statuses if log is not None else {}, ledger, findings)
         required = self.golden.queries[query].required if self.golden is not None and query != NO_QUERY else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
-        levels = Counter(ledger.valid.values())
-        failures = ledger.failures()
+        levels = [*ledger.valid.values()]
         return RunFacts(
             name=self.name,
             run_id=run_id,
@@ -138,12 +136,11 @@ class _Judge:
             found=len(found),
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
-            uncited=len(ledger)
-            - sum(identity in ledger.valid or identity in ledger.failed for identity in claims.cited),
-            structural=levels["structural"],
-            verbatim=levels["verbatim"],
-            chain=levels["chain"],
-            failures=tuple(sorted(failures.items())),
+            uncited=len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys())),
+            structural=levels.count("structural"),
+            verbatim=levels.count("verbatim"),
+            chain=levels.count("chain"),
+            failures=tuple(sorted(ledger.failures().items())) if ledger.failed or ledger.nameless else (),
             steps=steps.total,
             with_manifest=steps.with_manifest,
             unlogged=steps.unlogged,

@@ -108,6 +108,6 @@ class _Generator:
 
 def _rule(rule: object) -> dict[str, Any]:
     if isinstance(rule, Matching):
-        return {"pattern": f"^{rule.pattern}$"}
+        return {"pattern": rule.pattern}
     assert isinstance(rule, AtLeast)
     return {"minimum": rule.least}

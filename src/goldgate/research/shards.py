@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
-from goldgate.research.golden import Golden
+from goldgate.research.golden import Golden, load_golden
 from goldgate.research.run import RunResult, Settings, judge_run
 from goldgate.research.run_files import leaves, storable
 
@@ -67,13 +67,24 @@ def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
 class RunJudge:
     """Judges shards of run directories. It can be sent to another process."""
 
-    def __init__(self, root: str, golden: Golden | None, settings: Settings) -> None:
+    def __init__(self, root: str, golden: Golden, settings: Settings) -> None:
         self.root = root
         self.golden = golden
         self.settings = settings
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # It goes along with every shard: the golden queries, which may be many, are read again instead.
+        return (_make, (self.root, self.golden.path, self.golden.sha256, self.settings))
+
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
         return [judge_run(self.root, name, self.golden, self.settings, refused=refused) for name, refused in shard]
+
+
+def _make(root: str, path: str, sha256: str, settings: Settings) -> RunJudge:
+    golden = load_golden(path)
+    if golden.sha256 != sha256:
+        raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
+    return RunJudge(root, golden, settings)
 
 
 def _no_outputs(outputs: str, code: str, message: str) -> InputError:
