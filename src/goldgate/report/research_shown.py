@@ -14,7 +14,8 @@ def headline(report: dict[str, Any]) -> str:
     """What was judged, in a few words."""
     balance = report["conservation"]
     queries, runs = balance["queries"], balance["runs"]
-    parts = [counted(queries["total"], "query").replace("querys", "queries"), counted(runs["total"], "run")]
+    asked = "1 query" if queries["total"] == 1 else f"{queries['total']} queries"
+    parts = [asked, counted(runs["total"], "run")]
     if queries["missing"]:
         parts[0] += f" ({queries['missing']} without a run)"
     if runs["broken"]:

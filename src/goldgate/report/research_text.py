@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from goldgate.report import research_shown
@@ -12,6 +13,7 @@ from goldgate.report.text import COLUMNS, SHOWN_DIGEST, render_error, table
 SHOWN_FINDINGS = 15
 SHOWN_IGNORED = 5
 SHOWN_PROBLEMS = 20
+SHOWN_LINES = 3  # of one finding
 _INDENT = "  "
 
 
@@ -43,8 +45,11 @@ def render_problems(error: dict[str, Any]) -> str:
     if len(problems) < 2:
         return ""
     lines = [
-        _fitted(f"{problem['pointer'] or '(the whole file)'}: expected {problem['expected']}, found {problem['found']}")
+        line
         for problem in problems[:SHOWN_PROBLEMS]
+        for line in _wrapped(
+            f"{problem['pointer'] or '(the whole file)'}: expected {problem['expected']}, found {problem['found']}", _INDENT
+        )
     ]
     if len(problems) > SHOWN_PROBLEMS:
         lines.append(f"{_INDENT}… and {len(problems) - SHOWN_PROBLEMS} more (the JSON report has all)")
@@ -71,11 +76,14 @@ def _gates(report: dict[str, Any]) -> list[str]:
             )
         )
         if gate["verdict"] == "FAIL" and (measured.reason or ";" in gate["reason"]):
-            notes.append(_fitted(f"{metric}: {gate['reason']}"))
+            notes += _wrapped(f"{metric}: {gate['reason']}", _INDENT)
     if any(gate["severity"] == "warn" for gate in report["gates"]):
         notes.append(f"{_INDENT}* a warning: it does not fail the evaluation")
     lines = table(rows, 7)
-    return ["Gates", *(line if len(line) <= COLUMNS else line.replace("    ", "  ") for line in lines), *notes]
+    if max(map(len, lines)) > COLUMNS:  # large counts: the bounds go below
+        lines = table([(*row[:5], row[6]) for row in rows], 6)
+        notes = _wrapped("bounds: " + ", ".join(f"{row[1]} {row[5]}" for row in rows[1:]), _INDENT) + notes
+    return ["Gates", *lines, *notes]
 
 
 def _evidence(report: dict[str, Any]) -> list[str]:
@@ -107,7 +115,7 @@ def _findings(report: dict[str, Any]) -> list[str]:
     lines = ["Findings, the worst first"]
     for finding in found[:SHOWN_FINDINGS]:
         lines.append(_fitted(f"{finding['severity']:7}  {finding['code']}  {research_shown.place(finding)}"))
-        lines.append(_fitted(f"         {finding['message']}"))
+        lines += _wrapped(finding["message"], _INDENT + " " * 9)
     if len(found) > SHOWN_FINDINGS:
         lines.append(f"{_INDENT}… and {len(found) - SHOWN_FINDINGS} more (Markdown and JSON have all)")
     return lines
@@ -134,6 +142,15 @@ def _origin(report: dict[str, Any]) -> list[str]:
             line = _INDENT + " " * 17
         line += part + "|"
     return [*lines, line.rstrip("|")]
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    """The text on as many lines as it needs, up to a few."""
+    room = COLUMNS - len(indent)
+    lines = textwrap.wrap(visible(text), room) or [""]
+    if len(lines) > SHOWN_LINES:
+        lines[SHOWN_LINES - 1] += " …"
+    return [indent + shortened(line, room) for line in lines[:SHOWN_LINES]]
 
 
 def _fitted(text: str) -> str:

@@ -16,6 +16,7 @@ from goldgate.research.run_files import OUTPUT, RunFiles, read_run, storable
 from goldgate.research.steps import count_steps
 
 NO_QUERY = -1
+LARGE_LEDGER = 8  # records; of fewer, a few that nobody cites are no sign of anything
 
 _output_fits = fits(ResearchOutput)
 
@@ -118,6 +119,10 @@ class _Judge:
             sources = read_sources(files, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
             claims = check_claims(output, log.statuses if log is not None else {}, ledger, findings)
+        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
+        if len(ledger) >= LARGE_LEDGER and uncited * 4 >= len(ledger) * 3:
+            message = f"{uncited} of {len(ledger)} evidence records are cited by no claim: is this the whole corpus?"
+            findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
         required = self.golden.queries[query].required if self.golden is not None and query != NO_QUERY else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
         levels = [*ledger.valid.values()]
@@ -136,7 +141,7 @@ class _Judge:
             found=len(found),
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
-            uncited=len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys())),
+            uncited=uncited,
             structural=levels.count("structural"),
             verbatim=levels.count("verbatim"),
             chain=levels.count("chain"),
