@@ -30,6 +30,7 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 
 bench: $(VENV)/.core ## measure speed and memory
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/research.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt

@@ -46,7 +46,11 @@ ANSWERS: list[tuple[str, list[str], list[tuple[str, str, str]]]] = [
         "When was the lighthouse at Port Ellery first lit, and who kept it?",
         ["lighthouse-log:0"],
         [
-            ("The lighthouse was first lit on 4 March 1822.", "lighthouse-log:0", "lit for the first time on 4 March 1822"),
+            (
+                "The lighthouse was first lit on 4 March 1822.",
+                "lighthouse-log:0",
+                "lit for the first time on 4 March 1822",
+            ),
             ("Its first keeper was Anna Brisk.", "lighthouse-log:0", "first keeper was Anna Brisk"),
         ],
     ),
@@ -254,7 +258,8 @@ def golden(answers: list[int], unanswerable: list[str]) -> list[dict[str, Any]]:
         for number in answers
     ]
     return queries + [
-        {"objective": objective, "required_evidence_ids": [], "evidence_sufficient": False} for objective in unanswerable
+        {"objective": objective, "required_evidence_ids": [], "evidence_sufficient": False}
+        for objective in unanswerable
     ]
 
 
@@ -298,9 +303,7 @@ def agents() -> dict[str, list[Run]]:
     def dump(run: Run) -> Run:
         run.chunks = list(everything)
         filed = {record["evidence_id"] for record in run.evidence}
-        run.evidence += [
-            evidence_record(name, text_of(name)) for name in everything if evidence_id(name) not in filed
-        ]
+        run.evidence += [evidence_record(name, text_of(name)) for name in everything if evidence_id(name) not in filed]
         return run
 
     found: dict[str, list[Run]] = {"honest": honest()}

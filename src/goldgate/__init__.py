@@ -16,6 +16,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "evaluate_files",
+    "evaluate_outputs",
     "load_event_schema",
     "load_protocol",
     "parse_response",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from goldgate.pipeline import evaluate, evaluate_files
     from goldgate.protocol.load import load_protocol
     from goldgate.protocol.model import Protocol
+    from goldgate.research.evaluate import evaluate_outputs
 else:
     _HOMES = {
         "Evaluation": "goldgate.core.evaluation",
@@ -39,6 +41,7 @@ else:
         "Scorer": "goldgate.extraction.scorer",
         "evaluate": "goldgate.pipeline",
         "evaluate_files": "goldgate.pipeline",
+        "evaluate_outputs": "goldgate.research.evaluate",
         "load_event_schema": "goldgate.extraction.event_schema",
         "load_protocol": "goldgate.protocol.load",
         "parse_response": "goldgate.extraction.response",

@@ -48,7 +48,8 @@ def render_problems(error: dict[str, Any]) -> str:
         line
         for problem in problems[:SHOWN_PROBLEMS]
         for line in _wrapped(
-            f"{problem['pointer'] or '(the whole file)'}: expected {problem['expected']}, found {problem['found']}", _INDENT
+            f"{problem['pointer'] or '(the whole file)'}: expected {problem['expected']}, found {problem['found']}",
+            _INDENT,
         )
     ]
     if len(problems) > SHOWN_PROBLEMS:
