@@ -8,12 +8,12 @@ from contextlib import suppress
 from goldgate.errors import ConfigError, Place
 
 
-def write_whole(path: str, content: bytes, option: str) -> None:
+def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
     """Write under another name and rename; a failure is an error with its place, and leaves nothing behind."""
     unfinished = f"{path}.unfinished"
     try:
         folder = os.path.dirname(path)
-        if folder:
+        if folder and make_folder:
             os.makedirs(folder, exist_ok=True)
         with open(unfinished, "wb") as stream:
             stream.write(content)

@@ -58,7 +58,7 @@ def research_command(
     failed = outcome if isinstance(outcome, GoldgateError) else None
     content: dict[str, Any] = _error_report(outcome) if isinstance(outcome, GoldgateError) else outcome.report
     if failed is None or not failed.code.startswith("report."):
-        written = guarded(lambda: _write(path, content))
+        written = guarded(lambda: _write(path, content, make_folder=report is not None))
         if isinstance(written, GoldgateError) and failed is None:
             failed, content = written, _error_report(written)
     if failed is not None:
@@ -83,10 +83,10 @@ def _print(content: dict[str, Any], format: str, status: int) -> int:
     return say(rendered.encode() if format == "json" else rendered, status)
 
 
-def _write(path: str, content: dict[str, Any]) -> None:
+def _write(path: str, content: dict[str, Any], *, make_folder: bool) -> None:
     from goldgate.core.evaluation import render_json
 
-    write_whole(path, render_json(content), "--report")
+    write_whole(path, render_json(content), "--report", make_folder=make_folder)
 
 
 def _show_error(error: GoldgateError) -> None:

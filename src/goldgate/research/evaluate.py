@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from goldgate.core.evaluation import Evaluation
@@ -23,6 +24,7 @@ from goldgate.research.settings import DEFAULT_GATES, SUITE
 from goldgate.research.shards import RunJudge, list_outputs, shards
 
 MEGABYTE = 1_000_000
+LARGEST = Decimal(10**9)  # megabytes; a limit above it is none
 
 
 def evaluate_outputs(
@@ -53,7 +55,7 @@ def run_settings(protocol: Protocol) -> Settings:
     """What a protocol sets for reading a run."""
     research = protocol.research
     demands = Demands(research.require == "quote_and_span", research.require_verbatim)
-    return Settings(demands, int(research.max_file_megabytes * MEGABYTE))
+    return Settings(demands, int(min(research.max_file_megabytes, LARGEST) * MEGABYTE))
 
 
 def load_research_protocol(protocol: str | Path | Protocol | None) -> tuple[LoadedProtocol, str | None]:

@@ -35,7 +35,8 @@ FAILURES = (
 )
 
 _SAYS_NOTHING = frozenset(("", "unknown", "n/a", "na", "none", "null", "nil", "-", "--", "?", "tbd", "todo"))
-_SEARCH_BUDGET = 500_000_000  # characters a run: enough for honest runs, an end for those made to keep us busy
+_SEARCH_BUDGET = 20_000_000_000  # characters a run: far more than honest runs need, and an end for those without one
+_FOLDS_FOR_AN_OFFSET = 40
 _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
 _MOST_PIECES = 12
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
@@ -75,6 +76,7 @@ class Sources:
         self.searched = 0
         self._hash_problems: dict[str, str] = {}
         self._parts: dict[tuple[str, str], Checked] = {}
+        self._folded: dict[str, str] = {}
         self._joined: _Joined | None = None
 
     def hash_problem(self, chunk: Chunk) -> str:
@@ -94,6 +96,20 @@ class Sources:
         if key not in self._parts:
             self._parts[key] = _part_of(chunk, artifact_name, self.artifacts[artifact_name])
         return self._parts[key]
+
+    def may_search(self, characters: int) -> bool:
+        """Whether so much text may still be searched; if so, it counts as searched."""
+        if self.searched + characters > _SEARCH_BUDGET:
+            return False
+        self.searched += characters
+        return True
+
+    def folded(self, chunk: Chunk) -> str:
+        """The chunk's text, folded once."""
+        name = chunk["chunk_id"]
+        if name not in self._folded:
+            self._folded[name] = fold(chunk["text"])
+        return self._folded[name]
 
     def joined(self) -> _Joined:
         """All chunks as one folded text."""
@@ -152,7 +168,7 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
         return Checked(None, "span_out_of_range", f"the span ends at {end}, the chunk at {len(text)}")
     if quote is not None and (telling or not quote.isspace()) and quote:
         # The two plain comparisons decide nearly all records; folding is for the rest.
-        if (text[start:end] != quote) if span is not None else (quote not in text):
+        if (text[start:end] != quote) if span is not None else (not sources.may_search(len(text)) or quote not in text):
             wrong = _not_there(quote, start, end, chunk, sources)
             if wrong is not None:
                 return wrong
@@ -231,30 +247,26 @@ def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources)
     with_span = start >= 0
     if with_span and fold(text[start:end]) == folded:
         return None
-    folded_text = fold(text)
-    sources.searched += len(text)
+    if not sources.may_search(len(text)):
+        return Checked(None, "fabricated", "the quote was not found: there was too much text to search in this run")
+    folded_text = sources.folded(chunk)
     if folded in folded_text:
         if not with_span:
             return None
         at: int | None = text.find(quote)
         if at == -1:
-            at = offset_in(text, folded)
+            at = offset_in(text, folded) if sources.may_search(len(text) * _FOLDS_FOR_AN_OFFSET) else None
         place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
         return Checked(None, "span_shifted", f"the quote is {place}, not at {start}")
-    if sources.searched > _SEARCH_BUDGET:
-        return Checked(
-            None, "fabricated", f"the quote is not in chunk {chunk['chunk_id']} (other chunks were not searched)"
-        )
     joined = sources.joined()
-    sources.searched += len(joined.text)
-    other = joined.find(folded)
-    if other is not None:
-        return Checked(None, "misattributed", f"the quote is in chunk {other}, not in {chunk['chunk_id']}")
-    sources.searched += len(folded_text)
-    if _is_spliced(folded, folded_text):
+    scans = len(folded).bit_length() * _MOST_PIECES
+    if sources.may_search(len(joined.text)):
+        other = joined.find(folded)
+        if other is not None:
+            return Checked(None, "misattributed", f"the quote is in chunk {other}, not in {chunk['chunk_id']}")
+    if sources.may_search(len(folded_text) * scans) and _is_spliced(folded, folded_text):
         return Checked(None, "spliced", f"the quote joins separate parts of chunk {chunk['chunk_id']}")
-    sources.searched += len(joined.text)
-    if _is_spliced(folded, joined.text):
+    if sources.may_search(len(joined.text) * scans) and _is_spliced(folded, joined.text):
         return Checked(None, "spliced", "the quote joins parts of several stored chunks")
     return Checked(None, "fabricated", "the quote is in no stored chunk")
 

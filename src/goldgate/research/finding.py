@@ -22,7 +22,12 @@ class Finding(NamedTuple):
     message: str
 
     def as_json(self) -> dict[str, object]:
-        return self._asdict()
+        return {**self._asdict(), "message": cut(self.message)}
+
+
+def cut(text: str, longest: int = 500) -> str:
+    """The text, or its beginning: what comes from a run can be of any length."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 class Findings:
@@ -39,7 +44,7 @@ class Findings:
         self._counts[code, severity] += 1
         if self._counts[code, severity] <= SHOWN_A_CODE:
             name = f"{self.folder}/{file}" if file else self.folder
-            self._found.append(Finding(code, severity, name, line, pointer, message))
+            self._found.append(Finding(code, severity, name, line, pointer, cut(message)))
 
     def listed(self) -> list[Finding]:
         """All of them, in the order in which they were found."""

@@ -6,8 +6,10 @@ a sentence and its negation are 99 % alike.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from unicodedata import normalize
+from functools import cache
+from unicodedata import combining, is_normalized, normalize
 
 FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
 
@@ -25,9 +27,16 @@ _TABLE = str.maketrans(
 )
 
 
+def nfc(text: str) -> str:
+    """The text in NFC; as it is where marks are piled up by the dozen, which would take time without end."""
+    if text.isascii() or is_normalized("NFC", text) or _piled_marks().search(text):
+        return text
+    return normalize("NFC", text)
+
+
 def fold(text: str) -> str:
     """The text folded, without outer white space."""
-    return " ".join(normalize("NFC", text).translate(_TABLE).split())
+    return " ".join(nfc(text).translate(_TABLE).split())
 
 
 def offset_in(text: str, folded_quote: str) -> int | None:
@@ -39,3 +48,10 @@ def offset_in(text: str, folded_quote: str) -> int | None:
         return None
     # The folding of a prefix grows with the prefix: the first that is longer than `at` ends in the wanted character.
     return bisect_left(range(len(text) + 1), at + 1, key=lambda end: len(fold(text[:end]))) - 1
+
+
+@cache
+def _piled_marks() -> re.Pattern[str]:
+    """More combining marks on one letter than Unicode's stream-safe text has (UAX 15): sorting them is quadratic."""
+    marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
+    return re.compile(f"[{marks}]{{31}}")

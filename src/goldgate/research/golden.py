@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
-from unicodedata import normalize
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.text_file import read_text
 from goldgate.research.contracts import GoldenFile, GoldenQuery, Pins
 from goldgate.research.finding import Finding
 from goldgate.research.fits import Problem, escape, fits, problems
+from goldgate.research.fold import nfc
 
 KIND = "golden"
 DEEPEST = 100  # levels; a golden file has four
@@ -126,7 +126,7 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
 
 def match_key(objective: str) -> str:
     """Objectives are the same after NFC and collapse of white space; case and compatibility forms stay distinct."""
-    return " ".join(normalize("NFC", objective).split())
+    return " ".join(nfc(objective).split())
 
 
 class _TwiceKeyed(dict[str, Any]):

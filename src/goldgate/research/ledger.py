@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.research.contracts import Chunk
-from goldgate.research.decode import BadLine, decode_lines
+from goldgate.research.decode import BadLine, decode_lines, same
 from goldgate.research.evidence import Demands, Level, Sources, check_record
 from goldgate.research.finding import Findings
 from goldgate.research.fits import fits, problems
-from goldgate.research.run_files import CHUNKS, OUTPUT, RunFiles
+from goldgate.research.run_files import CHUNKS, OUTPUT, RunFiles, storable
 
 _chunk_fits = fits(Chunk)
 
@@ -63,13 +63,13 @@ def read_sources(files: RunFiles, findings: Findings) -> Sources:
             name = value["chunk_id"]
             if name not in chunks:
                 chunks[name] = value
-            elif chunks[name] != value:
+            elif not same(chunks[name], value):
                 conflicting.add(name)
                 findings.add("conflicting_id", "error", CHUNKS, f"chunk {name} is stored twice, differently", line=line)
     for name, artifact in files.artifacts.items():
         if artifact.sha256 != name:
             message = f"the content has the hash {artifact.sha256}; the file must be named so"
-            findings.add("hash_mismatch", "error", f"artifacts/{name}", message)
+            findings.add("hash_mismatch", "error", f"artifacts/{storable(name)}", message)
     return Sources(chunks, frozenset(conflicting), files.artifacts)
 
 
@@ -86,7 +86,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
             findings.add("malformed", "error", OUTPUT, "an evidence record needs an evidence_id", f"{pointer}/{number}")
             continue
         if identity in seen:
-            if seen[identity] != record:
+            if not same(seen[identity], record):
                 valid.pop(identity, None)
                 failed[identity] = "conflicting_id"
                 message = f"{identity} stands twice, with different content"

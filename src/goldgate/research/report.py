@@ -18,6 +18,7 @@ from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol
 from goldgate.research.collect import Collected, trials
 from goldgate.research.evidence import FAILURES, LEVELS
+from goldgate.research.finding import cut
 from goldgate.research.fold import FOLDING
 from goldgate.research.golden import Golden, Query
 from goldgate.research.measures import MEASURES
@@ -200,11 +201,11 @@ def _run(run: RunFacts, golden: Golden) -> dict[str, Any]:
     known = run.query != NO_QUERY
     return {
         "run": run.name,
-        "run_id": run.run_id,
+        "run_id": None if run.run_id is None else cut(run.run_id),
         "query": run.query if known else None,
         "status": "evaluated" if run.broken is None else "broken",
         "reason": run.broken,
-        "stop_reason": run.stop_reason,
+        "stop_reason": None if run.stop_reason is None else cut(run.stop_reason),
         "verified_claims": run.verified,
         "covered_claims": run.covered,
         "required_ids": len(golden.queries[run.query].required) if known else 0,

@@ -37,11 +37,13 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
     try:
         with os.scandir(root) as entries:
             for entry in entries:
-                if entry.is_symlink() and leaves(root, entry.path):
+                if _leads_nowhere(entry):
+                    strays.append((entry.name, "a link that leads nowhere"))
+                elif entry.is_symlink() and leaves(root, entry.path):
                     if os.path.isdir(entry.path):
                         directories.append(Entry(entry.name, "a link that leaves the outputs directory"))
                     else:
-                        strays.append((entry.name, "a link that leaves the outputs directory, or leads nowhere"))
+                        strays.append((entry.name, "a link that leaves the outputs directory"))
                 elif entry.is_dir():
                     directories.append(Entry(entry.name))
                 elif entry.name not in own:
@@ -78,6 +80,11 @@ class RunJudge:
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
         return [judge_run(self.root, name, self.golden, self.settings, refused=refused) for name, refused in shard]
+
+
+def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
+    """A link to nothing, or one that leads round in a circle."""
+    return entry.is_symlink() and not os.path.exists(entry.path)
 
 
 def _make(root: str, path: str, sha256: str, settings: Settings) -> RunJudge:

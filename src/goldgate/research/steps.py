@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from goldgate.research.contracts import Manifest
-from goldgate.research.decode import BadLine, decode, decode_lines
+from goldgate.research.decode import BadLine, decode, decode_lines, same
 from goldgate.research.finding import Findings
 from goldgate.research.fits import fits, problems
 from goldgate.research.log import Log
@@ -100,7 +100,7 @@ def _by_step(files: RunFiles, run_id: str | None, findings: Findings) -> dict[in
         step = value["step_id"]
         if step not in found:
             found[step] = file, value
-        elif found[step][1] != value:
+        elif not same(found[step][1], value):
             findings.add("conflicting_manifest", "error", file, f"step {step} has contradicting manifests", line=line)
             found[step] = file, None
     return found
