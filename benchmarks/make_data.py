@@ -41,7 +41,8 @@ def main(directory: Path, samples: int, language: str = "both", seed: int = 20) 
     (directory / "predictions.jsonl").write_bytes(b"".join(answers))
     rng.shuffle(answers)
     (directory / "shuffled.jsonl").write_bytes(b"".join(answers))
-    roles = {"event_types": {name: {"roles": list(names)} for name, names in TYPES.items()}}
+    types = {"zh": CHINESE, "en": ENGLISH}.get(language, tuple(TYPES))
+    roles = {"event_types": {name: {"roles": list(TYPES[name])} for name in types}}
     (directory / "schema.json").write_bytes(orjson.dumps(roles))
     for mode in ("include_or_char_overlap", "span_iou"):
         (directory / f"{mode}.yaml").write_text(
@@ -98,7 +99,10 @@ def _response(rng: random.Random, record: dict[str, object]) -> str:
         argument["argument"] = "".join(rng.choices(HAN, k=9)) + "！"
     elif defect == "boundary":
         argument["argument"] += "。"
-    lines = [f"{event['event_type']}\n" + "\n".join(f"{a['role']}: {a['argument']}" for a in event["arguments"]) for event in events]
+    lines = [
+        f"{event['event_type']}\n" + "\n".join(f"{a['role']}: {a['argument']}" for a in event["arguments"])
+        for event in events
+    ]
     thought = "<thought>\n" + "\n".join(lines) + "\n</thought>\n"
     answer = orjson.dumps(events, option=orjson.OPT_INDENT_2).decode()  # as models write it
     if defect == "prose":

@@ -47,7 +47,9 @@ def main() -> None:
 def _time_a_sample(folder: Path, language: str) -> None:
     """Read, parse and score, against decoding the same lines and doing nothing with them."""
     lines = [line for name in ("gold", "predictions") for line in (folder / f"{name}.jsonl").read_bytes().splitlines()]
-    work: dict[str, Callable[[], object]] = {"bare orjson.loads": lambda: [orjson.loads(line) and None for line in lines]}
+    work: dict[str, Callable[[], object]] = {
+        "bare orjson.loads": lambda: [orjson.loads(line) and None for line in lines]
+    }
     work["read the lines and decode them"] = lambda: _read_and_decode(folder)
     for mode in MODES:
         work[f"read, parse and score, {mode}"] = lambda mode=mode: _score(folder, mode)  # type: ignore[misc]

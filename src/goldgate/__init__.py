@@ -12,6 +12,7 @@ __all__ = [
     "EventSchema",
     "GoldgateError",
     "Protocol",
+    "Score",
     "Scorer",
     "__version__",
     "evaluate",
@@ -19,18 +20,23 @@ __all__ = [
     "evaluate_outputs",
     "load_event_schema",
     "load_protocol",
+    "load_scorer",
+    "parse_gold",
     "parse_response",
+    "render",
 ]
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.extraction.event_schema import EventSchema, load_event_schema
+    from goldgate.extraction.records import parse_gold
     from goldgate.extraction.response import parse_response
-    from goldgate.extraction.scorer import Scorer
-    from goldgate.pipeline import evaluate, evaluate_files
+    from goldgate.extraction.scorer import Score, Scorer
+    from goldgate.pipeline import evaluate, evaluate_files, load_scorer
     from goldgate.protocol.load import load_protocol
     from goldgate.protocol.model import Protocol
+    from goldgate.report import render
     from goldgate.research.evaluate import evaluate_outputs
 else:
     _HOMES = {
@@ -38,13 +44,17 @@ else:
         "EventSchema": "goldgate.extraction.event_schema",
         "GoldgateError": "goldgate.errors",
         "Protocol": "goldgate.protocol.model",
+        "Score": "goldgate.extraction.scorer",
         "Scorer": "goldgate.extraction.scorer",
         "evaluate": "goldgate.pipeline",
         "evaluate_files": "goldgate.pipeline",
         "evaluate_outputs": "goldgate.research.evaluate",
         "load_event_schema": "goldgate.extraction.event_schema",
         "load_protocol": "goldgate.protocol.load",
+        "load_scorer": "goldgate.pipeline",
+        "parse_gold": "goldgate.extraction.records",
         "parse_response": "goldgate.extraction.response",
+        "render": "goldgate.report",
     }
 
     def __getattr__(name):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,19 +20,21 @@ from goldgate.extraction.report import judge
 from goldgate.extraction.sample import Sample
 from goldgate.extraction.scorer import Scorer, known_metrics
 from goldgate.extraction.shards import ShardScorer, shards
-from goldgate.protocol.load import LoadedProtocol, load_protocol, no_protocol
+from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.readers.index import index_files, join
 
 Paths = str | Path | Sequence[str | Path]
+SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
+ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
 Progress = Callable[[int, int], None]  # samples done, samples in all
 
 
 def evaluate_files(
     gold: Paths,
     predictions: Paths,
-    schema: str | Path | EventSchema | None = None,
-    protocol: str | Path | Protocol | None = None,
+    schema: SchemaSource = None,
+    protocol: ProtocolSource = None,
     *,
     workers: int = 1,
     records: IO[bytes] | None = None,
@@ -44,32 +47,32 @@ def evaluate_files(
     plan = _load_protocol(protocol)
     event_schema = _load_schema(schema)
     scorer = Scorer(plan.protocol, event_schema)
-    with start_engine(workers, "goldgate.extraction.shards") as engine, ThreadPoolExecutor(1) as aside:
+    with ExitStack() as stack:
+        engine = stack.enter_context(start_engine(workers, "goldgate.extraction.shards"))
         gold_index = index_files(_listed(gold), "gold")
+        stack.callback(gold_index.store.close)
         predicted_index = index_files(_listed(predictions), "predictions")
+        stack.callback(predicted_index.store.close)
         stores = gold_index.store, predicted_index.store
-        try:
-            inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
-            work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
-            tally, done = Tally(), 0
-            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
-                tally += result.tally
-                if records is not None:
-                    records.write(result.records)
-                done += result.samples
-                if progress is not None:
-                    progress(done, len(gold_index))
-            return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
-        finally:
-            for store in stores:
-                store.close()
+        aside = stack.enter_context(ThreadPoolExecutor(1))
+        inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
+        work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
+        tally, done = Tally(), 0
+        for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
+            tally += result.tally
+            if records is not None:
+                records.write(result.records)
+            done += result.samples
+            if progress is not None:
+                progress(done, len(gold_index))
+        return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
 
 
 def evaluate(
     gold: Iterable[Mapping[str, Any]],
     predictions: Iterable[Mapping[str, Any]],
-    schema: str | Path | EventSchema | Mapping[str, Any] | None = None,
-    protocol: str | Path | Protocol | None = None,
+    schema: SchemaSource = None,
+    protocol: ProtocolSource = None,
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them."""
     plan = _load_protocol(protocol)
@@ -78,7 +81,7 @@ def evaluate(
     tally = Tally()
     for identity, (number, record) in _by_id(gold, "gold").items():
         with _located("gold", number):
-            sample = Sample(parse_gold(identity, record))
+            sample = Sample(parse_gold(record, identity))
         if identity in answers:
             number, record = answers.pop(identity)
             with _located("predictions", number):
@@ -94,9 +97,7 @@ def evaluate(
     return judge(scorer, tally, plan)
 
 
-def load_scorer(
-    schema: str | Path | EventSchema | Mapping[str, Any] | None = None, protocol: str | Path | Protocol | None = None
-) -> Scorer:
+def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
     """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
     return Scorer(_load_protocol(protocol).protocol, _load_schema(schema))
 
@@ -109,7 +110,10 @@ def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[i
             value = str(value)
         if type(value) is not str or not value:
             raise InputError(
-                f"{kind}.bad_id", f"a {kind} record needs an id", place=_place(kind, number, "id"), found=describe(value)
+                f"{kind}.bad_id",
+                f"a {kind} record needs an id",
+                place=_place(kind, number, "id"),
+                found=describe(value),
             )
         if value in found:
             raise InputError(
@@ -137,18 +141,20 @@ def _listed(paths: Paths) -> list[str | Path]:
     return [paths] if isinstance(paths, (str, Path)) else list(paths)
 
 
-def _load_protocol(protocol: str | Path | Protocol | None) -> LoadedProtocol:
+def _load_protocol(protocol: ProtocolSource) -> LoadedProtocol:
     if protocol is None:
-        loaded = no_protocol()
-    elif isinstance(protocol, Protocol):
-        loaded = LoadedProtocol(protocol)
+        loaded = LoadedProtocol()
+    elif isinstance(protocol, LoadedProtocol):
+        loaded = protocol
+    elif isinstance(protocol, (Protocol, Mapping)):
+        loaded = parse_protocol(asdict(protocol) if isinstance(protocol, Protocol) else protocol)
     else:
         loaded = load_protocol(protocol)
     require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
     return loaded
 
 
-def _load_schema(schema: str | Path | EventSchema | Mapping[str, Any] | None) -> EventSchema | None:
+def _load_schema(schema: SchemaSource) -> EventSchema | None:
     if schema is None or isinstance(schema, EventSchema):
         return schema
     if isinstance(schema, Mapping):

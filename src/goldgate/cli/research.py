@@ -10,7 +10,7 @@ import click
 from goldgate.cli.one_file import write_whole
 from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import ConfigError, GoldgateError, Place
-from goldgate.report.research import RENDERERS
+from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation

@@ -27,9 +27,7 @@ class Tally:
 
     def __eq__(self, other: object) -> bool:
         # A count of zero and no count are the same tally; Counter knows that.
-        return isinstance(other, Tally) and (
-            Counter(self.counts) == Counter(other.counts) and self.rows == other.rows
-        )
+        return isinstance(other, Tally) and (Counter(self.counts) == Counter(other.counts) and self.rows == other.rows)
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from goldgate.errors import ConfigError, Place, describe
 from goldgate.protocol.tree import parse_json
 from goldgate.readers.text_file import read_text
@@ -19,7 +21,12 @@ class EventSchema:
 
     roles: Mapping[str, frozenset[str]]
     role_order: Mapping[str, tuple[str, ...]]
-    sha256: str | None = None
+    sha256: str | None = None  # of the file that it was read from
+
+    @property
+    def digest(self) -> str:
+        """Of the types and roles themselves, however the file is laid out."""
+        return hashlib.sha256(orjson.dumps(dict(sorted(self.role_order.items())))).hexdigest()
 
     @property
     def event_types(self) -> tuple[str, ...]:
@@ -66,8 +73,7 @@ class EventSchema:
 def load_event_schema(path: str | Path) -> EventSchema:
     """Read an event schema file: our own form, or the published DuEE form with a line a type."""
     file = str(path)
-    text = read_text(path, "schema")
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    text, sha256 = read_text(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):
         return _from_lines([(number, parse_json(line, file, "schema")) for number, line in lines], file, sha256)

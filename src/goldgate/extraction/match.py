@@ -83,9 +83,7 @@ def _match_role(
     theirs = _arguments(gold, event_type, role, rule.uses_spans)
     matching = _largest_matching(ours, theirs, rule.fits)
     result.rows.extend([(PAIR, event_type, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
-    result.pairs.extend(
-        Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b
-    )
+    result.pairs.extend(Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b)
 
 
 def _arguments(events: Events, event_type: str, role: str, with_spans: bool) -> dict[str, list[Span]]:
@@ -120,7 +118,8 @@ def _largest_matching(
 
 def augment(left: Sequence[str], right: Sequence[str], fit: Callable[[str, str], bool]) -> dict[str, str]:
     """A largest matching as right → left, from the equal pairs on."""
-    right_of = {name: name for name in set(left) & set(right)}
+    in_both = set(left) & set(right)
+    right_of = {name: name for name in left if name in in_both}  # in the order given, not the set's
     left_of = dict(right_of)
     for start in left:
         if start in right_of:

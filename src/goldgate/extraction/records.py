@@ -28,8 +28,8 @@ _EXPECTED = {
 }
 
 
-def parse_gold(identity: str, record: Mapping[str, Any], source: bytes | None = None) -> Gold:
-    """A gold record; the first mistake in it is an InputError."""
+def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
+    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from."""
     events = gold_events(record, source)
     if events.violations or events.bad_offsets or type(record.get("events")) is not list:
         problems = gold_problems(record, events)
@@ -108,14 +108,16 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
             expected='a string ("" if the model said nothing)',
             found=describe(response),
         )
-    if "events" in record:
-        events = record["events"]
+    for key in ("events", "event_list"):
+        if key not in record:
+            continue
+        events = record[key]
         if type(events) is list:
             return None, events
         raise InputError(
             "predictions.wrong_type",
             "the events of a structured prediction are a list",
-            place=Place(field="events"),
+            place=Place(field=key),
             expected="a list",
             found=describe(events),
         )

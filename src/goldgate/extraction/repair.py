@@ -15,38 +15,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
+from goldgate.extraction.quoted import BLANK, QUOTES, opens_string, read_quoted
+from goldgate.extraction.repair_step import Step
+
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
-
-class Step(StrEnum):
-    """What was mended, by the name that stands in a sample's record and in the report."""
-
-    CLOSED_BRACKETS = "closed_brackets"
-    COMMENTS = "comments"
-    CONTROL_CHARACTERS = "control_characters"
-    CUT_AT_ERROR = "cut_at_error"
-    DROPPED_TRUNCATED_VALUE = "dropped_truncated_value"
-    ELLIPSIS = "ellipsis"
-    ESCAPED_QUOTES = "escaped_quotes"
-    EXTRA_COMMAS = "extra_commas"
-    FULLWIDTH_PUNCTUATION = "fullwidth_punctuation"
-    INVALID_ESCAPES = "invalid_escapes"
-    JOINED_OBJECTS = "joined_objects"
-    LENIENT_SYNTAX = "lenient_syntax"
-    LONE_SURROGATES = "lone_surrogates"
-    MISSING_COMMAS = "missing_commas"
-    MISSING_VALUES = "missing_values"
-    NON_FINITE_NUMBERS = "non_finite_numbers"
-    PYTHON_LITERALS = "python_literals"
-    SINGLE_QUOTES = "single_quotes"
-    SMART_QUOTES = "smart_quotes"
-    STRAY_BRACKETS = "stray_brackets"
-    TRAILING_COMMA = "trailing_comma"
-    UNQUOTED_KEYS = "unquoted_keys"
-    UNESCAPED_QUOTES = "unescaped_quotes"
-    UNWRAPPED_STRING = "unwrapped_string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +48,24 @@ class Reading:
 # Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
 _STRUCTURE = {
     **{c: c for c in "{}[],:"},
-    **{"｛": "{", "｝": "}", "［": "[", "］": "]", "【": "[", "】": "]", "，": ",", "、": ",", "：": ":"},
+    "｛": "{",
+    "｝": "}",
+    "［": "[",
+    "］": "]",
+    "【": "[",
+    "】": "]",
+    "，": ",",
+    "、": ",",
+    "：": ":",
+    ";": ",",
+    "；": ",",
 }
-_DOUBLE_QUOTES = '"“”„‟＂〝〞'
-_SINGLE_QUOTES = "'‘’‚‛＇"
-_QUOTES = _DOUBLE_QUOTES + _SINGLE_QUOTES
-# Before this, a quotation mark closes its string; anything else makes it part of the text.
-_AFTER_STRING = frozenset("{}[],:｛｝［］【】，、：".replace("{", "").replace("[", "")) | frozenset("/#")
 
-_BLANK = re.compile(r"[\s\ufeff\u200b]*")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"[ \t\r\n]*(?=[,:}\]])')
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
+_MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
+_UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"'“”{\[]|[,，](?=\d)){0,200}")
 _WORD = re.compile(r"-?[^\W\d]\w*")
-_KEY_AHEAD = re.compile(r"[" + _QUOTES + r"][^" + _QUOTES + r"\\\n]{1,64}[" + _QUOTES + r"]\s{0,8}[:：]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x1f]")
-_SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
     "false": (False, None),
@@ -106,10 +81,6 @@ _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "inf": (None, Step.NON_FINITE_NUMBERS),
 }
 
-# How many quotation marks inside a string are passed over in search of the one that closes it.
-# The bound keeps the whole reading linear.
-_MAX_INNER_QUOTES = 10
-
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
 
@@ -119,7 +90,9 @@ def _not_json(constant: str) -> object:
 
 
 # Decodes one value at a position and says where it ends; numbers whose text matters keep it.
-_scan_sound = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json).scan_once
+_scan_sound = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json).raw_decode
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 _TRUNCATED: Final = object()
 _UNREADABLE: Final = object()
@@ -169,7 +142,7 @@ class _Reader:
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
             structure = _STRUCTURE.get(character)
             if structure is not None and structure != character:
-                steps.add(Step.FULLWIDTH_PUNCTUATION)
+                steps.add(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION)
             if structure in ("}", "]"):
                 if after_comma:
                     steps.add(Step.TRAILING_COMMA)
@@ -188,7 +161,7 @@ class _Reader:
                 after_value, after_comma = False, True
                 continue
             if after_value:
-                if structure is None and character not in _QUOTES:
+                if structure is None and character not in QUOTES:
                     return self._broken_off(Step.CUT_AT_ERROR)
                 if structure == ":":
                     return self._broken_off(Step.CUT_AT_ERROR)
@@ -198,8 +171,8 @@ class _Reader:
             if structure in ("{", "["):
                 if len(self.stack) >= MAX_DEPTH:
                     return self._broken_off(Step.CUT_AT_ERROR)
-                if self.stack and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None:
-                    return self._broken_off(Step.CUT_AT_ERROR)  # a container where a key is due
+                if self._is_key_due() and not self._close_forgotten():
+                    return self._broken_off(Step.CUT_AT_ERROR)
                 if self.stack and self._read_sound_part():
                     after_value = True
                     continue
@@ -214,6 +187,7 @@ class _Reader:
                 continue
             value = self._read_scalar(character)
             if value is _TRUNCATED:
+                self.pos = self.limit
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
             if value is _UNREADABLE:
                 return self._broken_off(Step.CUT_AT_ERROR)
@@ -228,7 +202,7 @@ class _Reader:
         while pos < limit:
             character = text[pos]
             if character in " \n\t\r":
-                pos = _BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
+                pos = BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
                 continue
             if character in "/#":
                 comment = _COMMENT.match(text, pos, limit)
@@ -252,13 +226,29 @@ class _Reader:
         """
         if self.failures >= _MAX_FAILURES:
             return False
+        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
         try:
-            value, length = _scan_sound(self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)], 0)
-        except (ValueError, StopIteration, RecursionError):
+            value, length = _scan_sound(part)
+        except (ValueError, RecursionError):
             self.failures += 1
+            return False
+        if _SURROGATE.search(part, 0, length):  # the slow way knows what to do with half a pair
             return False
         self.pos += length
         self.stack[-1].put(value)
+        return True
+
+    def _is_key_due(self) -> bool:
+        top = self.stack[-1] if self.stack else None
+        return top is not None and isinstance(top.value, dict) and top.key is None
+
+    def _close_forgotten(self) -> bool:
+        """Close an object of a list where the next one begins: `[{"a": 1, {"a": 2}]` lacks a bracket."""
+        if len(self.stack) < 2 or not self.stack[-1].value or not isinstance(self.stack[-2].value, list):
+            return False
+        self.steps.add(Step.CLOSED_BRACKETS)
+        closed = self.stack.pop()
+        self.stack[-1].put(closed.value)
         return True
 
     def _key_is_due_a_value(self) -> bool:
@@ -303,8 +293,9 @@ class _Reader:
 
     def _read_key(self, top: _Open, character: str) -> Step | None:
         """Read `"key":` into the open object; the step to record if it cannot be read."""
-        if character in _QUOTES or (character == "\\" and self.text.startswith('\\"', self.pos)):
-            key = self._read_string(character)
+        key: object
+        if opens_string(self.text, self.pos):
+            key = self._read_string()
         elif character in ".…":
             return None if self._skip_ellipsis() else Step.CUT_AT_ERROR
         else:
@@ -312,7 +303,7 @@ class _Reader:
             if word is None:
                 return Step.CUT_AT_ERROR
             key = word.group()
-            colon = _BLANK.match(self.text, word.end(), self.limit).end()  # type: ignore[union-attr]  # as above
+            colon = BLANK.match(self.text, word.end(), self.limit).end()  # type: ignore[union-attr]  # as above
             if colon >= self.limit or self.text[colon] not in ":：":
                 return Step.CUT_AT_ERROR
             self.pos = colon
@@ -332,27 +323,38 @@ class _Reader:
 
     def _read_scalar(self, character: str) -> object:
         text, limit = self.text, self.limit
-        if character in _QUOTES or (character == "\\" and text.startswith('\\"', self.pos)):
-            return self._read_string(character)
+        if opens_string(text, self.pos):
+            return self._read_string()
         if character in ".…":
             return _SKIPPED if self._skip_ellipsis() else _UNREADABLE
+        in_object = self._key_is_due_a_value()
         number = _NUMBER.match(text, self.pos, limit)
-        if number is not None:
+        if number is not None and not (in_object and _MORE_DIGITS.match(text, number.end(), limit)):
             if number.end() == limit:
                 return _TRUNCATED  # 12 may be the beginning of 1,200
             self.pos = number.end()
             return NumberText(number.group())
         word = _WORD.match(text, self.pos, limit)
-        if word is None:
-            return _TRUNCATED if text[self.pos : limit] == "-" else _UNREADABLE
-        if word.group() not in _LITERALS:
-            at_end = word.end() == limit and any(name.startswith(word.group()) for name in _LITERALS)
-            return _TRUNCATED if at_end else _UNREADABLE
-        value, step = _LITERALS[word.group()]
-        if step is not None:
-            self.steps.add(step)
-        self.pos = word.end()
-        return value
+        if word is not None and word.group() in _LITERALS:
+            value, step = _LITERALS[word.group()]
+            if step is not None:
+                self.steps.add(step)
+            self.pos = word.end()
+            return value
+        return self._read_unquoted() if in_object else _UNREADABLE
+
+    def _read_unquoted(self) -> object:
+        """A value without quotation marks, as it stands: `12%`, `1,200`. Only after a key: prose has brackets too."""
+        bare = _UNQUOTED.match(self.text, self.pos, self.limit)
+        assert bare is not None  # it matches nothing at least
+        end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
+        if end == self.limit:
+            return _TRUNCATED
+        if not bare.group().strip() or self.text[end] not in ",}]，｝］":
+            return _UNREADABLE
+        self.steps.add(Step.UNQUOTED_VALUES)
+        self.pos = end
+        return bare.group().strip()
 
     def _skip_ellipsis(self) -> bool:
         for dots in ("...", "…"):
@@ -362,97 +364,7 @@ class _Reader:
                 return True
         return False
 
-    def _read_string(self, quote: str) -> object:
-        """The string that begins here, or `_TRUNCATED` if it never ends."""
-        plain = _PLAIN_STRING.match(self.text, self.pos, self.limit)
-        if plain is not None:
-            self.pos = plain.end()
-            return plain.group(1)
-        if quote == "\\":
-            return self._read_escaped_string()
-        begin = self.pos + 1
-        end = self._end_of_string(begin, quote)
-        if end < 0:
-            self.pos = self.limit
-            return _TRUNCATED
-        if quote in _SINGLE_QUOTES:
-            self.steps.add(Step.SINGLE_QUOTES if quote == "'" else Step.SMART_QUOTES)
-        elif quote != '"':
-            self.steps.add(Step.SMART_QUOTES)
-        self.pos = end + 1
-        return self._unescape(self.text[begin:end])
-
-    def _read_escaped_string(self) -> object:
-        begin = self.pos + 2
-        end = self.text.find('\\"', begin, self.limit)
-        if end < 0:
-            self.pos = self.limit
-            return _TRUNCATED
-        self.steps.add(Step.ESCAPED_QUOTES)
-        self.pos = end + 2
-        return self._unescape(self.text[begin:end])
-
-    def _end_of_string(self, begin: int, quote: str) -> int:
-        """Where the string closes: at the first mark that something structural follows.
-
-        If there is none near, it is the first mark of its kind; without any, -1.
-        """
-        closing = quote
-        if quote != '"' and quote != "'":
-            closing = _DOUBLE_QUOTES if quote in _DOUBLE_QUOTES else _SINGLE_QUOTES
-        marks = _MARKS[closing]
-        first, passed = -1, 0
-        for mark in marks.finditer(self.text, begin, self.limit):
-            at = mark.start()
-            if self.text[at] == "\\":
-                continue
-            if self._closes(at + 1):
-                if first >= 0:
-                    self.steps.add(Step.UNESCAPED_QUOTES)
-                return at
-            if first < 0:
-                first = at
-            passed += 1
-            if passed > _MAX_INNER_QUOTES:
-                break
-        return first
-
-    def _closes(self, after: int) -> bool:
-        """Whether what follows a quotation mark shows that it closed a string."""
-        text, limit = self.text, self.limit
-        ahead = _BLANK.match(text, after, limit).end()  # type: ignore[union-attr]  # matches nothing at least
-        if ahead >= limit:
-            return True
-        following = text[ahead]
-        if following in _AFTER_STRING:
-            return True
-        new_line = "\n" in text[after:ahead]
-        if following in _QUOTES:
-            return new_line or _KEY_AHEAD.match(text, ahead, limit) is not None
-        return new_line and following in "{[｛［"
-
-    def _unescape(self, content: str) -> str:
-        if _CONTROL.search(content):
-            self.steps.add(Step.CONTROL_CHARACTERS)
-        if "\\" not in content:
-            return content
-        text = _ESCAPE.sub(self._escape, content)
-        try:
-            # Two \\u escapes of a surrogate pair become the one character that they mean.
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-        except UnicodeDecodeError:
-            self.steps.add(Step.LONE_SURROGATES)
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return text
-
-    def _escape(self, escape: re.Match[str]) -> str:
-        code, character = escape.groups()
-        if code is not None:
-            return chr(int(code, 16))
-        if character in _SIMPLE_ESCAPES:
-            return _SIMPLE_ESCAPES[character]
-        self.steps.add(Step.INVALID_ESCAPES)
-        return "'" if character == "'" else escape.group()
-
-
-_MARKS = {marks: re.compile(r"\\.|[" + marks + "]", re.DOTALL) for marks in ('"', "'", _DOUBLE_QUOTES, _SINGLE_QUOTES)}
+    def _read_string(self) -> object:
+        """The string that begins here, or `_TRUNCATED` if it breaks off."""
+        text, self.pos = read_quoted(self.text, self.pos, self.limit, self.steps)
+        return _TRUNCATED if text is None else text

@@ -81,7 +81,7 @@ def _settings(protocol: Protocol, schema: EventSchema | None) -> dict[str, objec
         "schema": metrics.schema.mode,
         "hallucination": metrics.hallucination.match_mode,
         "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
-        "types": "none" if schema is None or schema.sha256 is None else schema.sha256[:12],
+        "types": "none" if schema is None else schema.digest[:12],
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from goldgate.extraction.event import Events, Unit, Value
@@ -40,8 +41,8 @@ class Facts:
     predicted: Events
     comparison: Comparison
     text: Haystack | None
-    unsupported: list[Value] = field(default_factory=list)
-    mistakes: list[Named] = field(default_factory=list)
+    unsupported: Sequence[Value] = ()
+    mistakes: Sequence[Named] = ()
     thought: ThoughtCheck | None = None
 
 

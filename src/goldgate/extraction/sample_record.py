@@ -32,7 +32,9 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         },
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
         "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
-        "relaxed_pairs": [{"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs],
+        "relaxed_pairs": [
+            {"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs
+        ],
         "errors": [
             {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": tuple(unit)}
             for mistake, unit, is_predicted in facts.mistakes
@@ -41,7 +43,7 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         "hallucination": None
         if facts.text is None
         else {
-            "checked": sum(len(said.texts) for said in predicted.said),
+            "checked": sum(len(texts) for _, _, texts, _, _ in predicted.said),
             "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
         "cot": None

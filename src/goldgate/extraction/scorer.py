@@ -9,8 +9,9 @@ from typing import Any
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.extraction.event import Events, Unit, Violation, event_list, no_events, read_events
+from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.locate import Method
 from goldgate.extraction.match import compare, relaxed_rule
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule
@@ -18,7 +19,7 @@ from goldgate.extraction.measures.thought import ThoughtChecker
 from goldgate.extraction.mistakes import name_mistakes
 from goldgate.extraction.normalize import Haystack
 from goldgate.extraction.records import parse_gold
-from goldgate.extraction.response import Method, Parsed, Status, parse_response
+from goldgate.extraction.response import Parsed, Status, parse_response
 from goldgate.extraction.sample import Facts, Gold, Sample
 from goldgate.extraction.sample_record import sample_record
 from goldgate.protocol.model import Protocol
@@ -45,7 +46,7 @@ class Scorer:
         A gold record that is scored against again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
-            gold = parse_gold(str(gold.get("id", "")), gold)
+            gold = parse_gold(gold, str(gold.get("id", "")))
         sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
         return Score(self, self.facts(sample))
 
@@ -91,7 +92,7 @@ class Scorer:
             return None, no_events(Violation.NOT_PARSED)
         if parsed.status == Status.ERROR:
             return parsed, no_events(Violation.NOT_PARSED)
-        events = event_list(parsed.value)
+        events = event_list(parsed.value) if sample.response is not None else EventList(sample.events, "$.events[*]")
         if events is None:
             return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
         return parsed, read_events(events, source, self._roles)
@@ -103,6 +104,7 @@ class Score:
 
     scorer: Scorer = field(repr=False)
     facts: Facts = field(repr=False)
+    _metrics: Metrics | None = field(default=None, init=False, repr=False)
 
     @property
     def tally(self) -> Tally:
@@ -113,7 +115,9 @@ class Score:
 
     @property
     def metrics(self) -> Metrics:
-        return self.scorer.metrics(self.tally)
+        if self._metrics is None:
+            self._metrics = self.scorer.metrics(self.tally)
+        return self._metrics
 
     @property
     def record(self) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class ShardScorer:
                 record = self.gold.decode(at, line)  # a second try, or the error with its line
             identity = id_of(record, self.gold, at)
             try:
-                gold = parse_gold(identity, record, line)
+                gold = parse_gold(record, identity, line)
             except InputError as error:
                 raise self.gold.at(error, at) from None
             if not answer:

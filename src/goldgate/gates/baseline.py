@@ -6,7 +6,6 @@ names such a record.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -77,7 +76,7 @@ def make_baseline(
 def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
     """Read a record that a protocol names; whatever is wrong with it is the protocol's error."""
     try:
-        text = read_text(path, KIND)
+        text, sha256 = read_text(path, KIND)
         value = parse_json(text, named, KIND)
     except GoldgateError as problem:
         raise ConfigError(
@@ -106,7 +105,7 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
             found=named,
             advice=_ADVICE,
         ) from None
-    return Baseline(proposals, hashlib.sha256(text.encode()).hexdigest())
+    return Baseline(proposals, sha256)
 
 
 def require_baseline(
@@ -188,7 +187,7 @@ def _proposal(name: str, gate: Gate, reports: list[dict[str, Any]], chance: Deci
 
 def _load_report(path: str | Path, suite: str) -> _Report:
     file = str(path)
-    text = read_text(path, "report")
+    text, sha256 = read_text(path, "report")
     value = parse_json(text, file, "report")
     if not isinstance(value, dict) or value.get("suite") != suite or value.get("format_version") != REPORT_VERSION:
         raise InputError(
@@ -210,7 +209,7 @@ def _load_report(path: str | Path, suite: str) -> _Report:
                 raise ValueError
     except (KeyError, TypeError, ValueError):
         raise InputError("report.malformed", "this report is not complete", place=Place(file)) from None
-    return _Report(file, hashlib.sha256(text.encode()).hexdigest(), value)
+    return _Report(file, sha256, value)
 
 
 def _refuse_mixtures(reports: list[_Report]) -> None:

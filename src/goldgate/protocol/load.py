@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from goldgate.errors import ConfigError
 from goldgate.protocol.model import Protocol
@@ -26,11 +28,11 @@ class LoadedProtocol:
 def load_protocol(path: str | Path) -> LoadedProtocol:
     """Read a protocol file; any mistake in it is a ConfigError with file, line and setting."""
     file = str(path)
-    text = read_text(path, "protocol")
+    text, sha256 = read_text(path, "protocol")
     tree = parse_yaml(text, file)
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
-    return LoadedProtocol(protocol, file, hashlib.sha256(text.encode()).hexdigest(), tree.lines)
+    return LoadedProtocol(protocol, file, sha256, tree.lines)
 
 
 def _check_gates(protocol: Protocol, tree: Tree) -> None:
@@ -45,6 +47,20 @@ def _check_gates(protocol: Protocol, tree: Tree) -> None:
             )
 
 
-def no_protocol() -> LoadedProtocol:
-    """The defaults, where no file was given."""
-    return LoadedProtocol()
+def parse_protocol(settings: Mapping[str, Any]) -> LoadedProtocol:
+    """A protocol from plain values, checked like a file."""
+    tree = Tree("protocol", _exact(settings))
+    protocol = build(Protocol, tree, "protocol")
+    _check_gates(protocol, tree)
+    return LoadedProtocol(protocol)
+
+
+def _exact(value: Any) -> Any:
+    """Numbers as the decimals that they are written as: 0.8 is 8/10, not the nearest float."""
+    if isinstance(value, Mapping):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_exact(item) for item in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Decimal(repr(value))
+    return value

@@ -20,7 +20,7 @@ class Share(Decimal):
 
 def build(kind: type[T], tree: Tree, code: str) -> T:
     """The document as an instance of `kind`; whatever it leaves out keeps its default."""
-    return typing.cast(T, _Builder(tree, code).build(kind, tree.value if tree.value is not None else {}, ""))
+    return typing.cast(T, _Builder(tree, code).build(kind, tree.value, ""))
 
 
 class _Builder:
@@ -30,16 +30,21 @@ class _Builder:
 
     def build(self, kind: Any, value: Any, path: str) -> Any:
         origin = typing.get_origin(kind)
+        if value is None and (dataclasses.is_dataclass(kind) or origin is dict):
+            value = {}  # a section whose lines are all commented out
         if dataclasses.is_dataclass(kind):
             return self._dataclass(kind, value, path)
         if origin is typing.Literal:
             allowed = typing.get_args(kind)
+            value = str(value) if isinstance(value, Decimal) else value  # version: 2.0, without quotation marks
             return value if value in allowed else self._refuse(path, " or ".join(map(str, allowed)), value)
         if origin is dict:
             return self._mapping(typing.get_args(kind)[1], value, path)
         if origin is tuple:
             return self._sequence(typing.get_args(kind)[0], value, path)
         if origin is types.UnionType:  # only `X | None` is used
+            if value is None:
+                return None
             inner = next(option for option in typing.get_args(kind) if option is not types.NoneType)
             return self.build(inner, value, path)
         return self._scalar(kind, value, path)

@@ -61,14 +61,19 @@ def parse_json(text: str, file: str, code: str) -> Any:
         if len(value) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise ConfigError(f"{code}.duplicate_key", f'the key "{twice}" stands twice', place=Place(file, None, twice))
+            raise ConfigError(
+                f"{code}.duplicate_key", f'the key "{twice}" stands twice', place=Place(file, None, twice)
+            )
         return value
 
     def refuse(constant: str) -> Any:
         raise ConfigError(f"{code}.not_json", f"{constant} is not JSON", place=Place(file))
 
     try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        if not _encodable(json.dumps(value, ensure_ascii=False)):
+            raise ConfigError(f"{code}.bad_text", "half of a surrogate pair is no text", place=Place(file))
+        return value
     except json.JSONDecodeError as problem:
         raise ConfigError(
             f"{code}.not_json",
@@ -97,12 +102,14 @@ class _YamlWalk:
             return self._mapping(node, path)
         if isinstance(node, self.yaml.SequenceNode):
             return [self.value(item, f"{path}.{number}") for number, item in enumerate(node.value)]
+        if not _encodable(node.value):
+            raise ConfigError("protocol.bad_text", "half of a surrogate pair is no text", place=self.tree.place(path))
         return _scalar(node.tag.rpartition(":")[2], node.value)
 
     def _mapping(self, node: Any, path: str) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value)
+            key = str(key_node.value).encode("utf-8", "backslashreplace").decode()
             inner = f"{path}.{key}" if path else key
             line = key_node.start_mark.line + 1
             if key in mapping:
@@ -115,6 +122,15 @@ class _YamlWalk:
             self.tree.lines[inner] = line
             mapping[key] = self.value(value_node, inner)
         return mapping
+
+
+def _encodable(text: str) -> bool:
+    """Whether a text can be written to a report: an escape may name half of a surrogate pair, which cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _scalar(tag: str, text: str) -> Any:

@@ -37,12 +37,25 @@ class Index:
 
     def record_id(self, position: int) -> str:
         location = self.locations[position]
-        return id_of(self.store.decode(location, self.store.read(location, self.lengths[position])), self.store, location)
+        return id_of(
+            self.store.decode(location, self.store.read(location, self.lengths[position])), self.store, location
+        )
 
 
 def index_files(paths: Sequence[str | Path], kind: str) -> Index:
     """Read the files once and note where the records are."""
-    index = Index(RecordStore([open_records(path, kind) for path in paths]))
+    index = Index(RecordStore([]))
+    try:
+        for path in paths:
+            index.store.files.append(open_records(path, kind))
+        _note_records(index)
+    except BaseException:
+        index.store.close()
+        raise
+    return index
+
+
+def _note_records(index: Index) -> None:
     locations, lengths, buckets = index.locations, index.lengths, index.buckets
     position = 0
     for number, file in enumerate(index.store.files):
@@ -62,7 +75,6 @@ def index_files(paths: Sequence[str | Path], kind: str) -> Index:
             bucket.append(position)
             position += 1
         file.records = position - before
-    return index
 
 
 def id_of(record: dict[str, Any], store: RecordStore, location: int) -> str:

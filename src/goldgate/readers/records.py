@@ -53,6 +53,11 @@ class RecordFile:
     records: int = 0
     copies: list[Any] = field(default_factory=list, repr=False)  # temporary files, there until they are closed
 
+    def close(self) -> None:
+        """Remove the copies."""
+        for copy in self.copies:
+            copy.close()
+
     def digest(self) -> Digest:
         """The digest of the stored bytes, packed or not."""
         with open(self.stored, "rb") as stream:
@@ -84,8 +89,8 @@ class RecordStore:
         """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
         if not locations:
             return []
-        first, end = locations[0], locations[-1] + lengths[-1]
-        if 0 <= end - first <= sum(lengths) + len(lengths) * _GAP and all(map(int.__le__, locations, locations[1:])):
+        first, end = min(locations), max(map(int.__add__, locations, lengths))
+        if end - first <= sum(lengths) + len(lengths) * _GAP:
             block = self.read(first, end - first)
             return [block[at - first : at - first + length] for at, length in zip(locations, lengths, strict=True)]
         return [self.read(at, length) if length else b"" for at, length in zip(locations, lengths, strict=True)]
@@ -131,8 +136,7 @@ class RecordStore:
             os.close(descriptor)
         self._descriptors.clear()
         for file in self.files:
-            for copy in file.copies:
-                copy.close()
+            file.close()
 
     def __getstate__(self) -> list[RecordFile]:
         return [RecordFile(f.name, f.kind, f.stored, f.path, f.is_array, f.start, f.records) for f in self.files]
@@ -195,10 +199,12 @@ def open_records(path: str | Path, kind: str) -> RecordFile:
         _sniff(file)
         return file
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        file.close()
         raise InputError(
             f"{kind}.bad_gzip", "the compressed file is damaged", place=Place(name), found=str(problem)
         ) from None
     except OSError as problem:
+        file.close()
         raise cannot_read(name, kind, problem) from None
 
 
@@ -257,8 +263,9 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     depth += 1
                 elif depth == 0 and mark in (b",", b"]"):
                     data = buffer[element : token.start()]
-                    if data.strip() or mark == b",":
-                        yield base + element, data
+                    blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
+                    if blanks < len(data) or mark == b",":
+                        yield base + element + blanks, data[blanks:]
                     element = token.end()
                     ended = mark == b"]"
                     if ended:

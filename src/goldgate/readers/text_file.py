@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
+from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
 
 MAX_BYTES = 16 * 1024 * 1024  # a protocol or an event schema of this size is some other file
 
 
-def read_text(path: str | Path, kind: str) -> str:
+class TextFile(NamedTuple):
+    """A file's text, and the digest of its bytes."""
+
+    text: str
+    sha256: str
+
+
+def read_text(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
     place = Place(file)
@@ -21,7 +30,7 @@ def read_text(path: str | Path, kind: str) -> str:
     if len(data) > MAX_BYTES:
         raise InputError(f"{kind}.too_large", f"this {kind} is over {MAX_BYTES:,} bytes", place=place)
     try:
-        return data.decode("utf-8-sig")
+        return TextFile(data.decode("utf-8-sig"), hashlib.sha256(data).hexdigest())
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise InputError(

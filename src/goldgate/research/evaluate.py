@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Gate, require_known
 from goldgate.engines import start_engine
 from goldgate.errors import Place
 from goldgate.gates.baseline import load_baseline, require_baseline
-from goldgate.protocol.load import LoadedProtocol, load_protocol, no_protocol
+from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.research.collect import Collected, collect
 from goldgate.research.evidence import Demands
@@ -30,7 +32,7 @@ LARGEST = Decimal(10**9)  # megabytes; a limit above it is none
 def evaluate_outputs(
     golden: str | Path,
     outputs: str | Path,
-    protocol: str | Path | Protocol | None = None,
+    protocol: str | Path | Protocol | Mapping[str, Any] | None = None,
     *,
     workers: int = 1,
     own_files: frozenset[str] = frozenset(),
@@ -58,15 +60,19 @@ def run_settings(protocol: Protocol) -> Settings:
     return Settings(demands, int(min(research.max_file_megabytes, LARGEST) * MEGABYTE))
 
 
-def load_research_protocol(protocol: str | Path | Protocol | None) -> tuple[LoadedProtocol, str | None]:
+def load_research_protocol(
+    protocol: str | Path | Protocol | Mapping[str, Any] | None,
+) -> tuple[LoadedProtocol, str | None]:
     """The protocol with the default gates under its own, and the digest of the baseline record that it names.
 
     A gate below its default that no record speaks for is a ConfigError.
     """
     if protocol is None:
-        loaded = no_protocol()
+        loaded = LoadedProtocol()
     elif isinstance(protocol, Protocol):
         loaded = LoadedProtocol(protocol)
+    elif isinstance(protocol, Mapping):
+        loaded = parse_protocol(protocol)
     else:
         loaded = load_protocol(protocol)
     given = loaded.protocol.gates

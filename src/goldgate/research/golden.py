@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -80,7 +79,7 @@ class GoldenError(InputError):
 def load_golden(path: str | Path) -> Golden:
     """Read a golden queries file; whatever is wrong with it is a GoldenError that lists all of it."""
     file = str(path)
-    text = read_text(path, KIND)
+    text, sha256 = read_text(path, KIND)
     parsed = parse_golden(text, file)
     merged, contradictions, findings = _merge(parsed, PurePath(file).name)
     if parsed.problems or contradictions:
@@ -89,7 +88,7 @@ def load_golden(path: str | Path) -> Golden:
         merged,
         parsed.pins,
         findings,
-        hashlib.sha256(text.encode()).hexdigest(),
+        sha256,
         os.path.abspath(path),
         PurePath(file).name,
         {match_key(query.objective): number for number, query in enumerate(merged)},

@@ -48,7 +48,7 @@ def lint_golden(path: str | Path, outputs: str | None, max_bytes: int) -> Lint:
     """Check a golden file by itself and, with outputs, against what their runs store."""
     file = str(path)
     name = PurePath(file).name
-    parsed = parse_golden(read_text(path, KIND), file)
+    parsed = parse_golden(read_text(path, KIND).text, file)
     findings = [
         Finding("malformed", "error", name, None, problem.pointer, problem.message) for problem in parsed.problems
     ]

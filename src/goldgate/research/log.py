@@ -53,8 +53,8 @@ def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
             log.stop_reason = payload["stop_reason"]
         if "claim_id" in payload and type(payload["claim_id"]) is str and type(payload.get("status")) is str:
             statuses[payload["claim_id"]] = payload["status"]
-        if log.objective is None and type(payload.get("objective")) is str:
-            log.objective = payload["objective"]
+        if log.objective is None and type(objective := payload.get("objective")) is str and objective.strip():
+            log.objective = objective
     return log
 
 

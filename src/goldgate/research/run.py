@@ -198,11 +198,13 @@ class _Judge:
         for name in ("objective", "stop_reason"):
             stated = output[name] if output is not None else None
             logged = getattr(log, name) if log is not None else None
-            disagree = stated != logged and stated is not None and logged is not None
-            if disagree and match_key(stated) != match_key(logged):
+            if stated is None or logged is None or stated == logged:
+                agreed.append(logged or stated)
+                continue
+            if match_key(stated) != match_key(logged):
                 message = f"the output says {stated!r}, the log {logged!r}: the log wins"
                 self.findings.add("contradiction", "warning", OUTPUT, message, f"/{name}")
-            agreed.append(stated if logged is None else logged)
+            agreed.append(logged)
         return agreed[0], agreed[1]
 
     def _check_pins(self, output: dict[str, Any]) -> None:

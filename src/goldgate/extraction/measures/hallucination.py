@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from collections.abc import Callable
+from typing import Literal
 
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally

@@ -13,8 +13,9 @@ from goldgate.core.tally import Tally
 from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.normalize import STANDS_ALONE, Haystack
-from goldgate.extraction.response import Status, ThoughtState
+from goldgate.extraction.response import Status
 from goldgate.extraction.sample import Facts, ThoughtCheck
+from goldgate.extraction.thoughts import ThoughtState
 from goldgate.protocol.model import CotSettings
 
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
@@ -64,6 +65,7 @@ class ThoughtChecker:
         self.require_block = settings.require_thought_block
         self.strict = settings.mode == "strict_span"
         folded = [name.casefold() for name in schema.event_types]
+        self.has_case = any(name.upper() != name.lower() for name in schema.event_types)  # Chinese has none
         # The longer names that a name is part of, with where in them it stands.
         self.longer = {
             name: [(other, at) for other in folded if other != name for at in _occurrences(other, name)]
@@ -84,7 +86,7 @@ class ThoughtChecker:
             thought = parsed.preamble.strip()
         if not thought:
             return ThoughtCheck(SKIPPED)
-        folded = thought.casefold()
+        folded = thought.casefold() if self.has_case else thought
         predicted = facts.predicted.units.keys()
         mentioned = [
             name
@@ -127,16 +129,20 @@ class ThoughtChecker:
 def _usual(events: Events, thought: str) -> bool:
     """The usual case, fast: every value stands there as it is, after its role on the same line."""
     find, rfind, padded = thought.find, thought.rfind, thought + " "
+    end = 0  # thoughts mostly go through the arguments in the order of the answer
     for _, roles, texts, _, _ in events.said:
         for role, value in zip(roles, texts, strict=True):
-            at = find(value)
+            at = find(value, end)
+            if at < 0:
+                at = find(value)
             role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
+            end = at + len(value)
             if (
                 role_at < 0
                 or padded[role_at + len(role)] in _LATIN
                 or padded[role_at - 1] in _LATIN  # before the first character stands, by wrapping, the blank
                 or value[0] not in STANDS_ALONE
-                or padded[at + len(value)] not in STANDS_ALONE
+                or padded[end] not in STANDS_ALONE
             ):
                 return False
     return True

@@ -1,0 +1,95 @@
+"""`goldgate check-gold`: what is wrong with gold is found, all of it, with its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from goldgate.cli.check_gold import check_gold_command
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
+SCHEMA = {"event_types": {"Strike": {"roles": ["Employer", "Place"]}}}
+TEXT = "Dockers at Vanholt Port walked out."
+
+
+def record(**argument: Any) -> dict[str, Any]:
+    """A gold record with one argument."""
+    event_type = argument.pop("event_type", "Strike")
+    return {
+        "id": argument.pop("id", "a"),
+        "text": TEXT,
+        "events": [
+            {"event_type": event_type, "arguments": [{"role": "Employer", "argument": "Vanholt Port"} | argument]}
+        ],
+    }
+
+
+def check(tmp_path: Path, *lines: Any) -> tuple[int, list[dict[str, Any]]]:
+    """Exit status and findings for gold of these records, or raw lines."""
+    written = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    (tmp_path / "gold.jsonl").write_text("\n".join(written))
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    options = ["--gold", str(tmp_path / "gold.jsonl"), "--schema", str(tmp_path / "schema.json"), "--format", "json"]
+    result = CliRunner().invoke(check_gold_command, options)
+    findings: list[dict[str, Any]] = json.loads(result.stdout)["findings"]
+    return result.exit_code, findings
+
+
+def test_good_gold_passes(tmp_path: Path) -> None:
+    assert check(tmp_path, record(start=11, end=23)) == (0, [])
+
+
+def test_the_examples_are_good_gold() -> None:
+    options = ["--gold", str(EXAMPLES / "gold.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
+    assert CliRunner().invoke(check_gold_command, options).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("bad", "code", "field"),
+    [
+        (record(event_type="Strik"), "gold.unknown_event_type", "events[0].event_type"),
+        (record(role="Employr"), "gold.unknown_role", "events[0].arguments[0].role"),
+        (record(argument="Vanholt Harbour"), "gold.argument_not_in_text", "events[0].arguments[0].argument"),
+        (record(start=10, end=22), "gold.wrong_offsets", "events[0].arguments[0]"),
+        (record(start=30, end=90), "gold.offsets_out_of_range", "events[0].arguments[0]"),
+        (record(start="x"), "gold.offsets_invalid", "events[0].arguments[0]"),
+        ('{"id": "a", "events": [', "gold.not_json", None),
+        ("[]", "gold.not_an_object", None),
+        ({"events": []}, "gold.bad_id", "id"),
+        ({"id": "a"}, "gold.events_not_list", "events"),
+        ({"id": "a", "events": [{"event_type": "Strike"}]}, "gold.arguments_not_list", "events[0].arguments"),
+    ],
+)
+def test_each_mistake_has_its_code_line_and_field(bad: Any, code: str, field: str | None, tmp_path: Path) -> None:
+    status, findings = check(tmp_path, record(id="first"), bad)
+    assert status == 1
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    assert [(e["code"], e["line"], e["field"]) for e in errors] == [(code, 2, field)]
+
+
+def test_duplicate_id_names_the_first_place(tmp_path: Path) -> None:
+    status, findings = check(tmp_path, record(), record())
+    assert status == 1
+    assert findings[0]["code"] == "gold.duplicate_id"
+    assert "1" in findings[0]["message"]
+
+
+def test_wrong_offsets_say_where_the_argument_is(tmp_path: Path) -> None:
+    _, findings = check(tmp_path, record(start=10, end=22))
+    assert "11" in findings[0]["message"]
+
+
+def test_all_mistakes_are_listed_not_only_the_first(tmp_path: Path) -> None:
+    _, findings = check(tmp_path, "{", record(role="X"), "]", record(id="b", event_type="Y"))
+    assert len([finding for finding in findings if finding["severity"] == "error"]) == 4
+
+
+def test_missing_file_is_a_system_error(tmp_path: Path) -> None:
+    options = ["--gold", str(tmp_path / "none.jsonl"), "--schema", str(EXAMPLES / "schema.json")]
+    result = CliRunner().invoke(check_gold_command, options)
+    assert result.exit_code == 2
+    assert "gold.missing" in result.stderr

@@ -1,0 +1,177 @@
+"""`goldgate extraction` as a user meets it: files, formats, exit statuses, the same bytes every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.extraction import extraction_command
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "extraction"
+GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"
+FILES = {"report.json", "report.md", "samples.jsonl", "run.json"}
+
+
+def run(*options: str | Path, model: str = "a", protocol: str | None = "pass") -> Result:
+    words = ["--gold", GOLD, "--predictions", EXAMPLES / f"model-{model}.jsonl", "--schema", SCHEMA]
+    if protocol is not None:
+        words += ["--protocol", EXAMPLES / f"protocol-{protocol}.yaml"]
+    return CliRunner().invoke(extraction_command, [str(word) for word in (*words, *options)])
+
+
+def report_in(folder: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((folder / "report.json").read_bytes())
+    return report
+
+
+@pytest.mark.parametrize(("protocol", "status", "word"), [("pass", 0, "PASS"), ("fail", 1, "FAIL"), (None, 0, "PASS")])
+def test_exit_status_follows_the_gates(protocol: str | None, status: int, word: str) -> None:
+    result = run(protocol=protocol)
+    assert result.exit_code == status
+    assert result.stdout.startswith(word)
+
+
+def test_all_four_files_are_written(tmp_path: Path) -> None:
+    assert run("--out", tmp_path / "deep" / "out").exit_code == 0
+    assert {path.name for path in (tmp_path / "deep" / "out").iterdir()} == FILES
+
+
+def test_samples_file_has_a_record_for_each_gold_record_in_its_order(tmp_path: Path) -> None:
+    run("--out", tmp_path, model="b", protocol="fail")
+    records = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_bytes().splitlines()]
+    gold = [json.loads(line) for line in GOLD.read_bytes().splitlines()]
+    assert [record["id"] for record in records] == [record["id"] for record in gold]
+
+
+def test_report_knows_no_clock_host_or_path(tmp_path: Path) -> None:
+    run("--out", tmp_path)
+    report = (tmp_path / "report.json").read_text()
+    machine = json.loads((tmp_path / "run.json").read_bytes())
+    assert str(tmp_path) not in report
+    assert str(ROOT) not in report
+    assert machine["started"][:10] not in report
+    assert machine["versions"]["python"]
+
+
+def test_results_of_an_earlier_run_do_not_survive_an_error(tmp_path: Path) -> None:
+    run("--out", tmp_path)
+    assert run("--out", tmp_path, "--gold", tmp_path / "nothing.jsonl").exit_code == 2
+    assert report_in(tmp_path)["status"] == "SYSTEM_ERROR"
+    assert not (tmp_path / "samples.jsonl").exists()
+
+
+def test_json_format_prints_the_report_file(tmp_path: Path) -> None:
+    result = run("--format", "json", "--out", tmp_path)
+    assert result.stdout_bytes == (tmp_path / "report.json").read_bytes()
+
+
+def test_markdown_format_prints_the_markdown_file(tmp_path: Path) -> None:
+    result = run("--format", "markdown", "--out", tmp_path)
+    assert result.stdout == (tmp_path / "report.md").read_text()
+
+
+def test_text_shows_main_metrics_first_and_thoughts_last_with_coverage() -> None:
+    text = run().stdout
+    places = [text.index(word) for word in ("strict", "Parse", "Schema", "Hallucination", "cot_coverage_rate")]
+    assert places == sorted(places)
+
+
+def test_quiet_prints_nothing() -> None:
+    result = run("--quiet", protocol="fail")
+    assert (result.exit_code, result.output) == (1, "")
+
+
+def test_files_may_be_given_after_one_option_or_with_several(tmp_path: Path) -> None:
+    lines = GOLD.read_bytes().splitlines(keepends=True)
+    for name, part in (("one", lines[:30]), ("two", lines[30:])):
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(part))
+    predictions = ["--predictions", str(EXAMPLES / "model-a.jsonl"), "--schema", str(SCHEMA), "--format", "json"]
+    one, two = str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl")
+    together = CliRunner().invoke(extraction_command, ["--gold", one, two, *predictions])
+    apart = CliRunner().invoke(extraction_command, ["--gold", two, "--gold", one, *predictions])
+    assert together.exit_code == 0
+    assert together.stdout == apart.stdout
+
+
+@pytest.mark.parametrize("workers", ["0", "-1", "two"])
+def test_senseless_number_of_workers_is_a_usage_error(workers: str) -> None:
+    assert run("--workers", workers).exit_code == 2
+
+
+def test_out_that_is_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("in the way")
+    result = run("--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "SYSTEM_ERROR" in result.stderr
+    assert (tmp_path / "out").read_text() == "in the way"
+
+
+def test_out_never_overwrites_an_input(tmp_path: Path) -> None:
+    gold = tmp_path / "samples.jsonl"
+    gold.write_bytes(GOLD.read_bytes())
+    options = ["--gold", str(gold), "--predictions", str(EXAMPLES / "model-a.jsonl"), "--schema", str(SCHEMA)]
+    assert CliRunner().invoke(extraction_command, [*options, "--out", str(tmp_path)]).exit_code == 2
+    assert gold.read_bytes() == GOLD.read_bytes()
+
+
+def test_hostile_names_are_shown_harmless(tmp_path: Path) -> None:
+    evil = "\x1b[31m<script>alert(1)</script>|x\u202e\n# Title"
+    answer = json.dumps([{"event_type": evil, "arguments": [{"role": evil, "argument": evil}]}])
+    (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "a", "text": "t", "events": []}))
+    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "a", "response": answer}))
+    options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
+    options += ["--schema", str(SCHEMA), "--out", str(tmp_path / "out")]
+    text = CliRunner().invoke(extraction_command, options).stdout
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    for shown in (text, markdown):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+    assert "<script>" not in markdown
+    assert "\n# Title" not in markdown
+    assert report_in(tmp_path / "out")["breakdown"]["event_types"][0]["event_type"] == evil.strip()
+
+
+def command(*options: str | Path, seed: str = "0", script: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    words = [*(script or ["-m", "goldgate", "extraction"]), "--gold", GOLD, "--schema", SCHEMA]
+    words += ["--predictions", EXAMPLES / "model-b.jsonl", "--protocol", EXAMPLES / "protocol-fail.yaml", *options]
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+    line = [sys.executable, *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, encoding="utf-8", env=environment, check=False)
+
+
+def test_hash_seed_and_workers_change_no_byte(tmp_path: Path) -> None:
+    for name, seed, workers in (("x", "1", 1), ("y", "2", 1), ("z", "3", 2)):
+        done = command("--out", tmp_path / name, "--workers", str(workers), seed=seed)
+        assert done.returncode == 1, done.stderr
+    for file in ("report.json", "report.md", "samples.jsonl"):
+        assert len({(tmp_path / name / file).read_bytes() for name in "xyz"}) == 1
+
+
+def test_evaluate_script_does_the_same() -> None:
+    script, module = command(script=[str(ROOT / "evaluate.py")]), command()
+    assert script.returncode == module.returncode == 1
+    assert script.stdout == module.stdout
+
+
+def test_reader_that_stops_early_gets_no_traceback() -> None:
+    words = f"'{sys.executable}' -m goldgate extraction --gold '{GOLD}' --schema '{SCHEMA}'"
+    words += f" --predictions '{EXAMPLES / 'model-b.jsonl'}' --format json | head -c 10"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys; sys.argv = ['goldgate', '--help']; from goldgate.cli.main import main\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
+    code += "print(sorted({'orjson', 'yaml', 'goldgate.pipeline', 'multiprocessing'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,79 @@
+"""What is a file must be listed, and what is listed must hold the contract of its folder."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import pkgutil
+
+import pytest
+
+import goldgate
+from goldgate.core.metric import Count, Rate
+from goldgate.core.tally import Tally
+from goldgate.extraction import measures
+from goldgate.extraction.measures import Measure, all_measures
+from goldgate.extraction.scorer import known_metrics
+from goldgate.protocol.model import CotSettings, MetricSettings, Protocol
+from goldgate.report import RENDERERS, render
+
+SETTINGS = MetricSettings(cot=CotSettings(enabled=True))
+
+
+def test_every_measure_in_the_folder_is_listed() -> None:
+    listed = {type(measure) for measure in all_measures(SETTINGS)}
+    found = set()
+    for module in pkgutil.iter_modules(measures.__path__):
+        contents = vars(importlib.import_module(f"{measures.__name__}.{module.name}")).values()
+        found |= {
+            kind for kind in contents if isinstance(kind, type) and hasattr(kind, "count") and "section" in vars(kind)
+        }
+    assert found == listed
+
+
+@pytest.mark.parametrize("measure", all_measures(SETTINGS), ids=lambda measure: type(measure).__name__)
+def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure) -> None:
+    for metric in measure.metrics(Tally()).values():
+        if isinstance(metric, Rate):
+            assert metric.value is None
+            assert metric.reason
+        else:
+            assert metric == Count(0)
+
+
+def test_no_two_measures_give_a_metric_of_the_same_name() -> None:
+    names = [name for measure in all_measures(SETTINGS) for name in measure.metrics(Tally())]
+    assert sorted(names) == sorted(set(names)) == sorted(known_metrics(Protocol()))
+
+
+def test_the_specification_names_are_all_there() -> None:
+    families = [f"{kind}_{rate}" for kind in ("strict", "relaxed", "type") for rate in ("precision", "recall", "f1")]
+    parse = ["parse_raw_success", "parse_repair_success", "parse_errors", "parse_extraction_failures"]
+    rates = ["schema_compliance_rate", "hallucination_rate", "hallucination_entity_rate"]
+    cot = ["cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate"]
+    assert {*families, *parse, *rates, *cot} <= known_metrics(Protocol())
+
+
+def test_every_public_name_can_be_imported() -> None:
+    for name in goldgate.__all__:
+        assert getattr(goldgate, name) is not None
+    assert sorted(goldgate.__all__) == goldgate.__all__
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+def test_every_renderer_shows_an_error_report(format: str) -> None:
+    from goldgate.core.evaluation import error_report
+    from goldgate.errors import InputError, Place
+
+    error = InputError("gold.bad_id", "no id", place=Place("gold.jsonl", 3, "id"), expected="an id", found="nothing")
+    shown = render(error_report("extraction", error), format)  # type: ignore[arg-type]  # one of the three
+    for part in ("SYSTEM", "gold.jsonl", "3"):
+        assert part in shown
+
+
+def test_an_error_keeps_its_place_on_the_way_from_another_process() -> None:
+    from goldgate.errors import InputError, Place
+
+    error = InputError("gold.bad_id", "no id", place=Place("g", 3, "id"), expected="x", found="y", advice="z")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.as_json()) == (InputError, error.as_json())

@@ -1,0 +1,70 @@
+"""The documentation as data: its pages, fenced blocks, and the commands that its console blocks show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in (ROOT / "README.md", *DOCS.rglob("*.md")) if path.exists())
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXIT = re.compile(r"\s+# exit (\d+)\s*$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the page before its first line."""
+
+    language: str
+    text: str
+    line: int
+
+
+@dataclass
+class Command:
+    """A line after `$ `, the exit status it should have, and the output shown under it."""
+
+    line: str
+    exit_status: int
+    output: list[str] = field(default_factory=list)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found.group(1), found.group(2), text.count("\n", 0, found.start()) + 1) for found in _BLOCK.finditer(text)
+    ]
+
+
+def has(page: Path, language: str) -> bool:
+    return any(block.language == language for block in blocks(page))
+
+
+def commands(console: str) -> Iterator[Command]:
+    """The commands of a console block; a line that ends in a backslash goes on in the next."""
+    command: Command | None = None
+    for line in console.replace("\\\n", " ").splitlines():
+        if line.startswith("$ "):
+            if command is not None:
+                yield command
+            status = _EXIT.search(line)
+            command = Command(_EXIT.sub("", line)[2:], int(status.group(1)) if status else 0)
+        elif command is not None:
+            command.output.append(line)
+    if command is not None:
+        yield command
+
+
+def output_fits(shown: list[str], printed: list[str]) -> bool:
+    """Whether the printed lines are those shown, where a line `…` stands for any lines."""
+    pattern = "".join("(?:.*\n)*" if line.strip() == "…" else re.escape(line.rstrip()) + "\n" for line in shown)
+    text = "".join(line.rstrip() + "\n" for line in printed)
+    return re.fullmatch(pattern, text) is not None

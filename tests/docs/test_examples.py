@@ -1,0 +1,211 @@
+"""The documentation is true: its examples run, its output is real, its links lead somewhere, and no name is missing."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.core.gate import Gate
+from goldgate.extraction.event import Violation
+from goldgate.extraction.mistakes import Mistake
+from goldgate.extraction.repair_step import Step
+from goldgate.extraction.scorer import known_metrics
+from goldgate.protocol.load import load_protocol
+from goldgate.protocol.model import Protocol
+from goldgate.research.measures import known_metrics as known_research_metrics
+
+from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits
+
+FILE_NAME = re.compile(r"# file: (\S+)\n")
+LINKED = ("examples", "evaluate.py", "src", "eval", "scripts")  # what the examples use of the repository
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for the repository's root: the same paths, and nothing written into the repository."""
+    for name in LINKED:
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if has(page, "python")], ids=name_of)
+def test_python_examples_run(page: Path, root: Path) -> None:
+    namespace: dict[str, object] = {"__name__": "__example__"}
+    for block in blocks(page):
+        if block.language == "python":
+            code = compile("\n" * block.line + block.text, str(page), "exec")  # errors show the page's own line
+            exec(code, namespace)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if has(page, "console")], ids=name_of)
+def test_console_examples_print_what_is_shown(page: Path, root: Path) -> None:
+    for block in blocks(page):
+        if block.language == "yaml" and (named := FILE_NAME.match(block.text)):
+            (root / named.group(1)).write_text(block.text, encoding="utf-8")
+        elif block.language == "console":
+            for command in commands(block.text):
+                _check_command(command, root)
+
+
+def _check_command(command: Command, root: Path) -> None:
+    words = shlex.split(command.line)
+    if words[0] == "goldgate":
+        words[:1] = [sys.executable, "-m", "goldgate"]
+    elif words[:2] == ["python", "evaluate.py"]:
+        words[0] = sys.executable
+    elif words[0] != "jq" or shutil.which("jq") is None:
+        return
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        words, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+    )
+    assert done.returncode == command.exit_status, f"$ {command.line}\n{done.stdout}"
+    if command.output:
+        assert output_fits(command.output, done.stdout.splitlines()), f"$ {command.line}\n{done.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "fits"),
+    [
+        (["a", "b"], ["a", "b"], True),
+        (["a"], ["a", "b"], False),
+        (["a", "…"], ["a"], True),
+        (["a", "…"], ["a", "b", "c"], True),
+        (["…", "c"], ["a", "b", "c"], True),
+        (["…", "c"], ["a", "c", "b"], False),
+        (["a  "], ["a"], True),
+    ],
+)
+def test_shown_output_is_compared_line_by_line(shown: list[str], printed: list[str], fits: bool) -> None:
+    assert output_fits(shown, printed) is fits
+
+
+def test_commands_are_cut_at_their_prompts() -> None:
+    console = "$ goldgate a \\\n  b  # exit 1\nout\n\nmore\n$ jq .x f\n"
+    assert list(commands(console)) == [Command("goldgate a    b", 1, ["out", "", "more"]), Command("jq .x f", 0)]
+
+
+def test_protocols_in_the_docs_load(root: Path) -> None:
+    texts = [block.text for page in PAGES for block in blocks(page) if block.language == "yaml"]
+    protocols = [text for text in texts if re.search(r"^(metrics|gates):", text, re.MULTILINE)]
+    assert protocols
+    for text in protocols:
+        (root / "protocol.yaml").write_text(text, encoding="utf-8")
+        known = known_metrics(Protocol()) | known_research_metrics()
+        assert load_protocol(root / "protocol.yaml").protocol.gates.keys() <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), target
+        if anchor:
+            assert anchor in _anchors(path), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made for Markdown pages."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+# --- the docs do not lag behind
+
+
+def _code_words(page: str) -> set[str]:
+    """What stands in backticks, outside fenced blocks."""
+    text = re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+def test_every_metric_is_documented() -> None:
+    assert known_metrics(Protocol()) - _code_words("metrics.md") == set()
+
+
+def test_every_violation_and_error_name_is_documented() -> None:
+    assert {*map(str, Violation), *map(str, Mistake)} - _code_words("metrics.md") == set()
+
+
+def test_every_repair_step_is_documented() -> None:
+    assert set(map(str, Step)) - _code_words("reading-responses.md") == set()
+
+
+def test_every_protocol_key_is_documented_with_its_default() -> None:
+    page = (DOCS / "files.md").read_text(encoding="utf-8")
+    section = page[page.index("\n## Protocol\n") : page.index("\n## What `--out` writes\n")]
+    rows = dict(re.findall(r"^\| `([\w.<>]+)` \| `?([^|`]+?)`? \|", section, re.MULTILINE))
+    keys = {**_keys(Protocol, ""), **_keys(Gate, "gates.<metric>.")}
+    assert {key: rows.get(key) for key in keys} == keys
+
+
+def _keys(kind: type[Any], path: str) -> dict[str, str]:
+    """The settings below a dataclass, by dotted name, with their defaults as YAML shows them."""
+    keys: dict[str, str] = {}
+    hints = typing.get_type_hints(kind)
+    for field in dataclasses.fields(kind):
+        if dataclasses.is_dataclass(hints[field.name]):
+            keys.update(_keys(hints[field.name], f"{path}{field.name}."))
+        elif field.default is not dataclasses.MISSING:
+            keys[path + field.name] = _as_yaml(path + field.name, field.default)
+    return keys
+
+
+def _as_yaml(key: str, default: object) -> str:
+    if default is None:
+        return "none"
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    if isinstance(default, tuple):
+        return f"[{', '.join(default)}]"
+    return f'"{default}"' if key == "metrics.version" else str(default)
+
+
+def test_every_error_code_is_documented() -> None:
+    documented = {word for word in _code_words("files.md") if re.fullmatch(r"[\w<>]+\.\w+", word)}
+    kinds = ("gold", "predictions", "schema", "protocol")
+    documented |= {word.replace("<kind>", kind) for word in documented for kind in kinds}
+    endings = {word[word.index(".") :] for word in documented}
+    used = set(_error_codes())
+    assert {".bad_id", "schema.required", "gold.wrong_offsets"} <= used  # they are found at all
+    assert {code for code in used if code not in (endings if code.startswith(".") else documented)} == set()
+
+
+def _error_codes() -> Iterator[str]:
+    """The codes of errors and findings; of one that is put together, what follows the kind."""
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+                continue
+            name, code = node.func.id, node.args[0]
+            if name in ("InputError", "ConfigError", "InternalError"):
+                if isinstance(code, ast.Constant):
+                    yield str(code.value)
+                elif isinstance(code, ast.JoinedStr) and isinstance(code.values[-1], ast.Constant):
+                    yield str(code.values[-1].value)
+            elif name == "_Problem" and isinstance(code, ast.Constant):  # a finding of check-gold
+                yield f"gold.{code.value!s}"
+
+
+def test_every_public_name_is_documented() -> None:
+    import goldgate
+
+    assert {name for name in goldgate.__all__ if name != "__version__"} - _code_words("python-api.md") == set()

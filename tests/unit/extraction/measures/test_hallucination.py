@@ -1,0 +1,95 @@
+"""Hallucination: predicted values that the source text does not support."""
+
+from __future__ import annotations
+
+import pytest
+
+from ...helpers import Json, answer, event, gold, judge, score
+
+TEXT = "甲公司 于2020年1月 质押《股份》 ABC"
+
+
+def spanned(value: str, start: int, end: int) -> Json:
+    return {"event_type": "T", "arguments": [{"role": "r", "argument": value, "start": start, "end": end}]}
+
+
+@pytest.mark.parametrize(
+    ("value", "normalized", "exact"),
+    [
+        pytest.param("甲公司", True, True, id="as-it-stands"),
+        pytest.param("公司于2020年", True, False, id="blank-in-the-text"),
+        pytest.param("<股份>", True, False, id="folded-punctuation"),
+        pytest.param("abc", True, False, id="case"),
+        pytest.param("ＡＢＣ", True, False, id="full-width"),
+        pytest.param("乙公司", False, False, id="not-there"),
+        pytest.param("ABC ", True, False, id="blank-at-the-end"),
+        pytest.param("2020年1月 质押", True, True, id="with-the-text's-blank"),
+    ],
+)
+def test_value_is_supported(value: str, normalized: bool, exact: bool) -> None:
+    for mode, supported in (("normalized_substring", normalized), ("exact_span", exact)):
+        result = score([event("T", ("r", value))], gold(text=TEXT), hallucination=mode)
+        assert result["hallucination_rate"] == (0 if supported else 1)
+        assert result["hallucination_entity_rate"] == (0 if supported else 1)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "supported"),
+    [
+        pytest.param(spanned("甲公司", 0, 3), True, id="right-place"),
+        pytest.param(spanned("甲公司", 1, 4), False, id="wrong-place"),
+        pytest.param(spanned("甲公司", 50, 53), False, id="beyond-the-text"),
+        pytest.param(spanned("乙公司", 0, 3), False, id="other-text-there"),
+        pytest.param(event("T", ("r", "甲公司")), True, id="without-offsets-anywhere"),
+    ],
+)
+def test_exact_span_looks_at_the_offsets_if_there_are_any(predicted: Json, supported: bool) -> None:
+    result = score([predicted], gold(text=TEXT), hallucination="exact_span")
+    assert result["hallucination_rate"] == (0 if supported else 1)
+
+
+def test_normalized_substring_does_not_look_at_offsets() -> None:
+    assert score([spanned("甲公司", 50, 53)], gold(text=TEXT))["hallucination_rate"] == 0
+
+
+def test_every_value_is_checked_repeated_ones_too_but_empty_ones_not() -> None:
+    # checked: 甲公司, 甲公司 (again), 乙, 2020, "丙" and "ABC" of the list = 6; unsupported: 乙, 丙
+    values = ["甲公司", "甲公司", "乙", "", " ", None, 2020, ["丙", "ABC", ""], True]
+    record = score([event("T", *(("r", value) for value in values))], gold(text=TEXT)).record
+    assert record["hallucination"] == {"checked": 6, "unsupported": [("T", "r", "乙"), ("T", "r", "丙")]}
+
+
+def test_rates_over_samples_and_values() -> None:
+    # sample 1: 2 values, 1 unsupported; 2: 1 value, 0; 3: no prediction; 4: no text; 5: empty text
+    golds = [gold(text=TEXT, identity=name) for name in "123"]
+    golds += [gold(identity="4"), gold(text="", identity="5")]
+    predictions = [
+        {"id": "1", "response": answer(event("T", ("r", "甲公司"), ("r", "乙")))},
+        {"id": "2", "response": answer(event("T", ("r", "ABC")))},
+        {"id": "4", "response": answer(event("T", ("r", "乙")))},
+        {"id": "5", "response": answer(event("T", ("r", "乙")))},
+    ]
+    main = judge(golds, predictions).report["metrics"]["main"]
+    assert main["hallucination_rate"] == {"value": 1 / 3, "numerator": 1, "denominator": 3}
+    assert main["hallucination_entity_rate"] == {"value": 1 / 3, "numerator": 1, "denominator": 3}
+    assert main["hallucination_unchecked"] == {"value": 2}
+
+
+def test_without_any_text_the_rates_are_undefined_with_a_reason() -> None:
+    main = judge([gold()], [{"id": "1", "events": [event("T", ("r", "x"))]}]).report["metrics"]["main"]
+    assert main["hallucination_rate"]["value"] is None
+    assert main["hallucination_rate"]["reason"] == "no sample has a source text"
+    assert main["hallucination_entity_rate"]["reason"] == "no predicted value could be checked"
+    assert main["hallucination_unchecked"] == {"value": 1}
+
+
+def test_nothing_predicted_is_no_hallucination() -> None:
+    result = score([], gold(text=TEXT))
+    assert result["hallucination_rate"] == 0
+    assert result["hallucination_entity_rate"] is None
+
+
+def test_duee_fin_text_is_title_and_text() -> None:
+    record = {"id": "1", "title": "甲公司公告", "text": "质押股份", "event_list": []}
+    assert score([event("T", ("r", "甲公司"))], record)["hallucination_rate"] == 0
+    assert score([event("T", ("r", "公告\n质押"))], record, hallucination="exact_span")["hallucination_rate"] == 0

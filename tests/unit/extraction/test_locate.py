@@ -1,0 +1,189 @@
+"""Where the answer is found, and which of several candidates wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from goldgate import parse_response
+
+from ..helpers import answer, event
+
+A, B = event("质押", ("质押方", "甲")), event("Sue", ("plaintiff", "乙"))
+LIST_A, LIST_B = answer(A), answer(B)
+ONE_A, ONE_B = LIST_A[1:-1], LIST_B[1:-1]
+NO_EVENTS, NOR_THIS = '{"a": 1}', '{"b": 2}'
+CODE = 'x = [{"event_type": "Z"}]'
+
+
+def fenced(content: str, language: str = "json") -> str:
+    return f"```{language}\n{content}\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "value"),
+    [
+        # --- the whole text
+        pytest.param(LIST_A, "whole", [A], id="whole"),
+        pytest.param(f" \n{LIST_A}\t\n", "whole", [A], id="whole-with-blanks-around"),
+        pytest.param(f"\ufeff{LIST_A}", "embedded", [A], id="byte-order-mark-is-prose"),
+        pytest.param(f'{{"events": {LIST_A}}}', "whole", {"events": [A]}, id="whole-object"),
+        pytest.param("[]", "whole", [], id="whole-empty-list"),
+        pytest.param('{"a": 1}', "whole", {"a": 1}, id="whole-no-events"),
+        # --- fenced
+        pytest.param(fenced(LIST_A), "fenced", [A], id="fence"),
+        pytest.param(fenced(LIST_A, ""), "fenced", [A], id="fence-without-language"),
+        pytest.param(fenced(LIST_A, "JSON"), "fenced", [A], id="fence-in-capitals"),
+        pytest.param(f"~~~\n{LIST_A}\n~~~", "fenced", [A], id="tildes"),
+        pytest.param(f"````json\n{LIST_A}\n````", "fenced", [A], id="four-marks"),
+        pytest.param(f"Here:\n{fenced(LIST_A)}\nDone.", "fenced", [A], id="fence-in-prose"),
+        pytest.param(f"```json\n{LIST_A}", "fenced", [A], id="fence-never-closed"),
+        pytest.param(f"```json {LIST_A}```", "fenced", [A], id="fence-on-one-line"),
+        pytest.param(f"```{LIST_A}```", "fenced", [A], id="fence-without-blank"),
+        pytest.param(f"1. x\n   ```json\n   {LIST_A}\n   ```", "fenced", [A], id="indented-fence"),
+        # --- embedded
+        pytest.param(f"The events are {LIST_A}.", "embedded", [A], id="embedded"),
+        pytest.param(f"##JSON##\n{LIST_A}\n##JSON##", "embedded", [A], id="marked-with-hashes"),
+        pytest.param(f"As [1] and [2, 3] say: {LIST_A} (see [4])", "embedded", [A], id="prose-brackets"),
+        pytest.param(f"For {{x}} in {{a, b}}: {LIST_A}", "embedded", [A], id="prose-braces"),
+        pytest.param(f"{LIST_A}\n\nI used the roles of the schema.", "embedded", [A], id="prose-after"),
+        pytest.param(f"Answer: {ONE_A}", "embedded", A, id="one-event"),
+        pytest.param("No events: [].", "embedded", [], id="empty-list-in-prose"),
+    ],
+)
+def test_answer_is_located_and_decoded_as_it_stands(text: str, method: str, value: Any) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.method, parsed.value, parsed.repairs) == ("raw", method, value, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param(" \n\t", id="blank"),
+        pytest.param("There are no events.", id="prose"),
+        pytest.param("As [1] and [a, b] say, see (3).", id="prose-brackets"),
+        pytest.param("f(x) = {x | x > 0}", id="prose-braces"),
+        pytest.param("12", id="number"),
+        pytest.param("null", id="null"),
+        pytest.param('"text"', id="string"),
+        pytest.param("```\nnothing\n```", id="fence-with-prose"),
+        pytest.param("】】]}", id="closing-brackets"),
+    ],
+)
+def test_nothing_that_looks_like_json_is_no_json_found(text: str) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.method, parsed.value) == ("error", "no_json_found", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "value"),
+    [
+        pytest.param(f"{fenced(LIST_A)}\nNo, better:\n{fenced(LIST_B)}", "fenced", [B], id="fence-corrected"),
+        pytest.param(f"First {LIST_A}, no: {LIST_B}!", "embedded", [B], id="prose-corrected"),
+        pytest.param(f"{fenced(LIST_A)}\nSchema:\n{fenced(NO_EVENTS)}", "fenced", [A], id="last-fence-is-no-events"),
+        pytest.param(f'{LIST_A}\nwhere {{"a": 1}} is config', "embedded", [A], id="last-value-is-no-events"),
+        pytest.param(f"{fenced(LIST_A)}\nThe role {{x}} and [1].", "fenced", [A], id="prose-brackets-after-fence"),
+        pytest.param(f"{fenced(LIST_A)}\nNo: {LIST_B}.", "embedded", [B], id="prose-after-fence-corrects"),
+        pytest.param(f"Draft {LIST_B}.\n{fenced(LIST_A)}", "fenced", [A], id="fence-after-prose"),
+        pytest.param(f"{fenced(LIST_A)}\n{fenced('[')}", "fenced", [A], id="broken-fence-after"),
+        pytest.param(f"```json\n{LIST_B}\n```json\n{LIST_A}\n```", "fenced", [A], id="language-opens-again"),
+        pytest.param(f"{LIST_A}\nSome would say [] here, but no.", "embedded", [A], id="empty-list-in-passing"),
+        pytest.param(f"{fenced(LIST_A)}\nThen none:\n{fenced('[]')}", "fenced", [], id="fenced-empty-list-corrects"),
+        pytest.param(f"{fenced(LIST_A)}\n{fenced(CODE, 'python')}", "fenced", [A], id="code-after-answer"),
+        pytest.param(f"{fenced('import json', 'python')}\n{fenced(LIST_A)}", "fenced", [A], id="code-before-answer"),
+        pytest.param(f"{fenced(LIST_A, 'python')}", "fenced", [A], id="code-only"),
+    ],
+)
+def test_last_candidate_that_reads_as_events_wins(text: str, method: str, value: Any) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.method, parsed.value) == ("raw", method, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "value"),
+    [
+        pytest.param(f'{fenced(NO_EVENTS)}\n{fenced(NOR_THIS)}\n{{"c": 3}}', "fenced", {"b": 2}, id="last-fence-first"),
+        pytest.param('See {"a": 1} and {"b": 2}.', "embedded", {"b": 2}, id="else-last-embedded"),
+        pytest.param('See [["a"]] here.', "embedded", [["a"]], id="list-of-lists"),
+        pytest.param(f"{fenced('[1, 2]')}", "fenced", [1, 2], id="fenced-numbers"),
+    ],
+)
+def test_if_none_reads_as_events_the_last_of_the_first_kind_is_taken(text: str, method: str, value: Any) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.method, parsed.value) == ("raw", method, value)
+
+
+def test_located_but_unreadable_is_an_error_and_no_extraction_failure() -> None:
+    parsed = parse_response("```json\n{\n```")
+    assert (parsed.status, parsed.method, parsed.value) == ("error", "fenced", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"{ONE_A}\n{ONE_B}", id="lines"),
+        pytest.param(f"{ONE_A} {ONE_B}", id="blank"),
+        pytest.param(f"{ONE_A}{ONE_B}", id="nothing-between"),
+        pytest.param(f"{ONE_A},\n{ONE_B}", id="comma"),
+        pytest.param(f"{ONE_A}；{ONE_B}", id="full-width-semicolon"),
+        pytest.param(f"1. {ONE_A}\n2. {ONE_B}", id="numbered"),
+        pytest.param(f"- {ONE_A}\n- {ONE_B}", id="bullets"),
+        pytest.param(f"{ONE_A} // first\n{ONE_B} // second", id="line-comments"),
+        pytest.param(f"{ONE_A} /* and */ {ONE_B}", id="block-comment"),
+        pytest.param(f"```json\n{ONE_A}\n{ONE_B}\n```", id="in-a-fence"),
+    ],
+)
+def test_events_in_a_row_are_joined(text: str) -> None:
+    parsed = parse_response(text)
+    assert parsed.value == [A, B]
+    assert (parsed.status, parsed.repairs) == ("repaired", ("joined_objects",))
+
+
+def test_events_with_prose_between_are_candidates_of_their_own() -> None:
+    parsed = parse_response(f"First {ONE_A} and second {ONE_B}")
+    assert (parsed.status, parsed.value) == ("raw", B)
+
+
+UNQUOTED = '{"event_type": "C", "arguments": [{"role": "r", "argument": oops}]}'
+HALF_QUOTED = '{"event_type": "C", "arguments": [{"role": "r", "argument": "x" oops}]}'
+LOST = pytest.mark.xfail(strict=True, reason="reading stops at an error and starts anew inside the broken list")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"[{ONE_A}, {UNQUOTED}, {ONE_B}]", id="unquoted-value"),
+        pytest.param(f"[{ONE_A}, {HALF_QUOTED}, {ONE_B}]", id="word-after-a-string"),
+        pytest.param(f"[{ONE_A}, oops, {ONE_B}]", id="stray-word", marks=LOST),
+        pytest.param(f"[{ONE_A}, and then {ONE_B}]", id="prose-between", marks=LOST),
+        pytest.param(f"[{ONE_A[:-1]}, {ONE_B}]", id="missing-brace"),
+    ],
+)
+def test_error_in_the_middle_of_a_list_does_not_lose_the_events_before_it(text: str) -> None:
+    parsed = parse_response(text)
+    assert isinstance(parsed.value, list)
+    assert A in parsed.value
+
+
+@pytest.mark.parametrize("broken", [HALF_QUOTED, "oops", "and then"], ids=["word-after-a-string", "word", "prose"])
+def test_list_with_an_error_in_it_is_not_said_to_decode_as_it_stands(broken: str) -> None:
+    assert parse_response(f"[{ONE_A}, {broken}, {ONE_B}]").status == "repaired"
+
+
+@pytest.mark.xfail(strict=True, reason='`["` in prose opens a string that swallows the beginning of the answer')
+def test_quoted_bracket_in_prose_does_not_hide_the_answer() -> None:
+    assert parse_response(f'It begins with "[" as asked. {LIST_A}').value == [A]
+
+
+TEMPLATE = '[{"event_type": ..., "arguments": [{"role": ..., "argument": ...}]}]'
+
+
+def test_template_before_the_answer_does_not_win() -> None:
+    assert parse_response(f"I use the form {TEMPLATE} as asked: {LIST_A}").value == [A]
+
+
+@pytest.mark.xfail(strict=True, reason="whatever has the key event_type reads as events, even if its value is `...`")
+def test_template_after_the_answer_does_not_win() -> None:
+    assert parse_response(f"{LIST_A}\nNote: the form is {TEMPLATE}.").value == [A]

@@ -1,0 +1,135 @@
+"""Every false positive and false negative has one name."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..helpers import Json, event, gold, score
+
+Named = set[tuple[str, str, tuple[str, str, str]]]
+
+
+def named(predicted: list[Json], record: Json) -> Named:
+    """(error, side, unit) of each."""
+    errors = score(predicted, record).record["errors"]
+    listed = [(str(e["error"]), e["side"], tuple(e["unit"])) for e in errors]
+    assert len(listed) == len(set(listed))
+    return set(listed)
+
+
+P, G = "predicted", "gold"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "wanted", "text", "expected"),
+    [
+        pytest.param([("T", "r", "x")], [("T", "r", "x")], "x", set(), id="no-error"),
+        pytest.param(
+            [("T", "r", "ab")],
+            [("T", "r", "abc")],
+            "abc",
+            {("boundary", P, ("T", "r", "ab")), ("boundary", G, ("T", "r", "abc"))},
+            id="boundary-on-both-sides",
+        ),
+        pytest.param(
+            [("T", "r", "x")],
+            [("T", "s", "x")],
+            "x",
+            {("wrong_role", P, ("T", "r", "x")), ("wrong_role", G, ("T", "s", "x"))},
+            id="wrong-role",
+        ),
+        pytest.param(
+            [("T", "r", "x")],
+            [("U", "r", "x")],
+            "x",
+            {("wrong_type", P, ("T", "r", "x")), ("wrong_type", G, ("U", "r", "x"))},
+            id="wrong-type",
+        ),
+        pytest.param(
+            [("T", "r", "x")],
+            [("U", "s", "x")],
+            "x",
+            {("spurious", P, ("T", "r", "x")), ("missing", G, ("U", "s", "x"))},
+            id="both-wrong-is-neither",
+        ),
+        pytest.param([("T", "r", "zz")], [], "x", {("hallucinated", P, ("T", "r", "zz"))}, id="hallucinated"),
+        pytest.param([("T", "r", "zz")], [], "a ZZ b", {("spurious", P, ("T", "r", "zz"))}, id="spurious"),
+        pytest.param([("T", "r", "zz")], [], None, {("spurious", P, ("T", "r", "zz"))}, id="no-text-no-hallucination"),
+        pytest.param([], [("T", "r", "x")], "x", {("missing", G, ("T", "r", "x"))}, id="missing"),
+        pytest.param(
+            # boundary comes first: ab is not also a wrong role
+            [("T", "r", "ab")],
+            [("T", "r", "abc"), ("T", "s", "ab")],
+            "abc",
+            {
+                ("boundary", P, ("T", "r", "ab")),
+                ("boundary", G, ("T", "r", "abc")),
+                ("missing", G, ("T", "s", "ab")),
+            },
+            id="boundary-before-wrong-role",
+        ),
+        pytest.param(
+            [("T", "r", "x")],
+            [("T", "s", "x"), ("U", "r", "x")],
+            "x",
+            {
+                ("wrong_role", P, ("T", "r", "x")),
+                ("wrong_role", G, ("T", "s", "x")),
+                ("missing", G, ("U", "r", "x")),
+            },
+            id="wrong-role-before-wrong-type",
+        ),
+        pytest.param(
+            # the one gold unit can be blamed for one prediction only
+            [("T", "q", "x"), ("T", "r", "x")],
+            [("T", "s", "x")],
+            "x",
+            {
+                ("wrong_role", P, ("T", "q", "x")),
+                ("wrong_role", G, ("T", "s", "x")),
+                ("spurious", P, ("T", "r", "x")),
+            },
+            id="each-side-once",
+        ),
+        pytest.param(
+            # a wrong role that is not in the text is a wrong role: hallucinated is for the spurious
+            [("T", "r", "x")],
+            [("T", "s", "x")],
+            "y",
+            {("wrong_role", P, ("T", "r", "x")), ("wrong_role", G, ("T", "s", "x"))},
+            id="wrong-role-before-hallucinated",
+        ),
+        pytest.param(
+            # rerouted: ab is right and has no name; b and a are the boundary
+            [("T", "r", "ab"), ("T", "r", "b")],
+            [("T", "r", "ab"), ("T", "r", "a")],
+            "ab",
+            {("boundary", P, ("T", "r", "b")), ("boundary", G, ("T", "r", "a"))},
+            id="rerouted-exact-hit-is-no-error",
+        ),
+    ],
+)
+def test_errors_are_named(
+    predicted: list[tuple[str, str, str]], wanted: list[tuple[str, str, str]], text: str | None, expected: Named
+) -> None:
+    def events(units: list[tuple[str, str, str]]) -> list[Json]:
+        return [event(event_type, (role, value)) for event_type, role, value in units]
+
+    assert named(events(predicted), gold(*events(wanted), text=text)) == expected
+    assert named(events(predicted[::-1]), gold(*events(wanted[::-1]), text=text)) == expected
+
+
+def test_value_supported_in_one_writing_is_not_hallucinated() -> None:
+    # Both values give one unit; under exact_span only the second is in the text.
+    predicted = [event("T", ("r", "A B"), ("r", "ab"))]
+    record = score(predicted, gold(text="x ab y"), hallucination="exact_span").record
+    assert [error["error"] for error in record["errors"]] == ["spurious"]
+    assert record["hallucination"] == {"checked": 2, "unsupported": [("T", "r", "A B")]}
+
+
+def test_missing_prediction_makes_all_gold_missing() -> None:
+    record = score(None, gold(event("T", ("r", "x"), ("s", "y")))).record
+    assert {(e["error"], tuple(e["unit"])) for e in record["errors"]} == {
+        ("missing", ("T", "r", "x")),
+        ("missing", ("T", "s", "y")),
+    }

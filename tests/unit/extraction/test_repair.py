@@ -1,0 +1,340 @@
+"""Repair names what it mended, leaves text inside strings alone, and never invents an argument."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from goldgate import parse_response
+from goldgate.extraction.normalize import normalize
+from goldgate.extraction.repair_step import Step
+
+from ..helpers import answer, event, predicted_units
+
+A, B = event("质押", ("质押方", "甲")), event("Sue", ("plaintiff", "乙"))
+ONE_A, ONE_B = answer(A)[1:-1], answer(B)[1:-1]
+NOTHING = event("质押")
+
+
+def with_value(written: str) -> str:
+    """An answer of one event whose one argument is written like this."""
+    return '[{"event_type": "质押", "arguments": [{"role": "质押方", "argument": ' + written + "}]}]"
+
+
+def read(value: Any) -> list[Any]:
+    return [event("质押", ("质押方", value))]
+
+
+# One row a step at least: text, the value that is read, all steps that are recorded.
+MENDED = [
+    pytest.param(f"[{ONE_A},]", [A], {"trailing_comma"}, id="trailing-comma-in-a-list"),
+    pytest.param(
+        '{"event_type": "质押", "arguments": [],}', NOTHING, {"trailing_comma"}, id="trailing-comma-in-object"
+    ),
+    pytest.param(repr([A]), [A], {"single_quotes"}, id="single-quotes"),
+    pytest.param(with_value("None"), read(None), {"python_literals"}, id="python-none"),
+    pytest.param(with_value("[True, False]"), read([True, False]), {"python_literals"}, id="python-booleans"),
+    pytest.param(with_value("undefined"), read(None), {"python_literals"}, id="javascript-undefined"),
+    pytest.param(with_value("NaN"), read(None), {"non_finite_numbers"}, id="not-a-number"),
+    pytest.param(with_value("-Infinity"), read(None), {"non_finite_numbers"}, id="infinity"),
+    pytest.param(f"[{ONE_A} // the first\n]", [A], {"comments"}, id="line-comment"),
+    pytest.param(f"[{ONE_A} # the first\n]", [A], {"comments"}, id="hash-comment"),
+    pytest.param(f"[/* one\n or two */ {ONE_A}]", [A], {"comments"}, id="block-comment"),
+    pytest.param(
+        '［｛"event_type"："质押"，"arguments"：［］｝］',
+        [NOTHING],
+        {"fullwidth_punctuation"},
+        id="fullwidth-punctuation",
+    ),
+    pytest.param(f"【{ONE_A}、{ONE_B}】", [A, B], {"fullwidth_punctuation"}, id="chinese-brackets-and-comma"),
+    pytest.param(f"[{ONE_A}", [A], {"closed_brackets"}, id="list-never-closed"),
+    pytest.param(ONE_A[:-1], A, {"closed_brackets"}, id="object-never-closed"),
+    pytest.param(
+        '[{"event_type": "质押", "arguments": [{"role": "质押方", "argument": "甲"]}]',
+        [A],
+        {"closed_brackets"},
+        id="brace-left-out",
+    ),
+    pytest.param(f"{ONE_A}\n{ONE_B}", [A, B], {"joined_objects"}, id="joined-objects"),
+    pytest.param(f"[{ONE_A}}}, {ONE_B}]", [A, B], {"stray_brackets"}, id="stray-bracket"),
+    pytest.param(f"[{ONE_A}\n{ONE_B}]", [A, B], {"missing_commas"}, id="missing-comma-between-objects"),
+    pytest.param(
+        '{"event_type": "质押" "arguments": []}', NOTHING, {"missing_commas"}, id="missing-comma-between-keys"
+    ),
+    pytest.param(f"[{ONE_A},, {ONE_B}]", [A, B], {"extra_commas"}, id="extra-comma"),
+    pytest.param(with_value(""), read(None), {"missing_values"}, id="missing-value"),
+    pytest.param(
+        '{"event_type": "质押", "trigger":, "arguments": []}',
+        {"event_type": "质押", "trigger": None, "arguments": []},
+        {"missing_values"},
+        id="missing-value-before-comma",
+    ),
+    pytest.param(f"[{ONE_A}, ...]", [A], {"ellipsis"}, id="dots"),
+    pytest.param(f"[{ONE_A}, …]", [A], {"ellipsis"}, id="ellipsis-character"),
+    pytest.param('{event_type: "质押", arguments: []}', NOTHING, {"unquoted_keys"}, id="unquoted-keys"),
+    pytest.param("[{“event_type”: “质押”, “arguments”: []}]", [NOTHING], {"smart_quotes"}, id="smart-double-quotes"),
+    pytest.param("[{‘event_type’: ‘质押’, ‘arguments’: []}]", [NOTHING], {"smart_quotes"}, id="smart-single-quotes"),
+    pytest.param(answer(A).replace('"', '\\"'), [A], {"escaped_quotes"}, id="escaped-quotes"),
+    pytest.param(with_value('"the "big" one"'), read('the "big" one'), {"unescaped_quotes"}, id="unescaped-quotes"),
+    pytest.param(with_value('"a\nb\tc"'), read("a\nb\tc"), {"control_characters"}, id="control-characters"),
+    pytest.param(with_value(r'"5\% of \alpha"'), read(r"5\% of \alpha"), {"invalid_escapes"}, id="invalid-escapes"),
+    pytest.param(with_value('"\\ud83d!\n"'), read("\ufffd!\n"), {"control_characters", "lone_surrogates"}, id="lone"),
+    pytest.param(f"[\u3000{ONE_A}]", [A], {"lenient_syntax"}, id="space-that-json-does-not-know"),
+    pytest.param(json.dumps(answer(A)), [A], {"unwrapped_string"}, id="encoded-twice"),
+    pytest.param(with_value("甲公司 5%"), read("甲公司 5%"), {"unquoted_values"}, id="unquoted-value"),
+    pytest.param('{"event_type": "质押"; "arguments": []}', NOTHING, {"semicolons"}, id="semicolon"),
+    pytest.param(f"[{ONE_A[:-1]}, {ONE_B}]", [A, B], {"closed_brackets"}, id="brace-left-out-before-the-next-object"),
+    pytest.param(with_value('"甲'), [{"event_type": "质押", "arguments": [{"role": "质押方"}]}], None, id="truncated"),
+    pytest.param(
+        '[{"event_type": "质押", "arguments": [], oops}]',
+        [NOTHING],
+        {"closed_brackets", "cut_at_error"},
+        id="cut-at-error",
+    ),
+    pytest.param(
+        f"// all\n[{ONE_A}, {{'event_type': 'Sue', 'arguments': [],}},]",
+        [A, event("Sue")],
+        {"single_quotes", "trailing_comma"},
+        id="several-at-once",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "steps"), MENDED)
+def test_each_kind_of_damage_is_mended_and_named(text: str, value: Any, steps: set[str] | None) -> None:
+    parsed = parse_response(text)
+    assert parsed.status == "repaired"
+    assert parsed.value == value
+    assert set(parsed.repairs) == (steps or {"closed_brackets", "dropped_truncated_value"})
+    assert list(parsed.repairs) == sorted(parsed.repairs)
+
+
+def test_every_step_has_its_row() -> None:
+    rows: list[Any] = [row.values[2] for row in MENDED]
+    named = {"closed_brackets", "dropped_truncated_value"}.union(*(steps or () for steps in rows))
+    assert named == {step.value for step in Step}
+
+
+def test_sound_json_is_not_repaired() -> None:
+    for text in (answer(A), f"```json\n{answer(A, B)}\n```", f"So: {answer(A)}.", json.dumps([A], indent=2)):
+        assert (parse_response(text).status, parse_response(text).repairs) == ("raw", ())
+
+
+HARD_STRINGS = [
+    pytest.param("a, b: [c] {d}", id="structure"),
+    pytest.param("x // y # z /* w */", id="comment-marks"),
+    pytest.param("True None NaN ...", id="literals"),
+    pytest.param("，：、【】｛｝", id="full-width"),
+    pytest.param("“smart” ‘quotes’", id="smart-quotes"),
+    pytest.param("it's", id="apostrophe"),
+    pytest.param('say "no"', id="quotation-marks"),
+    pytest.param("back\\slash \\n \\", id="backslashes"),
+    pytest.param("new\nline\ttab", id="control-characters"),
+    pytest.param("  blanks  ", id="blanks"),
+    pytest.param("a ``` b", id="fence-marks"),
+    pytest.param(",]", id="trailing-comma"),
+    pytest.param("😀 é \u0301", id="beyond-ascii"),
+]
+DAMAGE = [
+    pytest.param(lambda text: text[:-1] + ",]", id="trailing-comma"),
+    pytest.param(lambda text: text[:-1], id="never-closed"),
+    pytest.param(lambda text: text.replace('"event_type": ', '"event_type"：'), id="full-width"),
+    pytest.param(lambda text: text.replace('"arguments"', "/* ' */ arguments"), id="comment-and-key"),
+    pytest.param(lambda text: text.replace(', "arguments"', ' "arguments"'), id="missing-comma"),
+    pytest.param(lambda text: repr(json.loads(text)), id="python"),
+]
+
+
+@pytest.mark.parametrize("inside", HARD_STRINGS)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_text_inside_a_string_is_never_changed(damage: Any, inside: str) -> None:
+    sound = [event("质押", ("质押方", inside), ("数量", "1"))]
+    parsed = parse_response(damage(answer(*sound)))
+    assert parsed.status == "repaired"
+    assert parsed.value == sound
+
+
+# A value of every kind, with structure inside strings, and keys in another order.
+SAMPLE = [
+    {
+        "event_type": "质押",
+        "trigger": "质押",
+        "arguments": [
+            {"role": "质押方", "argument": '甲"公司", \\n]}'},
+            {"role": "数量", "argument": 1200.50},
+            {"role": "日期", "argument": ["2020年1月", "it's, 'x': y", 12345678901234567890123]},
+            {"role": "质权方", "argument": None},
+            {"role": "备注", "argument": True},
+        ],
+    },
+    {
+        "event_type": "Sue",
+        "arguments": [
+            {"argument": "a, b: [c] {d} // e # f /* g */", "role": "plaintiff"},
+            {"role": "amount", "argument": -1.5e10, "start": 3, "end": 9},
+        ],
+    },
+]
+PLAIN = json.dumps(SAMPLE, ensure_ascii=False)
+FORMS = [
+    pytest.param(PLAIN, id="json"),
+    pytest.param(json.dumps(SAMPLE), id="ascii"),
+    pytest.param(json.dumps(SAMPLE, ensure_ascii=False, indent=2), id="pretty"),
+    pytest.param('{"events": ' + PLAIN + "}", id="wrapped"),
+    pytest.param(f"Here it is:\n```json\n{PLAIN}\n```\nDone.", id="fence"),
+    pytest.param(f"The events are {PLAIN}.", id="prose"),
+    pytest.param(f"<think>no [] here</think>\n{PLAIN}", id="thought"),
+    pytest.param(repr(SAMPLE), id="python"),
+    pytest.param(PLAIN.replace("}]", "},]"), id="trailing-commas"),
+    pytest.param(PLAIN.replace('": ', '"：').replace("}, {", "}，{"), id="full-width"),
+    pytest.param(json.dumps(SAMPLE, ensure_ascii=False, indent=1).replace(",\n", ', // "x": 1\n'), id="comments"),
+    pytest.param(
+        "\n".join(json.dumps(one, ensure_ascii=False) for one in SAMPLE),
+        id="rows",
+        marks=pytest.mark.xfail(strict=True, reason="joined objects lose the text of their numbers"),
+    ),
+    pytest.param(
+        json.dumps(PLAIN, ensure_ascii=False),
+        id="encoded-twice",
+        marks=pytest.mark.xfail(strict=True, reason=r"an escaped string ends at the \" of a \\\" inside it"),
+    ),
+]
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_answer_cut_off_anywhere_never_invents_an_argument(text: str) -> None:
+    whole = predicted_units(text)
+    # 1 + 1 + 3 + 0 (null) + 0 (boolean) of the first event, 1 + 1 of the second
+    assert len(whole) == 7
+    for length in range(len(text)):
+        cut = predicted_units(text[:length])
+        assert cut <= whole, text[max(0, length - 40) : length]
+
+
+def test_longer_answer_never_has_fewer_units() -> None:
+    found = [predicted_units(PLAIN[:length]) for length in range(len(PLAIN) + 1)]
+    assert all(shorter <= longer for shorter, longer in pairwise(found))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":',
+        '{"a": ',
+        '{"a"',
+        '{"',
+        "{",
+        "[",
+        "[{",
+        '[{"event_type":',
+        '[{"event_type": "质',
+        '```json\n[{"event_type": "质押',
+    ],
+)
+def test_beginning_without_a_complete_value_gives_nothing(text: str) -> None:
+    parsed = parse_response(text)
+    assert (parsed.status, parsed.value) == ("error", None)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("1", id="integer"),
+        pytest.param("12.", id="dot"),
+        pytest.param("12.5", id="fraction"),
+        pytest.param("1e", id="exponent"),
+        pytest.param("-", id="minus"),
+        pytest.param("tru", id="literal"),
+        pytest.param('"甲', id="string"),
+        pytest.param('"甲\\', id="backslash"),
+        pytest.param('"甲\\"', id="escaped-quote"),
+        pytest.param('"甲\\u4e', id="half-an-escape"),
+        pytest.param('["甲', id="first-item"),
+    ],
+)
+def test_truncated_last_value_is_dropped_not_guessed(written: str) -> None:
+    text = '[{"event_type": "质押", "arguments": [{"role": "质押方", "argument": ' + written
+    parsed = parse_response(text)
+    assert parsed.value == [{"event_type": "质押", "arguments": [{"role": "质押方"}]}]
+    assert parsed.repairs == ("closed_brackets", "cut_at_error") or "dropped_truncated_value" in parsed.repairs
+    assert predicted_units(text) == set()
+
+
+def in_part(reason: str) -> pytest.MarkDecorator:
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("1,200", id="thousands"),
+        pytest.param("12万", id="chinese-unit", marks=in_part("12万 without quotation marks is read as 12")),
+        pytest.param("2020-01-02", id="date", marks=in_part("2020-01-02 without quotation marks is read as 2020")),
+        pytest.param(
+            "2020年1月", id="chinese-date", marks=in_part("2020年1月 without quotation marks is read as 2020")
+        ),
+        pytest.param("10:30", id="time", marks=in_part("10:30 without quotation marks is read as 10")),
+        pytest.param("甲, 乙", id="list", marks=in_part("甲, 乙 without quotation marks is read as 甲")),
+        pytest.param('"the "big", "bad" one"', id="quotes-and-commas", marks=in_part('cut at the first `",`')),
+        pytest.param('"他说"好"，然后走了"', id="chinese-comma-after-a-quote", marks=in_part("cut at the first `”，`")),
+        pytest.param('"x" (approx)', id="remark-after-a-string", marks=in_part("the string takes in the next object")),
+        pytest.param('"x"。', id="full-stop-after-a-string", marks=in_part("the string takes in the next object")),
+        pytest.param("'x' or null", id="alternative", marks=in_part("read as x")),
+        pytest.param("50%", id="percent"),
+        pytest.param("0123", id="leading-zero"),
+        pytest.param("3.5.1", id="version"),
+        pytest.param("甲公司", id="word"),
+        pytest.param("two words", id="words"),
+        pytest.param("+1", id="plus"),
+        pytest.param("5 shares", id="number-and-word", marks=in_part("5 shares is read as 5")),
+        pytest.param("Truely", id="word-that-begins-like-a-literal"),
+    ],
+)
+def test_value_that_is_no_json_is_read_whole_or_not_at_all(written: str) -> None:
+    text = with_value(written).replace("}]}]", '}, {"role": "数量", "argument": "1"}]}]')
+    whole = normalize(written.strip('"'))
+    assert predicted_units(text) <= {("质押", "质押方", whole), ("质押", "数量", "1")}
+
+
+@pytest.mark.xfail(strict=True, reason='["甲" "乙"] is read as one string, 甲" "乙')
+def test_missing_comma_between_two_strings_of_a_list_does_not_join_them() -> None:
+    assert predicted_units(with_value('["甲" "乙"]')) <= {("质押", "质押方", "甲"), ("质押", "质押方", "乙")}
+
+
+@pytest.mark.xfail(strict=True, reason="a key that stands twice pairs the second role with the first argument")
+def test_cut_between_two_keys_of_the_same_name_does_not_mix_them() -> None:
+    text = (
+        '[{"event_type": "质押", "arguments": [{"role": "质押方", "argument": "甲", "role": "数量", "argument": "5"}]}]'
+    )
+    for length in range(len(text)):
+        assert ("质押", "数量", "甲") not in predicted_units(text[:length])
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        pytest.param(r'"\u7532"', "甲", id="code-point"),
+        pytest.param(r'"\ud83d\ude00"', "😀", id="surrogate-pair"),
+        pytest.param(r'"a\/b\\c\"d"', 'a/b\\c"d', id="simple-escapes"),
+        pytest.param(r'"tab\tnew\nline"', "tab\tnew\nline", id="control-escapes"),
+    ],
+)
+def test_escapes_mean_the_same_in_a_repaired_answer(written: str, text: str) -> None:
+    assert parse_response(with_value(written)).value == read(text)
+    assert parse_response(with_value(written)[:-1] + ",]").value == read(text)
+
+
+def test_half_a_surrogate_pair_in_a_sound_part_becomes_the_replacement_character() -> None:
+    sound_part = with_value(r'"\ud83d"')[:-1] + ",]"
+    parsed = parse_response(sound_part)
+    assert parsed.value == read("\ufffd")
+    assert "lone_surrogates" in parsed.repairs
+
+
+@pytest.mark.parametrize("depth", [400, 600, 2_000, 100_000])
+@pytest.mark.parametrize("opening", ["[", '{"a":', "｛"], ids=["list", "object", "full-width"])
+def test_deep_nesting_is_survived(opening: str, depth: int) -> None:
+    assert parse_response(opening * depth).status == "error"

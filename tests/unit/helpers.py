@@ -1,0 +1,108 @@
+"""Small builders: events, gold records, answers as JSON text, and a scorer with the settings a test needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import goldgate
+from goldgate import Evaluation, Protocol, Score, Scorer
+from goldgate.core.gate import Gate
+from goldgate.protocol.model import (
+    CotSettings,
+    HallucinationSettings,
+    MetricSettings,
+    RelaxedSettings,
+    ResponseSettings,
+    SchemaSettings,
+)
+from goldgate.protocol.shape import Share
+
+Json = dict[str, Any]
+UnitSet = set[tuple[str, str, str]]
+
+# The two types of which one name is part of the other, and one with Latin names.
+SCHEMA: Json = {
+    "event_types": {
+        "质押": {"roles": ["质押方", "质权方", "数量"]},
+        "解除质押": {"roles": ["质押方", "数量"]},
+        "Sue": {"roles": ["plaintiff", "date"]},
+    }
+}
+
+
+def event(event_type: Any, *arguments: tuple[Any, Any]) -> Json:
+    """An event from (role, argument) pairs."""
+    return {"event_type": event_type, "arguments": [{"role": role, "argument": value} for role, value in arguments]}
+
+
+def answer(*events: Json) -> str:
+    """What a model that answers perfectly would write."""
+    return json.dumps(list(events), ensure_ascii=False)
+
+
+def gold(*events: Json, text: str | None = None, identity: str = "1") -> Json:
+    """A gold record; without `text` it has no source text."""
+    return {"id": identity, "events": list(events)} | ({} if text is None else {"text": text})
+
+
+def protocol(
+    *,
+    relaxed: str = "include_or_char_overlap",
+    threshold: str = "0.5",
+    schema_mode: str = "syntax_only",
+    hallucination: str = "normalized_substring",
+    cot: CotSettings | None = None,
+    tags: tuple[str, ...] = ("thought", "think", "thinking"),
+    gates: Mapping[str, Gate] | None = None,
+) -> Protocol:
+    """A protocol; schema checks are off unless a test asks for them."""
+    return Protocol(
+        metrics=MetricSettings(
+            response=ResponseSettings(tags),
+            relaxed=RelaxedSettings(relaxed, Share(threshold), Share(threshold)),  # type: ignore[arg-type]
+            schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]  # tests pass the words of the file
+            hallucination=HallucinationSettings(hallucination),  # type: ignore[arg-type]
+            cot=cot or CotSettings(),
+        ),
+        gates=dict(gates or {}),
+    )
+
+
+def scorer(schema: Json | None = None, **settings: Any) -> Scorer:
+    """A scorer with these settings."""
+    return goldgate.load_scorer(schema, protocol(**settings))
+
+
+def score(response: str | list[Any] | None, record: Json, schema: Json | None = None, **settings: Any) -> Score:
+    """One answer against one gold record."""
+    return scorer(schema, **settings).score(response, record)
+
+
+def judge(golds: list[Json], predictions: list[Json], schema: Json | None = None, **settings: Any) -> Evaluation:
+    """Records in memory, evaluated."""
+    return goldgate.evaluate(golds, predictions, schema, protocol(**settings))
+
+
+def predicted_units(response: str | list[Any]) -> UnitSet:
+    """The units that an answer gives."""
+    return units_of(score(response, gold()).record["predicted"])
+
+
+def units_of(by_type: Mapping[str, list[Any]]) -> UnitSet:
+    """`type → [role, argument]` of a sample's record as a set of triples."""
+    return {(event_type, role, argument) for event_type, pairs in by_type.items() for role, argument in pairs}
+
+
+def counts(result: Score | Evaluation, *names: str) -> tuple[tuple[int, int], ...]:
+    """(numerator, denominator) of some rates."""
+    shown = [result.metrics[name].as_json() for name in names]
+    return tuple((metric["numerator"], metric["denominator"]) for metric in shown)  # type: ignore[misc]
+
+
+def gate(*, min: str | None = None, max: str | None = None, equals: str | None = None) -> Gate:
+    """A gate with decimal bounds: `gate(min="0.5")`."""
+    low, high, exact = (None if bound is None else Decimal(bound) for bound in (min, max, equals))
+    return Gate(low, high, exact)

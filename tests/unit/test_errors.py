@@ -1,0 +1,79 @@
+"""Errors carry place, expectation and advice; they survive the way from a worker process."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from goldgate.errors import ConfigError, GoldgateError, InputError, InternalError, Place, describe, did_you_mean
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        pytest.param(None, "null", id="null"),
+        pytest.param(True, "true", id="true"),
+        pytest.param(False, "false", id="false"),
+        pytest.param("", "an empty string", id="empty-string"),
+        pytest.param("yes", 'the string "yes"', id="string"),
+        pytest.param("x" * 81, 'the string "' + "x" * 80 + '…"', id="long-string-is-cut"),
+        pytest.param("x" * 80, 'the string "' + "x" * 80 + '"', id="string-that-just-fits"),
+        pytest.param([], "an empty list", id="empty-list"),
+        pytest.param([1], "a list", id="list"),
+        pytest.param({}, "an empty object", id="empty-object"),
+        pytest.param({"a": 1}, "an object", id="object"),
+        pytest.param(3, "the number 3", id="number"),
+    ],
+)
+def test_values_are_described_in_the_words_of_json(value: object, words: str) -> None:
+    assert describe(value) == words
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        pytest.param(Place("a.jsonl", 3, "id"), "a.jsonl:3: id", id="all"),
+        pytest.param(Place("a.jsonl"), "a.jsonl", id="file"),
+        pytest.param(Place(None, None, "id"), "id", id="field"),
+        pytest.param(Place(), "", id="nowhere"),
+    ],
+)
+def test_place_reads_like_a_compiler_message(place: Place, shown: str) -> None:
+    assert str(place) == shown
+
+
+def test_message_says_where_what_was_expected_what_was_found_and_what_to_do() -> None:
+    error = InputError("gold.bad_id", "it needs an id", place=Place("g", 2), expected="a", found="b", advice="c")
+    assert str(error) == "g:2: it needs an id\n  expected: a\n  found:    b\n  do:       c"
+
+
+@pytest.mark.parametrize("kind", [InputError, ConfigError, InternalError])
+def test_every_error_means_exit_status_two(kind: type[GoldgateError]) -> None:
+    assert kind("c", "m").exit_status == 2
+
+
+def test_error_from_a_worker_keeps_its_place() -> None:
+    error = InputError("gold.x", "m", place=Place("g", 2, "f"), expected="a", found="b", advice="c")
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is InputError
+    assert copy.as_json() == error.as_json()
+
+
+def test_report_of_an_error_has_every_field_and_no_absolute_path() -> None:
+    assert InputError("c", "m", place=Place("/secret/place/gold.jsonl", 1)).as_json() == {
+        "code": "c",
+        "message": "m",
+        "file": "gold.jsonl",
+        "line": 1,
+        "field": None,
+        "expected": None,
+        "found": None,
+        "advice": None,
+    }
+    assert InputError("c", "m", place=Place("data/gold.jsonl")).as_json()["file"] == "data/gold.jsonl"
+
+
+def test_advice_names_the_nearest_word_or_nothing() -> None:
+    assert did_you_mean("strict_f", ["strict_f1", "parse_errors"]) == "did you mean strict_f1?"
+    assert did_you_mean("zzz", ["strict_f1"]) is None

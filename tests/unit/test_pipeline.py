@@ -1,0 +1,212 @@
+"""The whole line: files and memory give the same, gates decide the status, mistakes stop it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldgate
+from goldgate.core.gate import Gate
+from goldgate.errors import ConfigError, InputError
+
+from .helpers import SCHEMA, Json, answer, event, gate, gold, judge, protocol, scorer
+
+GOLDS = [
+    gold(event("质押", ("质押方", "甲公司"), ("数量", "100")), text="甲公司质押100股", identity="a"),
+    gold(event("Sue", ("plaintiff", "Bob")), text="Bob sues", identity="b"),
+    gold(text="nothing", identity="c"),
+    gold(event("质押", ("质押方", "乙")), identity="d"),
+]
+PREDICTIONS: list[Json] = [
+    {
+        "id": "a",
+        "response": f"<think>质押</think>```json\n{answer(event('质押', ('质押方', '甲'), ('数量', 100)))}\n```",
+    },
+    {"id": "b", "events": [event("Sue", ("plaintiff", "bob"), ("date", "today"))]},
+    {"id": "c", "response": "[]"},
+]
+
+
+def write(path: Path, records: list[Json]) -> Path:
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_numbers_of_a_small_evaluation_by_hand() -> None:
+    evaluation = judge(GOLDS, PREDICTIONS, SCHEMA, schema_mode="schema_strict")
+    main = {
+        name: (metric["numerator"], metric["denominator"]) if "numerator" in metric else metric["value"]
+        for name, metric in evaluation.report["metrics"]["main"].items()
+    }
+    assert main == {
+        # P: a 甲, 100; b bob, today = 4. G: a 甲公司, 100; b bob; d 乙 = 4. TP: 100, bob
+        "strict_precision": (2, 4),
+        "strict_recall": (2, 4),
+        "strict_f1": (4, 8),
+        # and 甲 in 甲公司
+        "relaxed_precision": (3, 4),
+        "relaxed_recall": (3, 4),
+        "relaxed_f1": (6, 8),
+        # types predicted: a 1, b 1; gold: a 1, b 1, d 1
+        "type_precision": (2, 2),
+        "type_recall": (2, 3),
+        "type_f1": (4, 5),
+        "total_samples": 4,
+        "missing_predictions": 1,
+        "parse_raw_success": 3,
+        "parse_repair_success": 0,
+        "parse_errors": 1,
+        "parse_extraction_failures": 0,
+        # a has a number, d did not parse
+        "schema_compliance_rate": (2, 4),
+        # a: 甲, 100; b: bob, today (not in the text). c has a text, too; d has none
+        "hallucination_rate": (1, 3),
+        "hallucination_entity_rate": (1, 4),
+        "hallucination_unchecked": 1,
+    }
+
+
+def test_files_and_memory_give_the_same_report_but_for_the_inputs(tmp_path: Path) -> None:
+    paths = write(tmp_path / "g.jsonl", GOLDS), write(tmp_path / "p.jsonl", PREDICTIONS)
+    from_files = goldgate.evaluate_files(*paths, None, protocol()).report
+    in_memory = judge(GOLDS, PREDICTIONS).report
+    assert from_files.pop("inputs") != in_memory.pop("inputs")
+    assert from_files == in_memory
+
+
+def test_report_has_no_clock_no_host_and_no_absolute_path(tmp_path: Path) -> None:
+    paths = write(tmp_path / "g.jsonl", GOLDS), write(tmp_path / "p.jsonl", PREDICTIONS)
+    first, second = (goldgate.evaluate_files(*paths, None, protocol()).to_json() for _ in range(2))
+    assert first == second
+    assert str(tmp_path) not in first
+
+
+def test_report_has_what_the_specification_asks_for() -> None:
+    report = judge(GOLDS, PREDICTIONS).report
+    for key in ("suite", "signature", "inputs", "breakdown", "errors", "gates", "status"):
+        assert key in report
+    assert report["protocol"]["version"] == "1.0"
+    assert report["metrics"]["version"] == "2.0"
+    assert report["metrics"]["main"]["parse_errors"] == {"value": 1}
+    assert report["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("gates", "status", "exit_status"),
+    [
+        pytest.param({}, "PASS", 0, id="no-gates"),
+        pytest.param({"strict_f1": gate(min="0.5")}, "PASS", 0, id="at-the-bound"),
+        pytest.param({"strict_f1": gate(min="0.50001")}, "FAIL", 1, id="below"),
+        pytest.param({"parse_errors": gate(max="0")}, "FAIL", 1, id="count"),
+        pytest.param({"cot_faithfulness": gate(min="0")}, "FAIL", 1, id="not-evaluable"),
+    ],
+)
+def test_gates_decide_the_status(gates: dict[str, Gate], status: str, exit_status: int) -> None:
+    evaluation = judge(GOLDS, PREDICTIONS, gates=gates)
+    assert (evaluation.status, evaluation.exit_status, evaluation.passed) == (status, exit_status, status == "PASS")
+    assert [entry["metric"] for entry in evaluation.report["gates"]] == list(gates)
+
+
+def test_gate_on_a_metric_that_does_not_exist_is_a_configuration_error(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.yaml"
+    path.write_text("metrics: {schema: {mode: syntax_only}}\ngates:\n  strict_f: {min: 0.5}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        goldgate.evaluate([], [], None, path)
+    error = caught.value
+    assert (error.code, error.place.line, error.advice) == ("protocol.unknown_metric", 3, "did you mean strict_f1?")
+
+
+def test_mistakes_in_memory_name_the_record() -> None:
+    def refused(golds: list[Any], predictions: list[Any]) -> tuple[str, str | None]:
+        with pytest.raises(InputError) as caught:
+            judge(golds, predictions)
+        return caught.value.code, caught.value.place.file
+
+    one = gold(identity="a")
+    assert refused([one, one], []) == ("gold.duplicate_id", "gold record 2")
+    assert refused([{"events": []}], []) == ("gold.bad_id", "gold record 1")
+    assert refused(["x"], []) == ("gold.bad_id", "gold record 1")
+    answered = {"id": "a", "response": "[]"}
+    assert refused([one], [answered, answered]) == ("predictions.duplicate_id", "predictions record 2")
+    assert refused([], [answered]) == ("predictions.unknown_id", "predictions record 1")
+
+
+@pytest.mark.parametrize("line", [1, 2, 700], ids=["first", "second", "second-shard"])
+def test_malformed_record_in_a_file_has_its_line(tmp_path: Path, line: int) -> None:
+    golds: list[Json] = [gold(identity=str(number)) for number in range(1, 801)]
+    golds[line - 1]["events"] = [event("")]
+    with pytest.raises(InputError) as caught:
+        goldgate.evaluate_files(write(tmp_path / "g.jsonl", golds), write(tmp_path / "p.jsonl", []), None, protocol())
+    place = caught.value.place
+    assert (place.file, place.line, place.field) == (str(tmp_path / "g.jsonl"), line, "events[0].event_type")
+
+
+def test_malformed_prediction_in_a_file_has_its_line(tmp_path: Path) -> None:
+    golds = [gold(identity=name) for name in "abc"]
+    predictions: list[Json] = [{"id": "c", "response": "[]"}, {"id": "a", "response": None}]
+    paths = write(tmp_path / "g.jsonl", golds), write(tmp_path / "p.jsonl", predictions)
+    with pytest.raises(InputError) as caught:
+        goldgate.evaluate_files(*paths, None, protocol())
+    place = caught.value.place
+    assert (place.file, place.line, place.field) == (str(tmp_path / "p.jsonl"), 2, "response")
+
+
+def test_progress_counts_up_to_all_samples(tmp_path: Path) -> None:
+    golds = [gold(identity=str(number)) for number in range(1_234)]
+    steps: list[tuple[int, int]] = []
+    goldgate.evaluate_files(
+        write(tmp_path / "g.jsonl", golds),
+        write(tmp_path / "p.jsonl", []),
+        None,
+        protocol(),
+        progress=lambda done, total: steps.append((done, total)),
+    )
+    assert steps[-1] == (1_234, 1_234)
+    assert [done for done, _ in steps] == sorted({done for done, _ in steps})
+
+
+def test_numbers_in_files_keep_their_text_on_both_sides(tmp_path: Path) -> None:
+    gold_path, predicted_path = tmp_path / "g.jsonl", tmp_path / "p.jsonl"
+    events = '[{"event_type": "T", "arguments": [{"role": "r", "argument": 1.10}]}]'
+    gold_path.write_text(f'{{"id": "a", "events": {events}}}', encoding="utf-8")
+    predicted_path.write_text(f'{{"id": "a", "events": {events}}}', encoding="utf-8")
+    records = io.BytesIO()
+    evaluation = goldgate.evaluate_files(gold_path, predicted_path, None, protocol(), records=records)
+    assert evaluation["strict_f1"] == 1
+    assert json.loads(records.getvalue())["predicted"] == {"T": [["r", "1.10"]]}
+
+
+@pytest.mark.xfail(strict=True, reason="an empty list of prediction files ends in an IndexError")
+def test_no_prediction_files_at_all_means_all_are_missing(tmp_path: Path) -> None:
+    evaluation = goldgate.evaluate_files(write(tmp_path / "g.jsonl", GOLDS), [], None, protocol())
+    assert evaluation["missing_predictions"] == 4
+
+
+def test_scorer_for_one_response_gives_the_same_as_an_evaluation() -> None:
+    one = scorer().score(PREDICTIONS[0]["response"], GOLDS[0])
+    whole = judge(GOLDS[:1], PREDICTIONS[:1])
+    assert {name: metric.as_json() for name, metric in one.metrics.items()} == {
+        name: metric.as_json() for name, metric in whole.metrics.items()
+    }
+
+
+def test_sample_record_traces_the_numbers() -> None:
+    record = scorer(SCHEMA, schema_mode="schema_strict").score(PREDICTIONS[0]["response"], GOLDS[0]).record
+    assert record == {
+        "id": "a",
+        "parse": {"status": "raw", "method": "fenced", "repairs": (), "thought": "closed"},
+        "gold": {"质押": [("质押方", "甲公司"), ("数量", "100")]},
+        "predicted": {"质押": [("质押方", "甲"), ("数量", "100")]},
+        "relaxed_pairs": [{"predicted": ("质押", "质押方", "甲"), "gold": ("质押", "质押方", "甲公司")}],
+        "errors": [
+            {"error": "boundary", "side": "predicted", "unit": ("质押", "质押方", "甲")},
+            {"error": "boundary", "side": "gold", "unit": ("质押", "质押方", "甲公司")},
+        ],
+        "violations": [{"violation": "value_number", "path": "$[0].arguments[1].argument"}],
+        "hallucination": {"checked": 2, "unsupported": []},
+        "cot": None,
+    }
