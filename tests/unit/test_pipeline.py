@@ -180,7 +180,6 @@ def test_numbers_in_files_keep_their_text_on_both_sides(tmp_path: Path) -> None:
     assert json.loads(records.getvalue())["predicted"] == {"T": [["r", "1.10"]]}
 
 
-@pytest.mark.xfail(strict=True, reason="an empty list of prediction files ends in an IndexError")
 def test_no_prediction_files_at_all_means_all_are_missing(tmp_path: Path) -> None:
     evaluation = goldgate.evaluate_files(write(tmp_path / "g.jsonl", GOLDS), [], None, protocol())
     assert evaluation["missing_predictions"] == 4

@@ -114,14 +114,15 @@ def event_list(value: Any) -> EventList | None:
 
 def reads_as_events(value: Any) -> bool:
     """Whether a decoded value is meant as events: empty, or with something that has an event type."""
-    if isinstance(value, list):
-        return not value or is_event(value[0]) or any(is_event(item) for item in value)
-    return event_list(value) is not None
+    if isinstance(value, dict):
+        listed = event_list(value)
+        return listed is not None and (listed.path != "$" or is_event(value))
+    return isinstance(value, list) and (not value or is_event(value[0]) or any(is_event(item) for item in value))
 
 
 def is_event(value: Any) -> bool:
-    """Whether a decoded value is meant as one event."""
-    return isinstance(value, dict) and "event_type" in value
+    """Whether a decoded value is meant as one event, and is not a template with `...` for its type."""
+    return isinstance(value, dict) and isinstance(value.get("event_type"), str)
 
 
 def read_events(events: EventList, source: str | bytes | None, roles: AllowedRoles | None = None) -> Events:
@@ -286,7 +287,7 @@ class _Walk:
             return (value.text,)
         if type(value) is int or type(value) is float:
             self._note(Violation.VALUE_NUMBER, number, path)
-            self.inexact = self.inexact or type(value) is float
+            self.inexact = self.inexact or type(value) is float or value == 0  # -0 is read as 0
             return (repr(value),)
         self._note(Violation.VALUE_INVALID, number, path)
         return ()
@@ -310,6 +311,8 @@ class _Walk:
 
 def _with_number_texts(source: str | bytes) -> Any:
     try:
+        if "\\ud" in str(source).lower():  # half of a surrogate pair would come back with the numbers
+            return None
         return json.loads(source, parse_int=number_text, parse_float=NumberText)
     except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
         return None

@@ -76,7 +76,7 @@ def load_event_schema(path: str | Path) -> EventSchema:
     text, sha256 = read_text(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):
-        return _from_lines([(number, parse_json(line, file, "schema")) for number, line in lines], file, sha256)
+        return _from_lines([(number, parse_json(line, file, "schema", number)) for number, line in lines], file, sha256)
     value = parse_json(text, file, "schema")
     if isinstance(value, dict) and "event_types" not in value and "event_type" in value:
         return _from_lines([(1, value)], file, sha256)

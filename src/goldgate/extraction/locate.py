@@ -39,6 +39,7 @@ class Candidate:
     source: str | None = None
     steps: frozenset[Step] | set[Step] = frozenset()
     complete: bool = True
+    exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
@@ -54,6 +55,7 @@ _LOOKS_LIKE_JSON = re.compile(r"[\[{｛［【]\s*(?:[\[\]{}｛｝［］\"'“”
 _BETWEEN = re.compile(r"(?>[\s,，、;；]++|//[^\n]*+|#[^\n]*+|/\*.*?\*/|\d{1,4}+[.)、:：]|[-*•])*+", re.DOTALL)
 _SOMETHING = re.compile(r"\S")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
+_QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 
@@ -199,6 +201,9 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     in_remains = False  # what follows may belong to an answer that could not be read to its end
     while opening is not None:
         start = opening.start()
+        if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
+            opening = _OPENING.search(text, start + 1, limit)
+            continue
         reading = read_tolerantly(text, start, limit)
         if reading.value is not None:
             is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
@@ -218,6 +223,8 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
         if position >= limit:
             break
         opening = _OPENING.search(text, position, limit)
+        if opening is not None and "\n\n" in text[position : opening.start()]:
+            in_remains = False  # a new paragraph
     return found
 
 
@@ -230,7 +237,7 @@ def _decoded(text: str, start: int, reading: Reading, segment: _Segment) -> Cand
             value = orjson.loads(source)
         except orjson.JSONDecodeError:  # such as a space that JSON does not know
             source, steps = None, {Step.LENIENT_SYNTAX}
-    return Candidate(start, reading.end, segment.method, value, True, source, steps, reading.complete)
+    return Candidate(start, reading.end, segment.method, value, True, source, steps, reading.complete, reading.value)
 
 
 def _is_argument_list(text: str, start: int) -> bool:
@@ -256,8 +263,8 @@ def _rows(text: str, values: list[Candidate]) -> list[Candidate]:
         row.end = candidate.end
         if is_event(candidate.value):
             if isinstance(row.value, dict):
-                row.value, row.source = [row.value], None
-            row.value.append(candidate.value)
+                row.value, row.source = [row.exact], None
+            row.value.append(candidate.exact)
             row.steps = row.steps | candidate.steps | {Step.JOINED_OBJECTS}
         else:  # the row broke off before this object had a type
             row.steps = row.steps | {Step.DROPPED_TRUNCATED_VALUE}

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from goldgate.extraction.quoted import BLANK, QUOTES, opens_string, read_quoted
+from goldgate.extraction.quoted import BLANK, QUOTES, Place, opens_string, read_quoted
 from goldgate.extraction.repair_step import Step
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
@@ -65,6 +65,11 @@ _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"'“”{\[]|[,，](?=\d)){0,200}")
+_ENDS_NUMBER = re.compile(r"\s*(?:[,，、;；}\]｝］】]|//|/\*|#|\Z)")
+_ENDS_UNQUOTED = re.compile(
+    rf"[}}\]｝］】]|[,，](?:\s*(?:[{QUOTES}}}\]｝］】]|\\\"|//|/\*|#|\Z|[^\W\d]\w{{0,40}}\s?[:：]))"
+)
+_WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 _WORD = re.compile(r"-?[^\W\d]\w*")
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
@@ -162,6 +167,8 @@ class _Reader:
                 continue
             if after_value:
                 if structure is None and character not in QUOTES:
+                    if self._skip_text():
+                        continue
                     return self._broken_off(Step.CUT_AT_ERROR)
                 if structure == ":":
                     return self._broken_off(Step.CUT_AT_ERROR)
@@ -190,6 +197,8 @@ class _Reader:
                 self.pos = self.limit
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
             if value is _UNREADABLE:
+                if self._skip_text():
+                    continue
                 return self._broken_off(Step.CUT_AT_ERROR)
             if value is not _SKIPPED:
                 top.put(value)
@@ -295,7 +304,7 @@ class _Reader:
         """Read `"key":` into the open object; the step to record if it cannot be read."""
         key: object
         if opens_string(self.text, self.pos):
-            key = self._read_string()
+            key = self._read_string(Place.KEY)
         elif character in ".…":
             return None if self._skip_ellipsis() else Step.CUT_AT_ERROR
         else:
@@ -318,22 +327,27 @@ class _Reader:
         if colon_character == "：":
             self.steps.add(Step.FULLWIDTH_PUNCTUATION)
         self.pos += 1
+        if key in top.value:  # two objects run together: what follows must not mix with what came before
+            self.steps.add(Step.REPEATED_KEYS)
+            top.value.clear()
         top.key = str(key)
         return None
 
     def _read_scalar(self, character: str) -> object:
         text, limit = self.text, self.limit
         if opens_string(text, self.pos):
-            return self._read_string()
+            return self._read_string(Place.VALUE if self._key_is_due_a_value() else Place.ITEM)
         if character in ".…":
             return _SKIPPED if self._skip_ellipsis() else _UNREADABLE
         in_object = self._key_is_due_a_value()
         number = _NUMBER.match(text, self.pos, limit)
-        if number is not None and not (in_object and _MORE_DIGITS.match(text, number.end(), limit)):
+        if number is not None:
             if number.end() == limit:
                 return _TRUNCATED  # 12 may be the beginning of 1,200
-            self.pos = number.end()
-            return NumberText(number.group())
+            thousands = in_object and _MORE_DIGITS.match(text, number.end(), limit)
+            if _ENDS_NUMBER.match(text, number.end(), limit) and not thousands:
+                self.pos = number.end()
+                return NumberText(number.group())
         word = _WORD.match(text, self.pos, limit)
         if word is not None and word.group() in _LITERALS:
             value, step = _LITERALS[word.group()]
@@ -350,11 +364,25 @@ class _Reader:
         end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
         if end == self.limit:
             return _TRUNCATED
-        if not bare.group().strip() or self.text[end] not in ",}]，｝］":
+        if not bare.group().strip() or not _ENDS_UNQUOTED.match(self.text, end, self.limit):
             return _UNREADABLE
         self.steps.add(Step.UNQUOTED_VALUES)
         self.pos = end
         return bare.group().strip()
+
+    def _skip_text(self) -> bool:
+        """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
+        top = self.stack[-1]
+        if isinstance(top.value, list) and not (top.value and isinstance(top.value[-1], (dict, list))):
+            return False  # [see above] is prose
+        if top.key is not None:
+            return False
+        words = _WORDS.match(self.text, self.pos, self.limit)
+        if words is None:
+            return False
+        self.steps.add(Step.SKIPPED_TEXT)
+        self.pos = words.end()
+        return True
 
     def _skip_ellipsis(self) -> bool:
         for dots in ("...", "…"):
@@ -364,7 +392,7 @@ class _Reader:
                 return True
         return False
 
-    def _read_string(self) -> object:
+    def _read_string(self, place: Place) -> object:
         """The string that begins here, or `_TRUNCATED` if it breaks off."""
-        text, self.pos = read_quoted(self.text, self.pos, self.limit, self.steps)
+        text, self.pos = read_quoted(self.text, self.pos, self.limit, self.steps, place)
         return _TRUNCATED if text is None else text

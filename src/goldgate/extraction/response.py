@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from goldgate.extraction.event import reads_as_events
+from goldgate.extraction.event import event_list, reads_as_events
 from goldgate.extraction.locate import Candidate, Method, locate
 from goldgate.extraction.repair_step import Step
 from goldgate.extraction.thoughts import DEFAULT_THOUGHT_TAGS, ThoughtState, cut_thoughts
@@ -64,14 +64,23 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
             pass
     visible, thought, state, tail = cut_thoughts(stripped, thought_tags)
     if tail is not None:
+        answer = locate(stripped)
+        in_answer = answer is not None and answer.start < len(stripped) - len(tail) <= answer.end
+        if answer is not None and in_answer and not answer.steps and _yields_events(answer):
+            return _parsed(answer, stripped, "", ThoughtState.NONE)  # the tag stands in a string of the answer
         answer = locate(tail)
-        if answer is not None and answer.decoded and reads_as_events(answer.value):
+        if answer is not None and _yields_events(answer):
             return _parsed(answer, tail, thought, state)
         thought += tail
     answer = locate(visible)
     if answer is None:
         return Parsed(Status.ERROR, Method.NO_JSON_FOUND, thought_state=state, thought=thought, preamble=visible)
     return _parsed(answer, visible, thought, state)
+
+
+def _yields_events(answer: Candidate) -> bool:
+    """Whether there is at least one event in it: an empty list in a thought is no answer."""
+    return answer.decoded and reads_as_events(answer.value) and bool(event_list(answer.value).items)  # type: ignore[union-attr]
 
 
 def _encodable(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from goldgate.errors import ConfigError, Place
 
+MAX_DIGITS = 40
 MAX_NODES = 100_000  # a YAML alias can repeat itself into billions
 
 
@@ -53,7 +54,7 @@ def parse_yaml(text: str, file: str) -> Tree:
     return tree
 
 
-def parse_json(text: str, file: str, code: str) -> Any:
+def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
     """A JSON document in which a duplicate key, NaN and Infinity are errors."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def parse_json(text: str, file: str, code: str) -> Any:
         raise ConfigError(
             f"{code}.not_json",
             "this is not JSON",
-            place=Place(file, problem.lineno),
+            place=Place(file, problem.lineno + first_line - 1),
             found=f"{problem.msg} at column {problem.colno}",
         ) from None
     except RecursionError:
@@ -143,5 +144,9 @@ def _scalar(tag: str, text: str) -> Any:
             number = Decimal(text.replace("_", ""))
         except InvalidOperation:
             return text
-        return number if number.is_finite() else text
+        # 1e-99999999 is a number, but comparing with it exactly would take forever.
+        sensible = (
+            number.is_finite() and abs(number.adjusted()) < MAX_DIGITS and len(number.as_tuple().digits) < MAX_DIGITS
+        )
+        return number if sensible else text
     return text

@@ -87,8 +87,8 @@ class RecordStore:
 
     def read_many(self, locations: array[int], lengths: array[int]) -> list[bytes]:
         """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
-        if not locations:
-            return []
+        if not any(lengths):
+            return [b""] * len(lengths)
         first, end = min(locations), max(map(int.__add__, locations, lengths))
         if end - first <= sum(lengths) + len(lengths) * _GAP:
             block = self.read(first, end - first)

@@ -86,7 +86,6 @@ def test_mistake_in_published_lines_has_its_line(tmp_path: Path) -> None:
     assert (error.expected, error.place.line) == ("every event type once", 4)
 
 
-@pytest.mark.xfail(strict=True, reason="the line of a published line that is not JSON is counted within that line")
 def test_published_line_that_is_not_json_has_its_line(tmp_path: Path) -> None:
     error = refused(tmp_path, DUEE_LINES + '{"event_type": "x", "role_list": [}\n')
     assert (error.code, error.place.line) == ("schema.not_json", 3)

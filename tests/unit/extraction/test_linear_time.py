@@ -96,7 +96,6 @@ def test_gap_between_two_events_is_read_in_linear_time(piece: str) -> None:
     assert grows_linearly(short, long)
 
 
-@pytest.mark.xfail(strict=True, reason="strict_span looks at every line for every argument")
 def test_thought_of_many_lines_is_checked_in_linear_time() -> None:
     checker = scorer(SCHEMA, cot=CotSettings(enabled=True))
 

