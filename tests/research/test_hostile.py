@@ -113,6 +113,17 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark(outputs: Path) -> None:
     assert counts(evaluation, "evidence_coverage_rate") == (1, 1)
 
 
+@pytest.mark.parametrize("last", [10**9, 10**12, 10**15, 2**63 - 1, 2**64 - 1])
+def test_step_numbers_beyond_all_reason(outputs: Path, last: int) -> None:
+    run = write_run(outputs)
+    log = '{"run_id": "r1", "step_id": %s, "event_type": "x", "payload": {}}\n'
+    (run / "events.jsonl").write_text(log % 1 + log % last)
+    evaluation = judged(outputs.parent)
+    assert counts(evaluation, "manifest_integrity") == (1, last)
+    bound = evaluation.report["metrics"]["main"]["manifest_integrity"]["lower_bound"]
+    assert 0 <= bound <= 1e-6
+
+
 def test_integers_beyond_all_bounds(outputs: Path) -> None:
     run = write_run(outputs)
     log = '{"run_id": "r1", "step_id": %s, "event_type": "x", "payload": {}}\n'

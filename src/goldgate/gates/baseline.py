@@ -23,6 +23,7 @@ from goldgate.stats.beta_binomial import quantile
 FORMAT_VERSION = 1  # of a baseline record
 KIND = "baseline"
 FALSE_ALARM_RATE = Decimal("0.05")
+MOST_FURTHER = 1_000_000
 FEW_TRIALS = 20  # fewer leave a proposal that says next to nothing
 _DIGITS = 4  # of a proposed threshold
 
@@ -162,7 +163,8 @@ def _proposal(name: str, gate: Gate, reports: list[dict[str, Any]], chance: Deci
         "by_report": [f"{metric['numerator']}/{metric['denominator']}" for metric in measured],
         "proposal": None,
     }
-    further = trials // len(reports)  # the next evaluation is taken to be as large as these were on average
+    # The next evaluation is taken to be as large as these were on average; beyond a million it makes no difference.
+    further = min(trials // len(reports), MOST_FURTHER)
     if not further:
         return entry
     if trials < FEW_TRIALS:

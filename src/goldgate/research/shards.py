@@ -75,6 +75,8 @@ class RunJudge:
         self.settings = settings
 
     def __reduce__(self) -> tuple[object, ...]:
+        if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
+            return (RunJudge, (self.root, self.golden, self.settings))
         # It goes along with every shard: the golden queries, which may be many, are read again instead.
         return (_make, (self.root, self.golden.path, self.golden.sha256, self.settings))
 

@@ -53,4 +53,4 @@ def at_least(hits: int, trials: int, rate: float) -> float:
         total += term
         if term < total * _NEGLIGIBLE:
             break
-    return exp(first) * total
+    return min(1.0, exp(min(first, 0.0)) * total)  # the logarithm of a chance; of absurd counts it may come out above 0
