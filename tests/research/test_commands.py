@@ -189,12 +189,12 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
     assert "\x1b" not in render_research_text(report) + render_research_markdown(report)
 
 
-def test_large_counts_still_fit_the_terminal(tmp_path: Path) -> None:
-    write_golden(tmp_path)
+def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), *(query(f"Other {number}?") for number in range(100)))
     write_run(
         tmp_path / "outputs", events='{"run_id": "r1", "step_id": 900000000000, "event_type": "x", "payload": {}}\n'
     )
-    text = render_research_text(judged(tmp_path).report)
+    text = render_research_text(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
     assert max(map(len, text.splitlines())) <= 80
     assert "bounds: evidence_coverage_rate 0.0500" in text
 

@@ -22,12 +22,7 @@ def render_research_text(report: dict[str, Any]) -> str:
     if report.get("error"):
         return render_error(report["error"]) + render_problems(report["error"])
     sections = [
-        [
-            visible(
-                f"{report['status']}  goldgate research: {research_shown.headline(report)}, "
-                f"protocol {report['protocol']['name']} {report['protocol']['version']}"
-            )
-        ],
+        _headline(report),
         _gates(report),
         _evidence(report),
         _companions(report),
@@ -55,6 +50,14 @@ def render_problems(error: dict[str, Any]) -> str:
     if len(problems) > SHOWN_PROBLEMS:
         lines.append(f"{_INDENT}… and {len(problems) - SHOWN_PROBLEMS} more (the JSON report has all)")
     return "\n".join(["All problems", *lines]) + "\n"
+
+
+def _headline(report: dict[str, Any]) -> list[str]:
+    judged = f"{report['status']}  goldgate research: {research_shown.headline(report)}"
+    protocol = visible(f"protocol {report['protocol']['name']} {report['protocol']['version']}")
+    if len(judged) + len(protocol) + 2 <= COLUMNS:
+        return [f"{judged}, {protocol}"]
+    return [judged, _fitted(f"    {protocol}")]
 
 
 def _gates(report: dict[str, Any]) -> list[str]:
