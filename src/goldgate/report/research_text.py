@@ -139,13 +139,13 @@ def _origin(report: dict[str, Any]) -> list[str]:
     rows = [("metrics.version", report["metrics"]["version"])]
     rows += [(name, f"sha256 {digest[:SHOWN_DIGEST]}") for name, digest in research_shown.inputs(report)]
     lines = ["Where the numbers come from", *table(rows, 2)]
-    line = f"{_INDENT}signature        "
-    for part in visible(report["signature"]).split("|"):
-        if len(line) + len(part) + 1 > COLUMNS:
-            lines.append(line)
-            line = _INDENT + " " * 17
-        line += part + "|"
-    return [*lines, line.rstrip("|")]
+    label, room = f"{_INDENT}signature        ", COLUMNS - len(_INDENT) - 17
+    signature = visible(report["signature"])
+    while signature:  # cut behind a `|` if there is one: it can be put together again by joining the lines
+        cut = len(signature) if len(signature) <= room else signature.rfind("|", 0, room) + 1 or room
+        lines.append(label + signature[:cut])
+        label, signature = " " * len(label), signature[cut:]
+    return lines
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
