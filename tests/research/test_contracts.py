@@ -45,6 +45,8 @@ def valid(schema: dict[str, Any], value: Any, root: dict[str, Any] | None = None
         return False
     if "minimum" in schema and isinstance(value, int) and value < schema["minimum"]:
         return False
+    if isinstance(value, list) and len(value) < schema.get("minItems", 0):
+        return False
     if isinstance(value, list) and "items" in schema:
         return all(valid(schema["items"], item, root) for item in value)
     if isinstance(value, dict):
@@ -81,7 +83,7 @@ def spoiled(value: Any) -> list[Any]:
             found.append({key: item for key, item in value.items() if key != name})
             found += [{**value, name: inner} for inner in spoiled(value[name])]
     elif isinstance(value, list):
-        found.append({})
+        found += [{}, []] if value and isinstance(value[0], dict) else [{}]
         for number, item in enumerate(value):
             found += [[*value[:number], inner, *value[number + 1 :]] for inner in spoiled(item)]
     else:

@@ -82,6 +82,7 @@ def test_golden_that_cannot_be_read_at_all(tmp_path: Path) -> None:
     with pytest.raises(InputError) as missing:
         load_golden(tmp_path / "nowhere.json")
     assert missing.value.code == "golden.missing"
+    assert "required_evidence_ids" in str(missing.value.expected)
     with pytest.raises(InputError) as folder:
         load_golden(tmp_path)
     assert folder.value.code == "golden.is_a_directory"

@@ -23,6 +23,13 @@ class AtLeast:
     least: int
 
 
+@dataclass(frozen=True, slots=True)
+class NotEmpty:
+    """A rule for a list."""
+
+    expected: str
+
+
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
 StepNumber = Annotated[int, AtLeast(0)]
@@ -50,15 +57,18 @@ class GoldenQuery(TypedDict):
     notes: NotRequired[str]
 
 
+Queries = Annotated[list[GoldenQuery], NotEmpty("at least one query")]
+
+
 class GoldenFile(TypedDict):
     """Golden queries with the index that they were made for."""
 
     schema_version: str | int
     pins: NotRequired[Pins]
-    queries: list[GoldenQuery]
+    queries: Queries
 
 
-GoldenQueries = list[GoldenQuery] | GoldenFile
+GoldenQueries = Queries | GoldenFile
 
 
 class Span(TypedDict):

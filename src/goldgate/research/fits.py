@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple, is_typeddict
 
 from goldgate.errors import describe
-from goldgate.research.contracts import AtLeast, Matching
+from goldgate.research.contracts import AtLeast, Matching, NotEmpty
 
 Fits = Callable[[object], bool]
 
@@ -63,6 +63,11 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
         for number, item in enumerate(value):
             yield from problems(arguments[0], item, f"{pointer}/{number}")
         return
+    if origin is typing.Annotated and not fits(arguments[0])(value):
+        base = arguments[0]
+        if typing.get_origin(base) is list and isinstance(value, list):
+            yield from problems(base, value, pointer)
+            return
     if origin in (types.UnionType, typing.Union):
         alike = [option for option in arguments if _same_container(option, value)]
         if len(alike) == 1:
@@ -164,6 +169,8 @@ class _Expressions:
     def _rule(self, rule: object, variable: str) -> str:
         if isinstance(rule, AtLeast):
             return f"{variable} >= {rule.least}"
+        if isinstance(rule, NotEmpty):
+            return f"{variable} != []"
         assert isinstance(rule, Matching)
         return f"{self._name(re.compile(rule.pattern).search)}({variable}) is not None"
 
@@ -174,7 +181,7 @@ class _Expressions:
 
 
 def _rule_words(rule: object) -> str | None:
-    if isinstance(rule, Matching):
+    if isinstance(rule, (Matching, NotEmpty)):
         return rule.expected
     return f"an integer from {rule.least}" if isinstance(rule, AtLeast) else None
 
@@ -182,4 +189,5 @@ def _rule_words(rule: object) -> str | None:
 def _same_container(kind: Any, value: object) -> bool:
     if isinstance(value, dict):
         return is_typeddict(kind)
-    return isinstance(value, list) and typing.get_origin(kind) is list
+    base = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+    return isinstance(value, list) and typing.get_origin(base) is list

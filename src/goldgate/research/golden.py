@@ -13,8 +13,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.readers.text_file import read_text
-from goldgate.research.contracts import GoldenFile, GoldenQuery, Pins
+from goldgate.readers.text_file import TextFile, read_text
+from goldgate.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
 from goldgate.research.finding import Finding
 from goldgate.research.fits import Problem, escape, fits, problems
 from goldgate.research.fold import nfc
@@ -79,7 +79,7 @@ class GoldenError(InputError):
 def load_golden(path: str | Path) -> Golden:
     """Read a golden queries file; whatever is wrong with it is a GoldenError that lists all of it."""
     file = str(path)
-    text, sha256 = read_text(path, KIND)
+    text, sha256 = _read(path)
     parsed = parse_golden(text, file)
     merged, contradictions, findings = _merge(parsed, PurePath(file).name)
     if parsed.problems or contradictions:
@@ -107,7 +107,7 @@ class ParsedGolden:
 def parse_golden(text: str, file: str) -> ParsedGolden:
     """What the file holds; a GoldenError only where it is no JSON at all."""
     value = _decoded(text, file)
-    shape = GoldenFile if isinstance(value, dict) else list[GoldenQuery]  # the form that was meant
+    shape = GoldenFile if isinstance(value, dict) else Queries  # the form that was meant
     found = [*_ambiguous(value, ""), *problems(shape, value)]
     pins: dict[str, str] = {}
     start, queries = "", value
@@ -116,8 +116,6 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
         start, queries = "/queries", value.get("queries")
         if fits(Pins)(value.get("pins")):
             pins = dict(value["pins"])
-    if queries == []:
-        found.append(Problem(start, "at least one query", "an empty list"))
     numbered = enumerate(queries if isinstance(queries, list) else ())
     right = {f"{start}/{number}": query for number, query in numbered if fits(GoldenQuery)(query)}
     return ParsedGolden(right, pins, found)
@@ -126,6 +124,16 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
 def match_key(objective: str) -> str:
     """Objectives are the same after NFC and collapse of white space; case and compatibility forms stay distinct."""
     return " ".join(nfc(objective).split())
+
+
+def _read(path: str | Path) -> TextFile:
+    try:
+        return read_text(path, KIND)
+    except InputError as error:  # whoever has no golden file needs to know what one is
+        error.expected = (
+            "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
+        )
+        raise
 
 
 class _TwiceKeyed(dict[str, Any]):

@@ -10,7 +10,16 @@ from typing import Any, is_typeddict
 
 from goldgate.protocol.model import Protocol
 from goldgate.protocol.shape import Share
-from goldgate.research.contracts import AtLeast, Chunk, Event, GoldenQueries, Manifest, Matching, ResearchOutput
+from goldgate.research.contracts import (
+    AtLeast,
+    Chunk,
+    Event,
+    GoldenQueries,
+    Manifest,
+    Matching,
+    NotEmpty,
+    ResearchOutput,
+)
 from goldgate.research.report_contract import Report
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -109,5 +118,7 @@ class _Generator:
 def _rule(rule: object) -> dict[str, Any]:
     if isinstance(rule, Matching):
         return {"pattern": rule.pattern}
+    if isinstance(rule, NotEmpty):
+        return {"minItems": 1}
     assert isinstance(rule, AtLeast)
     return {"minimum": rule.least}
