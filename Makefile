@@ -35,6 +35,7 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 bench: $(VENV)/.api ## measure speed and memory
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/generation.py
+	$(BIN)/python benchmarks/research.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt

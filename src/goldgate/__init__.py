@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "evaluate_files",
+    "evaluate_outputs",
     "load_event_schema",
     "load_protocol",
     "load_scorer",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from goldgate.protocol.load import load_protocol
     from goldgate.protocol.model import Protocol
     from goldgate.report import render
+    from goldgate.research.evaluate import evaluate_outputs
 else:
     _HOMES = {
         "Evaluation": "goldgate.core.evaluation",
@@ -46,6 +48,7 @@ else:
         "Scorer": "goldgate.extraction.scorer",
         "evaluate": "goldgate.pipeline",
         "evaluate_files": "goldgate.pipeline",
+        "evaluate_outputs": "goldgate.research.evaluate",
         "load_event_schema": "goldgate.extraction.event_schema",
         "load_protocol": "goldgate.protocol.load",
         "load_scorer": "goldgate.pipeline",

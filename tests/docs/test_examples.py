@@ -24,11 +24,12 @@ from goldgate.extraction.repair_step import Step
 from goldgate.extraction.scorer import known_metrics
 from goldgate.protocol.load import load_protocol
 from goldgate.protocol.model import Protocol
+from goldgate.research.measures import known_metrics as known_research_metrics
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits
 
 FILE_NAME = re.compile(r"# file: (\S+)\n")
-LINKED = ("examples", "evaluate.py", "src")  # what the examples use of the repository
+LINKED = ("examples", "evaluate.py", "src", "eval", "scripts")  # what the examples use of the repository
 
 
 @pytest.fixture
@@ -103,7 +104,8 @@ def test_protocols_in_the_docs_load(root: Path) -> None:
     assert protocols
     for text in protocols:
         (root / "protocol.yaml").write_text(text, encoding="utf-8")
-        assert load_protocol(root / "protocol.yaml").protocol.gates.keys() <= known_metrics(Protocol())
+        known = known_metrics(Protocol()) | known_research_metrics()
+        assert load_protocol(root / "protocol.yaml").protocol.gates.keys() <= known
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

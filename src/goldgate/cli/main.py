@@ -15,6 +15,11 @@ COMMANDS = {
     "extraction": ("goldgate.cli.extraction", "extraction_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
+    "research": ("goldgate.cli.research", "research_command"),
+    "validate": ("goldgate.cli.validate", "validate_command"),
+    "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
+    "baseline": ("goldgate.cli.baseline", "baseline_command"),
+    "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }
 
 

@@ -87,10 +87,21 @@ class GenerationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ResearchSettings:
+    """The research suite: what a valid evidence record needs, and the record behind lowered gates."""
+
+    require: Literal["quote_or_span", "quote_and_span"] = "quote_or_span"
+    require_verbatim: bool = False
+    max_file_megabytes: Decimal = Decimal(64)
+    baseline: str | None = None  # a file, named from the protocol's own folder
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """A whole protocol file."""
 
     protocol: ProtocolInfo = ProtocolInfo()
     metrics: MetricSettings = MetricSettings()
+    research: ResearchSettings = ResearchSettings()
     gates: dict[str, Gate] = field(default_factory=dict)
     generation: GenerationSettings = field(default_factory=GenerationSettings)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 Report = dict[str, Any]
 Renderer = Callable[[Report], str]
 
+RESEARCH = "research"  # the suite whose reports are laid out otherwise
+
 
 def _json(report: Report) -> str:
     from goldgate.core.evaluation import render_json
@@ -19,12 +21,20 @@ def _json(report: Report) -> str:
 
 
 def _text(report: Report) -> str:
+    if report["suite"] == RESEARCH:
+        from goldgate.report.research_text import render_research_text
+
+        return render_research_text(report)
     from goldgate.report.text import render_text
 
     return render_text(report)
 
 
 def _markdown(report: Report) -> str:
+    if report["suite"] == RESEARCH:
+        from goldgate.report.research_markdown import render_research_markdown
+
+        return render_research_markdown(report)
     from goldgate.report.markdown import render_markdown
 
     return render_markdown(report)

@@ -1,0 +1,15 @@
+"""Judge stored runs of a research agent: the same as `goldgate research`."""
+
+import sys
+from pathlib import Path
+
+try:
+    import goldgate  # noqa: F401  # installed?
+except ModuleNotFoundError:  # no: run from this checkout
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from goldgate.cli.research import research_command
+from goldgate.cli.start import start
+
+if __name__ == "__main__":
+    sys.exit(start(research_command, "scripts/eval.py"))

@@ -1,0 +1,57 @@
+"""`goldgate baseline`: stored reports into a baseline record, with the thresholds that they propose."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+import click
+
+from goldgate.cli.one_file import write_whole
+from goldgate.cli.run import guarded, say, show_error
+from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError
+
+
+@click.command("baseline", short_help="Collect stored reports into a baseline record.")
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
+@click.option("--out", required=True, metavar="FILE", help="Where the record goes.")
+@click.option(
+    "--false-alarm-rate",
+    default="0.05",
+    show_default=True,
+    metavar="RATE",
+    help="How often a gate at the proposed threshold may fail though nothing changed.",
+)
+@click.pass_context
+def baseline_command(context: click.Context, reports: tuple[str, ...], out: str, false_alarm_rate: str) -> None:
+    """Collect JSON reports of the research suite into a baseline record, and propose thresholds.
+
+    A protocol that sets a gate below its default names such a record as research.baseline.
+    """
+
+    def work() -> str:
+        from goldgate.core.evaluation import render_json
+        from goldgate.gates.baseline import make_baseline
+        from goldgate.report.baseline_text import render_baseline
+        from goldgate.research.settings import DEFAULT_GATES, SUITE
+
+        record = make_baseline(reports, SUITE, DEFAULT_GATES, _rate(false_alarm_rate))
+        write_whole(out, render_json(record), "--out")
+        return render_baseline(record)
+
+    outcome = guarded(work)
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        context.exit(outcome.exit_status)
+    context.exit(say(outcome, EXIT_PASSED))
+
+
+def _rate(text: str) -> Decimal:
+    try:
+        rate = Decimal(text)
+        if rate.is_finite() and 0 < rate < 1:
+            return rate
+    except InvalidOperation:
+        pass
+    raise ConfigError(
+        "option.wrong_value", "this false-alarm rate is not allowed", expected="a decimal between 0 and 1", found=text
+    )

@@ -1,0 +1,36 @@
+"""`goldgate validate`: check one run directory, for whoever writes an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goldgate.cli.check import FORMATS, carry_out_check
+
+
+@click.command("validate", short_help="Check the files of one run of a research agent.")
+@click.argument("run", metavar="RUN_DIR")
+@click.option("--protocol", metavar="FILE", help="Settings, as YAML. Without it: the defaults.")
+@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@click.pass_context
+def validate_command(context: click.Context, run: str, protocol: str | None, format: str) -> None:
+    """Check a run directory: files against their contracts, evidence against stored sources, steps and manifests.
+
+    Exit status: 0 no errors, 1 errors found, 2 it could not be carried out.
+    """
+
+    def check() -> tuple[dict[str, Any], str]:
+        from goldgate.research.evaluate import load_research_protocol, run_settings
+        from goldgate.research.validate import validate_run
+
+        result = validate_run(run, run_settings(load_research_protocol(protocol)[0].protocol))
+        facts = result.facts
+        valid = facts.structural + facts.verbatim + facts.chain
+        summary = (
+            f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
+            f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"
+        )
+        return result.as_json(), summary
+
+    context.exit(carry_out_check("validate", format, check))

@@ -1,0 +1,158 @@
+"""The shapes of the stored artifacts. These types read the files, and the JSON Schemas are generated from them.
+
+A decoded file that fits its type is used as it is; what an agent records beyond these fields is left alone.
+"""
+
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+from dataclasses import dataclass
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A rule for a string: a pattern that must be found in it, and what to call a string that has it."""
+
+    pattern: str  # understood alike by Python and by JSON Schema
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A rule for a number."""
+
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotEmpty:
+    """A rule for a list."""
+
+    expected: str
+
+
+Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
+Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
+StepNumber = Annotated[int, AtLeast(0)]
+
+StopReason = Literal["OBJECTIVE_ACHIEVED", "BUDGET_EXCEEDED", "NO_EVIDENCE", "HUMAN_REQUESTED", "SYSTEM_ERROR"]
+Status = Literal["verified", "candidate", "retracted"]
+
+
+class Pins(TypedDict, total=False):
+    """What evidence ids are bound to; every run must record the same."""
+
+    corpus_id: Words
+    index_id: Words
+    chunker: Words
+
+
+class GoldenQuery(TypedDict):
+    """An objective, the evidence that must be found for it, and whether there is enough to find."""
+
+    objective: Words
+    required_evidence_ids: list[Identifier]
+    evidence_sufficient: bool
+    id: NotRequired[Identifier]
+    tags: NotRequired[list[str]]
+    notes: NotRequired[str]
+
+
+Queries = Annotated[list[GoldenQuery], NotEmpty("at least one query")]
+
+
+class GoldenFile(TypedDict):
+    """Golden queries with the index that they were made for."""
+
+    schema_version: str | int
+    pins: NotRequired[Pins]
+    queries: Queries
+
+
+GoldenQueries = Queries | GoldenFile
+
+
+class Span(TypedDict):
+    """Code points of the chunk's text, the end exclusive."""
+
+    start: int
+    end: int
+
+
+class Provenance(TypedDict):
+    """Where the quoted text comes from; a source_id or an artifact_id must say something."""
+
+    source_id: NotRequired[str | None]
+    artifact_id: NotRequired[str | None]
+    uri: NotRequired[str | None]
+    content_hash: NotRequired[str | None]
+
+
+class Evidence(TypedDict):
+    """An entry of the ledger: a quote, a span or both, in a chunk, with provenance."""
+
+    evidence_id: Words
+    chunk_id: str
+    quote: NotRequired[str | None]
+    span: NotRequired[Span | None]
+    provenance: Provenance
+
+
+class Claim(TypedDict):
+    """What the agent states, and the evidence that it cites for it."""
+
+    claim_id: Words
+    statement: str
+    status: Status
+    evidence_ids: NotRequired[list[str]]
+    evidence: NotRequired[list[Evidence]]
+
+
+class ListedStep(TypedDict):
+    """A step as the output lists it."""
+
+    step_id: StepNumber
+
+
+class ResearchOutput(TypedDict):
+    """research_output.json: what a run came to."""
+
+    run_id: Words
+    objective: Words
+    stop_reason: StopReason
+    claims: list[Claim]
+    evidence: NotRequired[list[Evidence]]
+    steps: NotRequired[list[StepNumber | ListedStep]]
+    corpus_id: NotRequired[str | None]
+    index_id: NotRequired[str | None]
+    chunker: NotRequired[str | None]
+
+
+class Event(TypedDict):
+    """A line of events.jsonl. `objective`, `stop_reason`, and `claim_id` with `status`, are read from the payload."""
+
+    run_id: str
+    step_id: StepNumber | None
+    event_type: str
+    payload: dict[str, object]
+
+
+class Manifest(TypedDict):
+    """The context of one step: what was asked, what came up, what was taken."""
+
+    run_id: str
+    step_id: StepNumber
+    retrieval_query: str
+    candidate_chunk_ids: list[str]
+    selected_chunk_ids: list[str]
+
+
+class Chunk(TypedDict):
+    """A line of chunks.jsonl: the stored text that evidence points to."""
+
+    chunk_id: Words
+    source_id: str
+    text: str
+    artifact_id: NotRequired[str | None]
+    start_offset: NotRequired[int | None]
+    end_offset: NotRequired[int | None]
+    text_hash: NotRequired[str | None]

@@ -1,0 +1,72 @@
+"""Run files as values: one JSON value, or JSON Lines in which a bad line costs that line and is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from orjson import JSONDecodeError, loads
+
+from goldgate.readers.records import decode as decode_slowly
+
+
+class BadLine(str):
+    """Why a line of JSON Lines could not be decoded."""
+
+    __slots__ = ()
+
+
+class TornLine(BadLine):
+    """The same of a last line without an end of line: whoever wrote it did not finish."""
+
+    __slots__ = ()
+
+
+def decode(data: bytes) -> Any:
+    """One JSON value; ValueError, with words for a reader, if it is not."""
+    try:
+        return loads(data)
+    except JSONDecodeError as problem:
+        try:
+            return decode_slowly(data)  # half a surrogate pair
+        except ValueError:
+            raise ValueError(_words(problem, data)) from None
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two decoded values are equal; two that are nested too deeply to compare are not."""
+    try:
+        return one == other
+    except RecursionError:
+        return False
+
+
+def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
+    """Line number and value of each line that is not blank; a BadLine stands for what is no JSON."""
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()  # behind the last end of line
+    try:
+        return enumerate([*map(loads, lines)], 1)  # all lines are right, as nearly always
+    except JSONDecodeError:
+        return _decode_each(lines, torn=not data.endswith(b"\n"))
+
+
+def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
+        try:
+            yield number, decode(line)
+        except ValueError as problem:
+            yield number, (TornLine if torn and number == len(lines) else BadLine)(problem)
+
+
+def _words(problem: JSONDecodeError, data: bytes) -> str:
+    if not data.strip():
+        return "the file is empty"
+    try:
+        data.decode()
+    except UnicodeDecodeError as wrong:
+        return f"not UTF-8 text: the byte 0x{data[wrong.start]:02x} at offset {wrong.start}"
+    return f"not JSON: {problem.msg} at line {problem.lineno} column {problem.colno}"

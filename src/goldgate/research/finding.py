@@ -1,0 +1,66 @@
+"""A finding: something in the stored artifacts that a reader of the report must know of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal, NamedTuple
+
+Severity = Literal["error", "warning", "hint"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+SHOWN_A_CODE = 20  # of one code in one run; the rest is one finding that says how many
+
+
+class Finding(NamedTuple):
+    """What, how bad, where, and in words. Files are named relative to the outputs."""
+
+    code: str
+    severity: Severity
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+
+    def as_json(self) -> dict[str, object]:
+        return {**self._asdict(), "message": cut(self.message)}
+
+
+def cut(text: str, longest: int = 500) -> str:
+    """The text, or its beginning: what comes from a run can be of any length."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+class Findings:
+    """The findings of one run, so many of a code and then their number."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._found: list[Finding] = []
+        self._counts: Counter[tuple[str, Severity]] = Counter()
+
+    def add(
+        self, code: str, severity: Severity, file: str, message: str, pointer: str = "", line: int | None = None
+    ) -> None:
+        self._counts[code, severity] += 1
+        if self._counts[code, severity] <= SHOWN_A_CODE:
+            name = f"{self.folder}/{file}" if file else self.folder
+            self._found.append(Finding(code, severity, name, line, pointer, cut(message)))
+
+    def listed(self) -> list[Finding]:
+        """All of them, in the order in which they were found."""
+        if not self._found:
+            return []
+        more = [
+            Finding(code, severity, self.folder, None, "", f"and {count - SHOWN_A_CODE} more findings of this kind")
+            for (code, severity), count in self._counts.items()
+            if count > SHOWN_A_CODE
+        ]
+        return [*self._found, *more]
+
+    @property
+    def errors(self) -> int:
+        return sum(count for (_, severity), count in self._counts.items() if severity == "error")
+
+    @property
+    def total(self) -> int:
+        return sum(self._counts.values())

@@ -1,0 +1,20 @@
+"""A trial: one run of one golden query; or a query that no run answers, or a run that no query asked for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from goldgate.research.golden import Query
+from goldgate.research.run import RunFacts
+
+
+class Trial(NamedTuple):
+    """What measures count. At least one of the two is there."""
+
+    query: Query | None
+    run: RunFacts | None
+
+    @property
+    def evaluated(self) -> RunFacts | None:
+        """The run, if it is there and not broken: only such a run can add to a numerator of ids or abstentions."""
+        return self.run if self.run is not None and self.run.broken is None else None

@@ -1,0 +1,282 @@
+"""The shape of the JSON report, for whoever reads it; the JSON Schema is generated from here."""
+
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+from typing import Literal, NotRequired, TypedDict
+
+
+class RateValue(TypedDict):
+    """A rate with its counts, and a one-sided 95 % Clopper-Pearson lower bound. Undefined: null, with a reason."""
+
+    value: float | None
+    numerator: int
+    denominator: int
+    reason: NotRequired[str]
+    lower_bound: NotRequired[float | None]
+
+
+class MeanValue(TypedDict):
+    """The plain average over trials."""
+
+    value: float | None
+    averaged: int
+    undefined: int
+    reason: NotRequired[str]
+
+
+class GateValue(TypedDict):
+    """One gate. Bounds are decimals as written."""
+
+    metric: str
+    verdict: Literal["PASS", "FAIL"]
+    reason: str
+    severity: Literal["error", "warn"]
+    on_not_evaluable: Literal["fail", "pass"]
+    min: NotRequired[str]
+    max: NotRequired[str]
+    equals: NotRequired[str]
+    measured: RateValue
+    support: Literal["supported", "inconclusive", "refuted"] | None
+
+
+class MainMetrics(TypedDict):
+    """The four."""
+
+    evidence_coverage_rate: RateValue
+    golden_recall: RateValue
+    abstention_accuracy: RateValue
+    manifest_integrity: RateValue
+
+
+class CompanionMetrics(TypedDict):
+    """What keeps the four honest."""
+
+    false_abstention_rate: RateValue
+    cited_golden_recall: RateValue
+    ledger_precision: RateValue
+    run_completion_rate: RateValue
+    uncited_evidence_rate: RateValue
+
+
+class MetricsValue(TypedDict):
+    """All metrics, with the version of their definitions."""
+
+    version: str
+    main: MainMetrics
+    companions: CompanionMetrics
+
+
+class LevelsValue(TypedDict):
+    """How many valid records were checked to which level."""
+
+    structural: int
+    verbatim: int
+    chain: int
+
+
+class EvidenceValue(TypedDict):
+    """The ledgers of all runs that are not broken."""
+
+    levels: LevelsValue
+    failures: dict[str, object]
+
+
+class QueryRecall(TypedDict):
+    """Recall over the trials of one query."""
+
+    best: RateValue
+    worst: RateValue
+    mean: MeanValue
+
+
+class QueryValue(TypedDict):
+    """One golden query and what became of it."""
+
+    objective: str
+    id: str | None
+    evidence_sufficient: bool
+    required_ids: int
+    status: Literal["answered", "broken", "missing"]
+    trials: int
+    broken_trials: int
+    recall: QueryRecall | None
+    right_abstentions: int | None
+
+
+class RunValue(TypedDict):
+    """One run. `query` is its place in `queries`."""
+
+    run: str
+    run_id: str | None
+    query: int | None
+    status: Literal["evaluated", "broken"]
+    reason: str | None
+    stop_reason: str | None
+    verified_claims: int
+    covered_claims: int
+    required_ids: int
+    found_ids: int
+    ledger: int
+    uncited: int
+    structural: int
+    verbatim: int
+    chain: int
+    steps: int
+    steps_with_manifest: int
+
+
+class FindingValue(TypedDict):
+    """Something that a reader of the report must know of."""
+
+    code: str
+    severity: Literal["error", "warning", "hint"]
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+
+
+class IgnoredValue(TypedDict):
+    """What was not read, and why."""
+
+    path: str
+    reason: str
+
+
+class QueryBalance(TypedDict):
+    """total = answered + missing; those answered by broken runs only are among the answered."""
+
+    total: int
+    answered: int
+    missing: int
+    broken_only: int
+
+
+class DirectoryBalance(TypedDict):
+    """total = runs + ignored."""
+
+    total: int
+    runs: int
+    ignored: int
+
+
+class RunBalance(TypedDict):
+    """total = evaluated + broken."""
+
+    total: int
+    evaluated: int
+    broken: int
+
+
+class ClaimBalance(TypedDict):
+    """total = verified + candidate + retracted; unreadable ones are among the verified."""
+
+    total: int
+    verified: int
+    candidate: int
+    retracted: int
+    unreadable: int
+
+
+class EvidenceBalance(TypedDict):
+    """total = valid + failed."""
+
+    total: int
+    valid: int
+    failed: int
+
+
+class StepBalance(TypedDict):
+    """total = with_manifest + without_manifest."""
+
+    total: int
+    with_manifest: int
+    without_manifest: int
+    orphan_manifests: int
+
+
+class Conservation(TypedDict):
+    """Nothing drops out: each total is the sum of its parts."""
+
+    queries: QueryBalance
+    directories: DirectoryBalance
+    runs: RunBalance
+    claims: ClaimBalance
+    evidence: EvidenceBalance
+    steps: StepBalance
+    files_read: int
+
+
+class GoldenInput(TypedDict):
+    sha256: str
+    queries: int
+
+
+class OutputsInput(TypedDict):
+    sha256: str
+    runs: int
+
+
+class InputsValue(TypedDict):
+    """Digests of what the numbers come from."""
+
+    golden: GoldenInput
+    outputs: OutputsInput
+    protocol: str | None
+    baseline: str | None
+
+
+class ProtocolValue(TypedDict):
+    version: str
+    name: str
+
+
+class ResearchReport(TypedDict):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
+
+    format_version: int
+    suite: Literal["research"]
+    status: Literal["PASS", "FAIL"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: InputsValue
+    gates: list[GateValue]
+    metrics: MetricsValue
+    evidence: EvidenceValue
+    conservation: Conservation
+    queries: list[QueryValue]
+    runs: list[RunValue]
+    findings: list[FindingValue]
+    ignored: list[IgnoredValue]
+    error: None
+
+
+class ProblemValue(TypedDict):
+    pointer: str
+    expected: str
+    found: str
+
+
+class ErrorValue(TypedDict):
+    """Why there are no numbers."""
+
+    code: str
+    message: str
+    file: str | None
+    line: int | None
+    field: str | None
+    expected: str | None
+    found: str | None
+    advice: str | None
+    problems: NotRequired[list[ProblemValue]]
+
+
+class ErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: Literal["research"]
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue
+
+
+Report = ResearchReport | ErrorReport

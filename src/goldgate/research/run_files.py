@@ -1,0 +1,189 @@
+"""The files of one run directory, read once; what cannot be read is named, and never waited for."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
+MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
+ARTIFACTS = "artifacts"
+RUN_FILES = frozenset({OUTPUT, EVENTS, CHUNKS, MANIFESTS, MANIFEST_LINES, ARTIFACTS})
+
+_BOM = b"\xef\xbb\xbf"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+
+
+class Artifact(NamedTuple):
+    """A stored source: its bytes, and the hash that they really have."""
+
+    data: bytes
+    sha256: str
+
+
+class Unread(NamedTuple):
+    """A file of the run that is there and was not read. Any of them breaks the run."""
+
+    file: str
+    code: str
+    message: str
+
+
+@dataclass(slots=True)
+class RunFiles:
+    """The bytes of a run, by role. None is a file that is not there or could not be read."""
+
+    output: bytes | None = None
+    events: bytes | None = None
+    chunks: bytes | None = None
+    manifests: list[tuple[str, bytes]] = field(default_factory=list)  # a file each
+    manifest_lines: bytes | None = None
+    artifacts: dict[str, Artifact] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+    ignored: list[tuple[str, str]] = field(default_factory=list)  # file, reason
+    read: int = 0
+    digest: bytes = b""  # of all names and bytes: two runs with the same are copies
+
+
+def read_run(root: str, name: str, max_bytes: int) -> RunFiles | None:
+    """The files of the run directory `name` under `root`, a real path; None if it has none of a run's files."""
+    return _Reader(root, max_bytes).read(os.path.join(root, name))
+
+
+def leaves(root: str, path: str) -> bool:
+    """Whether a link leads out of the outputs directory (or nowhere)."""
+    real = os.path.realpath(path)
+    return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
+
+
+def storable(name: str) -> str:
+    """A file's name as text that can be stored: one need not be UTF-8."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
+
+
+class _RefusedError(Exception):
+    """A file that must not be read: code and message."""
+
+
+class _Reader:
+    def __init__(self, root: str, max_bytes: int) -> None:
+        self.root = root
+        self.max_bytes = max_bytes
+        self.files = RunFiles()
+        self.hash = hashlib.sha256()
+
+    def read(self, folder: str) -> RunFiles | None:
+        files = self.files
+        try:
+            with os.scandir(folder) as listing:
+                entries = {entry.name: entry for entry in listing}
+        except OSError as problem:
+            files.unread.append(Unread("", "unreadable", f"the directory cannot be listed: {problem.strerror}"))
+            return files
+        if RUN_FILES.isdisjoint(entries):
+            return None
+        for name in sorted(entries):
+            entry = entries[name]
+            if name == OUTPUT:
+                files.output = self._content(entry, name)
+            elif name == EVENTS:
+                files.events = self._content(entry, name)
+            elif name == CHUNKS:
+                files.chunks = self._content(entry, name)
+            elif name == MANIFEST_LINES:
+                files.manifest_lines = self._content(entry, name)
+            elif name == MANIFESTS:
+                for shown, inner in self._folder(entry, name, ".json"):
+                    data = self._content(inner, shown)
+                    if data is not None:
+                        files.manifests.append((shown, data))
+            elif name == ARTIFACTS:
+                self._artifacts(entry)
+            else:
+                files.ignored.append((storable(name), "not a file of a run"))
+        files.digest = self.hash.digest()
+        return files
+
+    def _artifacts(self, entry: os.DirEntry[str]) -> None:
+        for shown, inner in self._folder(entry, ARTIFACTS, ""):
+            data = self._content(inner, shown, hashed=False)
+            if data is not None:
+                sha256 = hashlib.sha256(data).hexdigest()
+                self.hash.update(f"{shown}\0{sha256}\0".encode())
+                self.files.artifacts[inner.name] = Artifact(data, sha256)
+
+    def _folder(self, entry: os.DirEntry[str], name: str, suffix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """The files of a folder in the order of their names; another kind of file in it is listed as ignored."""
+        if entry.is_symlink() and leaves(self.root, entry.path):
+            self._refuse(name, "link_leaves_outputs", "a link that leaves the outputs directory")
+            return
+        try:
+            with os.scandir(entry.path) as listing:
+                entries = sorted(listing, key=lambda inner: inner.name)
+        except OSError as problem:
+            self._refuse(name, "unreadable", f"it should be a directory: {problem.strerror}")
+            return
+        for inner in entries:
+            shown = f"{name}/{storable(inner.name)}"
+            if inner.name.endswith(suffix):
+                yield shown, inner
+            else:
+                self.files.ignored.append((shown, f"not a {suffix} file"))
+
+    def _content(self, entry: os.DirEntry[str], shown: str, *, hashed: bool = True) -> bytes | None:
+        """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted."""
+        try:
+            data = self._bytes(entry)
+        except _RefusedError as refusal:
+            self._refuse(shown, *refusal.args)
+            return None
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or type(problem).__name__
+            self._refuse(shown, "unreadable", f"the file cannot be read: {reason}")
+            return None
+        self.files.read += 1
+        if hashed:
+            self.hash.update(f"{shown}\0{len(data)}\0".encode())
+            self.hash.update(data)
+        return data[len(_BOM) :] if data.startswith(_BOM) else data
+
+    def _bytes(self, entry: os.DirEntry[str]) -> bytes:
+        if entry.is_symlink() and leaves(self.root, entry.path):
+            raise _RefusedError("link_leaves_outputs", "a link that leaves the outputs directory, or leads nowhere")
+        if not entry.is_file():  # a directory, a pipe, a socket: opening one could wait for ever
+            raise _RefusedError("not_a_file", "it should be a regular file")
+        descriptor = os.open(entry.path, _FLAGS)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size > self.max_bytes:
+                limit = f"the limit is {self.max_bytes:,} (research.max_file_megabytes)"
+                raise _RefusedError("too_large", f"the file has {size:,} bytes; {limit}")
+            data = os.read(descriptor, size + 1)
+            return data if len(data) == size else _rest(descriptor, data, self.max_bytes)
+        finally:
+            os.close(descriptor)
+
+    def _refuse(self, shown: str, code: str, message: str) -> None:
+        self.files.unread.append(Unread(shown, code, message))
+
+
+def sha256_of(value: object) -> str | None:
+    """The hex digits of a recorded SHA-256, with or without `sha256:` before them; None if it is no such hash."""
+    if type(value) is not str:
+        return None
+    digits = value.strip().lower().removeprefix("sha256:")
+    return digits if _SHA256.fullmatch(digits) else None
+
+
+def _rest(descriptor: int, data: bytes, max_bytes: int) -> bytes:
+    """What one read did not give: it returns at most some 2 GB, and a file may grow under our hands."""
+    parts = [data]
+    while data and sum(map(len, parts)) <= max_bytes:
+        data = os.read(descriptor, 1 << 20)
+        parts.append(data)
+    return b"".join(parts)

@@ -1,0 +1,102 @@
+"""The run directories of an outputs folder cut into shards, and the work on one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from goldgate.errors import InputError, Place
+from goldgate.research.golden import Golden, load_golden
+from goldgate.research.run import RunResult, Settings, judge_run
+from goldgate.research.run_files import leaves, storable
+
+SHARD_RUNS = 32
+
+
+class Entry(NamedTuple):
+    """A directory to judge; `refused` says why it must not be entered."""
+
+    name: str
+    refused: str | None = None
+
+
+class Listing(NamedTuple):
+    """What lies in the outputs folder, sorted: the order on disk changes nothing."""
+
+    root: str  # the real path
+    directories: list[Entry]
+    strays: list[tuple[str, str]]  # name, reason
+
+
+def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
+    """The directories of the outputs folder. `own` are names of files that we wrote there ourselves."""
+    root = os.path.realpath(outputs)
+    directories: list[Entry] = []
+    strays: list[tuple[str, str]] = []
+    try:
+        with os.scandir(root) as entries:
+            for entry in entries:
+                if _leads_nowhere(entry):
+                    strays.append((entry.name, "a link that leads nowhere"))
+                elif entry.is_symlink() and leaves(root, entry.path):
+                    if os.path.isdir(entry.path):
+                        directories.append(Entry(entry.name, "a link that leaves the outputs directory"))
+                    else:
+                        strays.append((entry.name, "a link that leaves the outputs directory"))
+                elif entry.is_dir():
+                    directories.append(Entry(entry.name))
+                elif entry.name not in own:
+                    strays.append((entry.name, "not a directory"))
+    except FileNotFoundError:
+        raise _no_outputs(outputs, "outputs.missing", "the outputs directory does not exist") from None
+    except NotADirectoryError:
+        raise _no_outputs(outputs, "outputs.not_a_directory", "the outputs must be a directory") from None
+    except OSError as problem:
+        raise _no_outputs(
+            outputs, "outputs.unreadable", f"the outputs directory cannot be read: {problem.strerror}"
+        ) from None
+    strays = [(storable(name), reason) for name, reason in strays]
+    return Listing(root, sorted(directories), sorted(strays))
+
+
+def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
+    """The directories in their order, cut into pieces."""
+    for begin in range(0, len(directories), SHARD_RUNS):
+        yield directories[begin : begin + SHARD_RUNS]
+
+
+class RunJudge:
+    """Judges shards of run directories. It can be sent to another process."""
+
+    def __init__(self, root: str, golden: Golden, settings: Settings) -> None:
+        self.root = root
+        self.golden = golden
+        self.settings = settings
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
+            return (RunJudge, (self.root, self.golden, self.settings))
+        # It goes along with every shard: the golden queries, which may be many, are read again instead.
+        return (_make, (self.root, self.golden.path, self.golden.sha256, self.settings))
+
+    def __call__(self, shard: list[Entry]) -> list[RunResult]:
+        return [judge_run(self.root, name, self.golden, self.settings, refused=refused) for name, refused in shard]
+
+
+def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
+    """A link to nothing, or one that leads round in a circle."""
+    return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def _make(root: str, path: str, sha256: str, settings: Settings) -> RunJudge:
+    golden = load_golden(path)
+    if golden.sha256 != sha256:
+        raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
+    return RunJudge(root, golden, settings)
+
+
+def _no_outputs(outputs: str, code: str, message: str) -> InputError:
+    return InputError(
+        code, message, place=Place(outputs), expected="a directory with one directory a run in it (--outputs)"
+    )

@@ -1,0 +1,270 @@
+"""The commands as a user meets them: exit statuses, where the report goes, what is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldgate.cli.main import goldgate
+from goldgate.cli.research import default_report
+from goldgate.report.research_markdown import render_research_markdown
+from goldgate.report.research_text import render_research_text
+
+from .judged import judged
+from .trees import abstention, claim, evidence, output, query, write_golden, write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "\x1b[31mred\x1b[0m | `code` <b>bold</b> [x](http://evil.example) \u202eback\r\n# head"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(goldgate, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_golden(tmp_path, query(), query("Who owned the ships?", (), False))
+    write_run(tmp_path / "outputs")
+    write_run(tmp_path / "outputs", "run_r2", abstention("r2"))
+    return tmp_path
+
+
+def research(folder: Path, *more: object) -> Result:
+    return run("research", "--golden", folder / "golden.json", "--outputs", folder / "outputs", *more)
+
+
+def test_a_pass_prints_the_gates_first_and_writes_the_report_beside_the_outputs(folder: Path) -> None:
+    result = research(folder)
+    assert result.exit_code == 0, result.output
+    printed = result.output.splitlines()
+    assert printed[0] == "PASS  goldgate research: 2 queries, 2 runs, protocol default 1.0"
+    assert [line.split()[:2] for line in printed[4:8]] == [
+        ["PASS", "evidence_coverage_rate"],
+        ["PASS", "golden_recall"],
+        ["PASS", "abstention_accuracy"],
+        ["PASS", "manifest_integrity"],
+    ]
+    assert max(map(len, printed)) <= 80
+    report = json.loads((folder / "outputs.report.json").read_text())
+    assert report["status"] == "PASS"
+    assert sorted(path.name for path in folder.iterdir()) == ["golden.json", "outputs", "outputs.report.json"]
+
+
+def test_a_failed_gate_is_exit_status_1_and_the_reason_is_printed(folder: Path) -> None:
+    write_run(folder / "outputs", out=output(claims=[claim(ids=())]))
+    result = research(folder)
+    assert result.exit_code == 1
+    assert "FAIL  evidence_coverage_rate" in result.output
+    assert "claim_not_covered" in result.output
+
+
+def test_a_malformed_golden_file_is_a_system_error_with_a_report(folder: Path) -> None:
+    (folder / "golden.json").write_text('[{"objective": "", "evidence_sufficient": "true"}]')
+    result = research(folder)
+    assert result.exit_code == 2
+    assert "SYSTEM_ERROR" in result.stderr
+    for pointer in ("/0/objective", "/0/required_evidence_ids", "/0/evidence_sufficient"):
+        assert pointer in result.stderr
+    report = json.loads((folder / "outputs.report.json").read_text())
+    assert report["status"] == "SYSTEM_ERROR"
+    assert "metrics" not in report
+    assert len(report["error"]["problems"]) == 3
+    assert str(folder) not in json.dumps(report)
+
+
+@pytest.mark.parametrize("format", ["json", "markdown"])
+def test_a_system_error_is_printed_in_the_asked_format(folder: Path, format: str) -> None:
+    (folder / "golden.json").unlink()
+    result = research(folder, "--format", format)
+    assert result.exit_code == 2
+    assert "golden.missing" in result.stdout.replace("\\", "")
+
+
+def test_formats_and_the_place_of_the_report(folder: Path) -> None:
+    result = research(folder, "--format", "json", "--report", folder / "new" / "r.json")
+    assert json.loads(result.stdout) == json.loads((folder / "new" / "r.json").read_text())
+    assert research(folder, "--format", "markdown").stdout.startswith("# PASS: goldgate research\n")
+    assert research(folder, "--quiet").output == ""
+
+
+def test_a_report_in_the_outputs_folder_does_not_become_a_stray_of_the_next_run(folder: Path) -> None:
+    path = folder / "outputs" / "report.json"
+    research(folder, "--report", path)
+    first = path.read_bytes()
+    research(folder, "--report", path)
+    assert path.read_bytes() == first
+
+
+@pytest.mark.parametrize("place", ["outputs/run_r1/report.json", "outputs/run_r1/a/report.json", "golden.json"])
+def test_a_report_is_never_written_into_a_run_or_over_an_input(folder: Path, place: str) -> None:
+    before = sorted(folder.rglob("*"))
+    result = research(folder, "--report", folder / place)
+    assert result.exit_code == 2
+    assert sorted(folder.rglob("*")) == before
+    assert (folder / "golden.json").read_text().startswith("[")
+
+
+def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None:
+    result = research(folder, "--report", folder / "golden.json" / "r.json")
+    assert result.exit_code == 2
+    assert "out.unwritable" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("/x/y", "/x/y.report.json")],
+)
+def test_default_report_is_beside_the_outputs(outputs: str, expected: str) -> None:
+    assert default_report(outputs) == expected
+
+
+def test_default_report_of_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder / "outputs")
+    assert default_report(".") == str(folder.resolve() / "outputs.report.json")
+
+
+def test_scripts_eval_runs_from_a_checkout_that_is_not_installed(folder: Path) -> None:
+    command = [sys.executable, "-S", str(ROOT / "scripts" / "eval.py")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if "site-packages" in path)}
+    arguments = ["--golden", "golden.json", "--outputs", "./outputs"]
+    done = subprocess.run(
+        [*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("PASS  goldgate research")
+    assert (folder / "outputs.report.json").exists()
+
+
+def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(HOSTILE))
+    record = evidence(HOSTILE, quote="not there " + HOSTILE)
+    out = output(HOSTILE, objective="other " + HOSTILE, evidence=[record], claims=[claim(ids=(HOSTILE, "x" + HOSTILE))])
+    write_run(tmp_path / "outputs", "run\n\x1b[2Jname", out)
+    (tmp_path / "outputs" / "stray\u202e\x07").write_text("")
+    (tmp_path / "outputs" / os.fsdecode(b"bytes\xff")).write_text("")
+    report = json.loads(judged(tmp_path).to_json())
+    text, page = render_research_text(report), render_research_markdown(report)
+    for rendered in (text, page):
+        assert not set("\x1b\x07\r\u202e") & set(rendered)
+    assert not [line for line in page.splitlines() if "<b>" in line and "`" not in line]  # markup only in code spans
+    assert "\n# head" not in page
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@given(st.text(max_size=40))
+@settings(derandomize=True, max_examples=40, deadline=None, database=None)
+def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
+    finding = {"code": "x", "severity": "error", "file": words, "line": None, "pointer": words, "message": words}
+    counts = {"total": 1, "answered": 1, "missing": 0, "runs": 1, "ignored": 0, "evaluated": 1, "broken": 0}
+    counts |= {"verified": 1, "candidate": 0, "retracted": 0, "valid": 1, "failed": 0}
+    counts |= {"with_manifest": 1, "without_manifest": 0}
+    names = ("queries", "directories", "runs", "claims", "evidence", "steps")
+    report = {
+        "status": "FAIL",
+        "protocol": {"name": words, "version": "1"},
+        "gates": [],
+        "metrics": {"version": "1.0", "main": {}, "companions": {"a": {"value": None, "reason": words}}},
+        "evidence": {"levels": {}, "failures": {}},
+        "conservation": dict.fromkeys(names, counts),
+        "queries": [],
+        "runs": [],
+        "findings": [finding],
+        "ignored": [{"path": words, "reason": words}],
+        "signature": words,
+        "inputs": {
+            "golden": {"sha256": "0", "queries": 1},
+            "outputs": {"sha256": "0", "runs": 1},
+            "protocol": None,
+            "baseline": None,
+        },
+    }
+    assert "\x1b" not in render_research_text(report) + render_research_markdown(report)
+
+
+def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), *(query(f"Other {number}?") for number in range(100)))
+    write_run(
+        tmp_path / "outputs", events='{"run_id": "r1", "step_id": 900000000000, "event_type": "x", "payload": {}}\n'
+    )
+    text = render_research_text(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "bounds: evidence_coverage_rate 0.0500" in text
+
+
+def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
+    assert run("validate", folder / "outputs" / "run_r1").exit_code == 0
+    write_run(folder / "outputs", out=output(evidence=[evidence(span={"start": 0, "end": 13})]))
+    result = run("validate", folder / "outputs" / "run_r1")
+    assert result.exit_code == 1
+    assert "span_shifted" in result.output
+    assert "the quote is at 23 of the chunk, not at 0" in result.output
+    as_json = json.loads(run("validate", folder / "outputs" / "run_r1", "--format", "json").stdout)
+    assert as_json["status"] == "FAIL"
+    assert run("validate", folder / "nowhere").exit_code == 2
+    result = run("validate", folder / "outputs")
+    assert result.exit_code == 2
+    assert "not the folder that holds them all" in " ".join(result.stderr.split())
+
+
+def test_baseline_command(folder: Path) -> None:
+    research(folder)
+    out = folder / "baseline.json"
+    result = run("baseline", folder / "outputs.report.json", "--out", out, "--false-alarm-rate", "0.1")
+    assert result.exit_code == 0
+    assert "Beta(2, 1)" in result.output  # 1 of 1 covered
+    assert json.loads(out.read_text())["false_alarm_rate"] == "0.1"
+    assert run("baseline", folder / "golden.json", "--out", out).exit_code == 2
+    assert run("baseline", folder / "outputs.report.json", "--out", out, "--false-alarm-rate", "2").exit_code == 2
+
+
+def test_schemas_command(tmp_path: Path) -> None:
+    assert run("schemas", "--out", tmp_path / "c").exit_code == 0
+    assert len(list((tmp_path / "c").iterdir())) == 7
+    assert "golden_queries.schema.json" in json.loads(run("schemas").stdout)
+
+
+@pytest.mark.parametrize(
+    ("queries", "code", "severity"),
+    [
+        ([query(), query("when did the harbour freeze")], "near_duplicate", "warning"),
+        (
+            [query(), {**query("When did the harbour freeze"), "evidence_sufficient": False}],
+            "contradictory_label",
+            "error",
+        ),
+        ([query(), query(sufficient=False)], "contradictory_label", "error"),
+        ([query(), query()], "repeated_objective", "warning"),
+        ([query(ids=())], "sufficient_without_ids", "error"),
+        ([query(sufficient=False)], "insufficient_with_ids", "error"),
+        ([query(ids=("e1", "e1"))], "repeated_id", "warning"),
+        ([query(ids=("e1", "c1", "zz"))], "unstored_id", "error"),
+        ([{"objective": ""}], "malformed", "error"),
+    ],
+)
+def test_lint_golden(tmp_path: Path, queries: list[dict[str, object]], code: str, severity: str) -> None:
+    write_golden(tmp_path, *queries)
+    write_run(tmp_path / "outputs")
+    lint = ["lint-golden", "--golden", tmp_path / "golden.json", "--outputs", tmp_path / "outputs", "--format", "json"]
+    result = run(*lint)
+    found = [finding for finding in json.loads(result.stdout)["findings"] if finding["code"] == code]
+    assert found
+    assert {finding["severity"] for finding in found} == {severity}
+    if severity == "error":
+        assert result.exit_code == 1
+    if code == "unstored_id":
+        assert [finding["pointer"] for finding in found] == ["/0/required_evidence_ids/2"]
+
+
+def test_lint_of_the_projects_own_golden_set() -> None:
+    golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "passing"
+    result = run("lint-golden", "--golden", golden, "--outputs", outputs)
+    assert result.exit_code == 0, result.output
+    assert result.output == "PASS  12 golden queries\n"

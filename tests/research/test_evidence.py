@@ -1,0 +1,233 @@
+"""Evidence against stored sources: every failure has its own name, every level is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.research.evidence import Demands, Sources, check_record
+from goldgate.research.fold import fold, offset_in
+from goldgate.research.run_files import Artifact
+
+from .judged import counts, finding, judged
+from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
+
+STORED = Sources({name: chunk(name) for name in CHUNKS})  # type: ignore[misc]  # as they are decoded
+NOTHING = Sources({})
+
+
+def check(record: dict[str, Any], sources: Sources = STORED, **demands: bool) -> tuple[str | None, str | None]:
+    checked = check_record(record, sources, Demands(**demands))
+    return checked.level, checked.failure
+
+
+def with_artifact(data: str = SOURCE, name: str | None = None, **chunk_fields: Any) -> Sources:
+    import hashlib
+
+    real = hashlib.sha256(data.encode()).hexdigest()
+    chunks = {key: chunk(key, **chunk_fields) for key in CHUNKS}
+    return Sources(chunks, frozenset(), {name or real: Artifact(data.encode(), real)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "failure"),
+    [
+        ({}, None),
+        ({"provenance": {}}, "provenance_missing"),
+        ({"provenance": None}, "provenance_missing"),
+        ({"provenance": {"source_id": " Unknown "}}, "provenance_missing"),
+        ({"provenance": {"source_id": "N/A", "artifact_id": ""}}, "provenance_missing"),
+        ({"provenance": {"artifact_id": "a1"}}, None),
+        ({"chunk_id": ""}, "provenance_missing"),
+        ({"chunk_id": None}, "provenance_missing"),
+        ({"chunk_id": "unknown"}, "provenance_missing"),
+        ({"quote": " …—! ", "span": None}, "blank_quote"),
+        ({"quote": None, "span": None}, "blank_quote"),
+        ({"quote": None}, None),  # a span by itself is enough
+        ({"span": None}, None),  # and so is a quote
+        ({"span": {"start": -1, "end": 4}}, "span_out_of_range"),
+        ({"span": {"start": 5, "end": 5}}, "span_out_of_range"),
+        ({"span": {"start": 9, "end": 5}}, "span_out_of_range"),
+        ({"span": {"start": True, "end": 5}}, "malformed"),
+        ({"span": {"start": 0.0, "end": 5}}, "malformed"),
+        ({"span": "0-5"}, "malformed"),
+        ({"quote": 7}, "malformed"),
+    ],
+)
+def test_what_needs_no_source_to_be_checked(change: dict[str, Any], failure: str | None) -> None:
+    level, found = check({**evidence(), **change}, NOTHING)
+    assert found == failure
+    assert level == (None if failure else "structural")
+
+
+@pytest.mark.parametrize(
+    ("record", "failure"),
+    [
+        (evidence(), None),
+        (evidence(span=None), None),
+        (evidence(quote=None, span={"start": 0, "end": 11}), None),
+        (evidence(quote=None, span={"start": 3, "end": 4}), "blank_quote"),  # it holds a space
+        (evidence(quote=None, span={"start": 30, "end": 38}), "span_out_of_range"),  # the chunk has 37
+        (evidence(span={"start": 0, "end": 13}), "span_shifted"),
+        (evidence(quote="eleven days", span=None), "misattributed"),
+        (evidence(provenance={"source_id": "elsewhere"}), "misattributed"),
+        (evidence(quote="The harbour froze in 1871"), "spliced"),
+        (evidence(quote="The harbour of Oldwick [...] in 1871"), "spliced"),
+        (evidence(quote="froze in 1872"), "fabricated"),
+        (evidence(quote="FROZE in 1871"), "fabricated"),  # case is never folded
+        (evidence(chunk="c3", quote="Somebody was hurt"), "fabricated"),
+    ],
+)
+def test_what_the_stored_text_says(record: dict[str, Any], failure: str | None) -> None:
+    level, found = check(record)
+    assert found == failure
+    assert level == (None if failure else "verbatim")
+
+
+def test_a_shifted_span_is_reported_with_the_true_offset() -> None:
+    shifted = check_record(evidence(span={"start": 0, "end": 13}), STORED, Demands())
+    assert shifted.message == "the quote is at 23 of the chunk, not at 0"
+    folded = check_record(evidence(chunk="c3", quote='"thanked"', span={"start": 0, "end": 9}), STORED, Demands())
+    assert folded.message == "the quote is at 31 of the chunk, not at 0"
+    start, end = CHUNKS["c3"]
+    assert SOURCE[start:end].index("“thanked”") == 31  # after "Nobody was hurt, " (17) and "and the mayor " (14)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("the “quoted” word", 'the "quoted" word'),
+        ("it’s here", "it's here"),
+        ("1914–1918", "1914-1918"),
+        ("a — b", "a - b"),
+        ("one\n  two\tthree", "one two three"),
+        ("hy\u00adphen", "hyphen"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("non\u00a0breaking", "non breaking"),
+    ],
+)
+def test_typesetting_is_folded(text: str, quote: str) -> None:
+    sources = Sources({"c": {"chunk_id": "c", "source_id": "annals", "text": f"Before. {text} After."}})
+    record = {"evidence_id": "e", "chunk_id": "c", "quote": quote, "provenance": {"source_id": "annals"}}
+    assert check(record, sources) == ("verbatim", None)
+    record["span"] = {"start": 8, "end": 8 + len(text)}
+    assert check(record, sources) == ("verbatim", None)
+
+
+@pytest.mark.parametrize("quote", ["It is safe", "it is not safe", "It is not  unsafe", "It is not saf e"])
+def test_nothing_is_matched_fuzzily(quote: str) -> None:
+    sources = Sources({"c": {"chunk_id": "c", "source_id": "s", "text": "It is not safe."}})
+    record = {"evidence_id": "e", "chunk_id": "c", "quote": quote, "provenance": {"source_id": "s"}}
+    assert check(record, sources)[0] is None
+
+
+def test_quote_and_span_demands_both() -> None:
+    assert check(evidence(), quote_and_span=True) == ("verbatim", None)
+    assert check(evidence(span=None), quote_and_span=True) == (None, "span_missing")
+    assert check(evidence(quote=None, span={"start": 0, "end": 5}), quote_and_span=True) == (None, "blank_quote")
+
+
+def test_require_verbatim_makes_a_missing_text_a_failure() -> None:
+    assert check(evidence(), NOTHING, verbatim=True) == (None, "text_missing")
+    assert check(evidence(), STORED, verbatim=True) == ("verbatim", None)
+
+
+def test_the_chain_reaches_the_artifact() -> None:
+    provenance = {"source_id": "annals", "content_hash": f"sha256:{SHA256.upper()}"}
+    assert check(evidence(provenance=provenance), with_artifact()) == ("chain", None)
+    assert check(evidence(), with_artifact(artifact_id=SHA256)) == ("chain", None)
+    assert check(evidence(), with_artifact()) == ("verbatim", None)  # nothing says which artifact it is
+    assert check(evidence(provenance={"artifact_id": SHA256}), with_artifact()) == ("chain", None)
+
+
+def test_a_wrong_hash_anywhere_in_the_chain() -> None:
+    provenance = {"source_id": "annals", "content_hash": SHA256}
+    changed = with_artifact("Something else", name=SHA256)
+    assert check(evidence(provenance=provenance), changed) == (None, "hash_mismatch")
+    two = {"source_id": "annals", "content_hash": SHA256, "artifact_id": "0" * 64}
+    assert check(evidence(provenance=two), with_artifact()) == (None, "hash_mismatch")
+    assert check(evidence(), Sources({"c1": chunk("c1", text_hash="0" * 64)})) == (None, "hash_mismatch")  # type: ignore[dict-item]
+
+
+def test_a_chunk_that_is_not_in_its_artifact() -> None:
+    provenance = {"source_id": "annals", "artifact_id": SHA256}
+    shifted = with_artifact(start_offset=3, end_offset=40)
+    checked = check_record(evidence(provenance=provenance), shifted, Demands())
+    assert checked.failure == "span_shifted"
+    assert "begins at 0 of its artifact, not at 3" in checked.message
+    moved = with_artifact("x" * 10)
+    (name,) = moved.artifacts
+    assert check(evidence(provenance={"artifact_id": name}), moved) == (None, "fabricated")
+    without_offsets = with_artifact(start_offset=None, end_offset=None)
+    assert check(evidence(provenance=provenance), without_offsets) == ("chain", None)
+
+
+def test_an_artifact_that_is_no_text_is_checked_by_its_hash(tmp_path: Path) -> None:
+    import hashlib
+
+    data = b"%PDF\xff\xfe"
+    name = hashlib.sha256(data).hexdigest()
+    sources = Sources({"c1": chunk("c1")}, frozenset(), {name: Artifact(data, name)})  # type: ignore[dict-item]
+    assert check(evidence(provenance={"artifact_id": name}), sources) == ("verbatim", None)
+
+
+def test_levels_and_failures_stand_beside_the_rate(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    ledger = [
+        evidence("e1", provenance={"source_id": "annals", "content_hash": SHA256}),
+        evidence("e2", "c2", "eleven days"),
+        evidence("e3", chunk="c1") | {"chunk_id": "c9"},
+        evidence("e4", quote="froze in 1872"),
+    ]
+    write_run(tmp_path / "outputs", out=output(evidence=ledger), artifact=True)
+    evaluation = judged(tmp_path)
+    assert evaluation.report["evidence"] == {
+        "levels": {"structural": 1, "verbatim": 1, "chain": 1},
+        "failures": {"fabricated": 1},
+    }
+
+
+def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", out=output(claims=[claim(ids=("e9",)), claim("k2", ("e1", "e8"))]))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "evidence_coverage_rate") == (1, 2)
+    dangling = [f["pointer"] for f in evaluation.report["findings"] if f["code"] == "dangling_ref"]
+    assert dangling == ["/claims/0/evidence_ids", "/claims/1/evidence_ids"]
+
+
+def test_two_different_records_under_one_id_are_both_void(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", out=output(evidence=[evidence(), evidence(), evidence(quote="The harbour")]))
+    evaluation = judged(tmp_path)
+    assert finding(evaluation, "conflicting_id")["pointer"] == "/evidence/2"
+    assert counts(evaluation, "golden_recall") == (0, 1)
+    assert evaluation.report["conservation"]["evidence"] == {"total": 1, "valid": 0, "failed": 1}
+
+
+def test_a_chunk_stored_twice_with_different_text_is_no_source(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    chunks = [chunk("c1"), chunk("c1"), chunk("c1", text="It froze in 1871, or so they say.")]
+    write_run(tmp_path / "outputs", chunks=chunks)
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "evidence_coverage_rate") == (0, 1)
+    assert evaluation.report["evidence"]["failures"] == {"conflicting_id": 1}
+
+
+@pytest.mark.parametrize("record", [None, 7, [], {}, {"evidence_id": " "}, {"evidence_id": 3}])
+def test_a_record_that_is_none_is_counted_and_never_valid(tmp_path: Path, record: Any) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", out=output(evidence=[evidence(), record]))
+    evaluation = judged(tmp_path)
+    assert evaluation.report["conservation"]["evidence"] == {"total": 2, "valid": 1, "failed": 1}
+    assert evaluation.report["evidence"]["failures"] == {"malformed": 1}
+    assert counts(evaluation, "evidence_coverage_rate") == (1, 1)
+
+
+def test_offsets_of_folded_text() -> None:
+    text = "  cafe\u0301 \n “bar”"
+    assert fold(text) == 'caf\u00e9 "bar"'
+    assert offset_in(text, '"bar"') == text.index("“")
+    assert offset_in(text, "nowhere") is None

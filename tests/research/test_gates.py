@@ -1,0 +1,214 @@
+"""Gates: the defaults, severity, what is not evaluable, and thresholds that only a baseline record may lower."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.errors import ConfigError, InputError
+from goldgate.gates.baseline import make_baseline
+from goldgate.research.settings import DEFAULT_GATES, SUITE
+
+from .judged import counts, judged
+from .trees import abstention, claim, output, query, write_golden, write_run
+
+INSUFFICIENT = query("Who owned the ships?", (), False)
+
+
+def passing(folder: Path) -> None:
+    write_golden(folder, query(), INSUFFICIENT)
+    write_run(folder / "outputs")
+    write_run(folder / "outputs", "run_r2", abstention("r2"))
+
+
+def refused(folder: Path, protocol: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        judged(folder, protocol)
+    return caught.value
+
+
+def test_the_four_defaults(tmp_path: Path) -> None:
+    passing(tmp_path)
+    evaluation = judged(tmp_path)
+    shown = [(gate["metric"], gate.get("min") or gate.get("equals")) for gate in evaluation.report["gates"]]
+    assert shown == [
+        ("evidence_coverage_rate", "0.95"),
+        ("golden_recall", "0.80"),
+        ("abstention_accuracy", "0.90"),
+        ("manifest_integrity", "1.00"),
+    ]
+    assert evaluation.report["status"] == "PASS"
+    assert all(gate["reason"] and gate["measured"]["denominator"] for gate in evaluation.report["gates"])
+    assert all(gate["support"] == "inconclusive" for gate in evaluation.report["gates"])
+    assert evaluation.report["metrics"]["main"]["golden_recall"]["lower_bound"] == 0.05  # 1 of 1
+
+
+@pytest.mark.parametrize(("covered", "verdict"), [(19, "PASS"), (18, "FAIL")])
+def test_the_comparison_is_exact_at_the_threshold(tmp_path: Path, covered: int, verdict: str) -> None:
+    write_golden(tmp_path)
+    claims = [claim(f"k{number}", ("e1",) if number < covered else ()) for number in range(20)]
+    write_run(tmp_path / "outputs", out=output(claims=claims))
+    gate = judged(tmp_path).report["gates"][0]
+    assert gate["verdict"] == verdict  # 19/20 is 0.95, and 18/20 is not
+
+
+def test_what_is_not_evaluable_fails_unless_the_gate_says_otherwise(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs")
+    assert judged(tmp_path).report["gates"][2]["reason"].startswith("not_evaluable")
+    protocol = "gates: {abstention_accuracy: {min: 0.90, on_not_evaluable: pass}}"
+    evaluation = judged(tmp_path, protocol)
+    assert evaluation.passed
+    assert evaluation.report["gates"][2]["support"] is None
+
+
+def test_a_warning_is_shown_and_does_not_fail(tmp_path: Path) -> None:
+    passing(tmp_path)
+    failing = "gates: {ledger_precision: {min: 1.5, severity: %s}}"
+    assert judged(tmp_path, failing % "warn").passed
+    assert not judged(tmp_path, failing % "error").passed
+
+
+def test_companions_are_available_to_gates_and_unknown_names_are_not(tmp_path: Path) -> None:
+    passing(tmp_path)
+    for name in judged(tmp_path).report["metrics"]["companions"]:
+        assert len(judged(tmp_path, f"gates: {{{name}: {{min: 0}}}}").report["gates"]) == 5
+    error = refused(tmp_path, "gates: {golden_recal: {min: 0.9}}")
+    assert error.code == "protocol.unknown_metric"
+    assert error.advice == "did you mean golden_recall?"
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "golden_recall: {min: 0.79}",
+        "golden_recall: {max: 1.0}",
+        "evidence_coverage_rate: {equals: 0.9}",
+        "manifest_integrity: {min: 0.999}",
+        "abstention_accuracy: {min: 0}",
+    ],
+)
+def test_a_lower_threshold_needs_a_baseline_record(tmp_path: Path, gate: str) -> None:
+    passing(tmp_path)
+    error = refused(tmp_path, f"gates: {{{gate}}}")
+    assert error.code == "protocol.lowered_without_baseline"
+    assert error.advice is not None
+    assert "goldgate baseline" in error.advice
+    assert error.place.line == 1
+
+
+@pytest.mark.parametrize(
+    "gate", ["golden_recall: {min: 0.8}", "manifest_integrity: {min: 1}", "golden_recall: {min: 1}"]
+)
+def test_the_same_or_a_higher_threshold_does_not(tmp_path: Path, gate: str) -> None:
+    passing(tmp_path)
+    assert judged(tmp_path, f"gates: {{{gate}}}").passed
+
+
+def reports(folder: Path, covered: int = 45, number: int = 2) -> list[Path]:
+    """Reports with 50 verified claims each, so many of them covered; the second has one more."""
+    paths = []
+    for index in range(number):
+        inner = folder / f"b{index}"
+        inner.mkdir()
+        write_golden(inner, query(), INSUFFICIENT)
+        claims = [claim(f"k{k}", ("e1",) if k < covered + index else ()) for k in range(50)]
+        write_run(inner / "outputs", out=output(claims=claims))
+        write_run(inner / "outputs", "run_r2", abstention("r2"))
+        path = inner / "report.json"
+        path.write_text(judged(inner).to_json(), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def test_a_baseline_record_holds_digests_counts_and_arithmetic(tmp_path: Path) -> None:
+    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    assert [len(report["sha256"]) for report in record["reports"]] == [64, 64]
+    assert (record["runs"], record["objectives"]) == (4, 2)
+    coverage = record["metrics"]["evidence_coverage_rate"]
+    assert (coverage["numerator"], coverage["denominator"], coverage["observed"]) == (91, 100, "0.910000")
+    proposal = coverage["proposal"]
+    # Beta(92, 10), 50 further trials: the sum of the Beta-binomial terms in fractions gives the same (test_stats).
+    assert proposal["posterior"] == "Beta(92, 10)"
+    assert proposal["further_trials"] == 50
+    assert Decimal(proposal["threshold"]) == Decimal(proposal["count"]) / 50
+    assert Decimal(proposal["chance_below"]) <= Decimal("0.05")
+    assert proposal["arithmetic"].startswith("91 of 100 leave Beta(92, 10); of 50 further trials fewer than")
+    assert "caution" in record["metrics"]["golden_recall"]  # two trials
+
+
+def test_the_order_of_the_reports_changes_nothing(tmp_path: Path) -> None:
+    paths = reports(tmp_path)
+    assert make_baseline(paths, SUITE, DEFAULT_GATES) == make_baseline(paths[::-1], SUITE, DEFAULT_GATES)
+
+
+def test_a_protocol_that_names_its_record_may_lower_as_far_as_it_proposes(tmp_path: Path) -> None:
+    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    passing(tmp_path)
+    (tmp_path / "baseline.json").write_text(json.dumps(record))
+    proposed = Decimal(record["metrics"]["evidence_coverage_rate"]["proposal"]["threshold"])
+    protocol = "research: {{baseline: baseline.json}}\ngates: {{evidence_coverage_rate: {{min: {}}}}}"
+    evaluation = judged(tmp_path, protocol.format(proposed))
+    assert evaluation.passed
+    assert len(evaluation.report["inputs"]["baseline"]) == 64
+    error = refused(tmp_path, protocol.format(proposed - Decimal("0.01")))
+    assert error.code == "protocol.below_baseline"
+    assert error.expected == f"≥ {proposed}"
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (None, "protocol.baseline_unreadable"),
+        ("{", "protocol.baseline_unreadable"),
+        ("[]", "protocol.not_a_baseline"),
+        ('{"kind": "baseline"}', "protocol.not_a_baseline"),
+        ('{"kind": "baseline", "suite": "extraction", "format_version": 1}', "protocol.not_a_baseline"),
+    ],
+)
+def test_a_record_that_is_none(tmp_path: Path, content: str | None, code: str) -> None:
+    passing(tmp_path)
+    if content is not None:
+        (tmp_path / "baseline.json").write_text(content)
+    error = refused(tmp_path, "research: {baseline: baseline.json}")
+    assert error.code == code
+    assert error.place.field == "research.baseline"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"suite": "extraction"}, "report.not_a_report"),
+        ({"status": "SYSTEM_ERROR"}, "report.system_error"),
+        ({"queries": None}, "report.malformed"),
+        ({"metrics": {"version": "1.0", "main": {"golden_recall": {}}}}, "report.malformed"),
+    ],
+)
+def test_a_report_that_is_none(tmp_path: Path, change: dict[str, Any], code: str) -> None:
+    (path,) = reports(tmp_path, number=1)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(InputError) as caught:
+        make_baseline([path], SUITE, DEFAULT_GATES)
+    assert caught.value.code == code
+
+
+def test_one_report_twice_is_refused(tmp_path: Path) -> None:
+    (path,) = reports(tmp_path, number=1)
+    with pytest.raises(InputError) as caught:
+        make_baseline([path, path], SUITE, DEFAULT_GATES)
+    assert caught.value.code == "report.twice"
+
+
+def test_require_settings_reach_the_records(tmp_path: Path) -> None:
+    passing(tmp_path)
+    run = tmp_path / "outputs" / "run_r1"
+    (run / "chunks.jsonl").write_text("")
+    assert counts(judged(tmp_path), "evidence_coverage_rate") == (1, 1)
+    strict = judged(tmp_path, "research: {require_verbatim: true}")
+    assert counts(strict, "evidence_coverage_rate") == (0, 1)  # storing less cannot score more
+    assert strict.report["evidence"]["failures"] == {"text_missing": 1}
+    assert "verbatim:yes" in strict.report["signature"]

@@ -1,0 +1,175 @@
+"""Properties of the whole suite: bytes that depend on nothing but the inputs, rates that damage never raises."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.research.contracts import Chunk, Event, Manifest
+from goldgate.research.evaluate import evaluate_outputs
+from goldgate.research.fits import fits
+
+from .judged import judged, unbalanced
+from .trees import abstention, claim, evidence, output, query, write_golden, write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+LAW = settings(derandomize=True, max_examples=60, deadline=None, database=None)
+RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
+NAMES = (
+    "research_output.json",
+    "events.jsonl",
+    "manifests.jsonl",
+    "chunks.jsonl",
+    "manifests/1.json",
+    "manifests/x.json",
+    "artifacts/" + "0" * 64,
+    "artifacts/x",
+    "other.txt",
+)
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 5) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def tree(folder: Path) -> None:
+    """Complete runs, some good and some not."""
+    write_golden(folder, query(), query("Who owned the ships?", (), False), query("Nobody?", ("x",)))
+    outputs = folder / "outputs"
+    write_run(outputs, "run_a", artifact=True)
+    write_run(outputs, "run_b", output("r2", claims=[claim(), claim("k2", ("e9",))]))
+    write_run(outputs, "run_c", abstention("r3"))
+    write_run(outputs, "run_d", output("r4", evidence=[evidence(quote="froze in 1872")]), manifests=[])
+
+
+def report_of(folder: Path, workers: int = 1) -> str:
+    return evaluate_outputs(folder / "golden.json", folder / "outputs", workers=workers).to_json()
+
+
+def test_bytes_depend_on_neither_order_workers_nor_path(tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    tree(first)
+    expected = report_of(first)
+    assert str(tmp_path) not in expected
+    second = tmp_path / "elsewhere" / "second"
+    (second / "outputs").mkdir(parents=True)
+    shutil.copy(first / "golden.json", second)
+    for name in ("run_d", "run_b", "run_a", "run_c"):  # another order on disk
+        shutil.copytree(first / "outputs" / name, second / "outputs" / name)
+    assert report_of(second) == expected
+    for number in range(70):  # more than one shard
+        write_run(second / "outputs", f"more{number}", output(f"m{number}"))
+    assert report_of(second, workers=2) == report_of(second)
+
+
+def test_golden_queries_may_come_through_a_pipe(tmp_path: Path) -> None:
+    tree(tmp_path)
+    expected = evaluate_outputs(tmp_path / "golden.json", tmp_path / "outputs")
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(
+        target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / "golden.json").read_bytes()), daemon=True
+    )
+    writer.start()
+    through = evaluate_outputs(tmp_path / "pipe", tmp_path / "outputs", workers=2)
+    assert through.report["metrics"] == expected.report["metrics"]
+
+
+def test_bytes_depend_on_neither_locale_nor_hash_seed(tmp_path: Path) -> None:
+    tree(tmp_path)
+    (tmp_path / "outputs" / "odd\u00e9").mkdir()
+    found = set()
+    for seed, locale in (("0", "C"), ("1", "C.UTF-8"), ("77", "POSIX")):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONPATH": str(ROOT / "src")}
+        command = [sys.executable, "-m", "goldgate", "research", "--golden", "golden.json", "--outputs", "outputs"]
+        subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        found.add((tmp_path / "outputs.report.json").read_bytes())
+    assert len(found) == 1
+
+
+def rates(evaluation: Evaluation) -> dict[str, float | None]:
+    return {name: evaluation[name] for name in RATES}
+
+
+@given(st.integers(0, 10_000), st.binary(max_size=60), st.sampled_from(NAMES), st.booleans())
+@LAW
+def test_adding_a_broken_file_never_raises_a_rate(seed: int, content: bytes, name: str, new_run: bool) -> None:
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        tree(path)
+        before = rates(judged(path))
+        run = path / "outputs" / ("run_new" if new_run else rng.choice(("run_a", "run_b", "run_c", "run_d")))
+        target = run / name
+        if target.exists():
+            return  # added, not changed
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(b"{" + content)
+        after = rates(judged(path))
+    for metric, value in before.items():
+        assert value is not None
+        damaged = after[metric]
+        assert damaged is not None
+        assert damaged <= value, (metric, name)
+
+
+def any_file(kind: str) -> st.SearchStrategy[bytes]:
+    """Bytes, JSON, JSON Lines, or what looks like the real thing and is damaged."""
+    import orjson
+
+    text = json_values.map(lambda value: orjson.dumps(value))
+    real = {
+        "research_output.json": output(),
+        "events.jsonl": {"run_id": "r1", "step_id": 1, "event_type": "x", "payload": {"objective": "o"}},
+        "chunks.jsonl": {"chunk_id": "c1", "source_id": "s", "text": "t"},
+    }.get(
+        kind, {"run_id": "r1", "step_id": 1, "retrieval_query": "", "candidate_chunk_ids": [], "selected_chunk_ids": []}
+    )
+    spoiled = st.tuples(st.sampled_from(sorted(real)), json_values).map(
+        lambda change: orjson.dumps({**real, change[0]: change[1]})
+    )
+    whole = st.lists(spoiled | text, max_size=4).map(b"\n".join)
+    return st.binary(max_size=30) | whole | st.tuples(whole, st.integers(0, 60)).map(lambda cut: cut[0][: cut[1]])
+
+
+any_tree = st.dictionaries(
+    st.sampled_from(("a", "b", "run_x", "\u00fc\u202e")),
+    st.fixed_dictionaries({}, optional={name: any_file(name) for name in NAMES}),
+    max_size=3,
+)
+
+
+@given(any_tree)
+@LAW
+def test_any_tree_of_files_is_judged_and_everything_is_counted(runs: dict[str, dict[str, bytes]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        write_golden(path, query(), query("o", (), False))
+        for run, files in runs.items():
+            (path / "outputs" / run).mkdir(parents=True)
+            for name, content in files.items():
+                (path / "outputs" / run / name).parent.mkdir(exist_ok=True)
+                (path / "outputs" / run / name).write_bytes(content)
+        evaluation = judged(path)
+    assert not list(unbalanced(evaluation))
+    assert evaluation.to_json()
+    for rate in evaluation.report["metrics"]["main"].values():
+        assert 0 <= rate["numerator"] <= rate["denominator"]
+
+
+@given(json_values, st.sampled_from((Chunk, Event, Manifest)))
+@LAW
+def test_checking_a_value_never_raises(value: object, kind: type) -> None:
+    assert fits(kind)(value) in (True, False)
