@@ -18,6 +18,8 @@ demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
 	  status=$$?; echo; test $$status -eq 1 \
 	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
+	@echo
+	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --report out/research.json
 
 test: $(VENV)/.dev ## run the tests, all but those that need torch
 	$(BIN)/pytest -n 2 --ignore=tests/local
