@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.extraction.normalize import Haystack, normalize, normalize_long
+from goldgate.extraction.normalize import Haystack, normalize, normalize_all
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
 TO = '.,""""""""""\'\'\'\'<><>[][][]------...~'
@@ -38,8 +38,15 @@ MANY = settings(max_examples=800)
 @MANY
 @given(any_text)
 def test_normal_form_equals_the_definition(text: str) -> None:
-    assert normalize_long(text) == plainly(text)
     assert normalize(text) == plainly(text)
+
+
+@MANY
+@given(
+    st.lists(st.one_of(any_text, st.sampled_from(["甲公司", "Acme Corp", "12%", "", " ", "\0", "a\0B"])), max_size=6)
+)
+def test_several_texts_at_once_have_the_same_normal_forms(texts: list[str]) -> None:
+    assert normalize_all(texts) == [plainly(text) for text in texts]
 
 
 @MANY
@@ -47,7 +54,7 @@ def test_normal_form_equals_the_definition(text: str) -> None:
 def test_normal_form_of_a_long_text_equals_the_definition(parts: list[str], filling: str) -> None:
     text = (filling * 20).join(parts) + filling * 30
     assert len(text) >= 30
-    assert normalize_long(text) == plainly(text)
+    assert normalize(text) == plainly(text)
 
 
 @MANY

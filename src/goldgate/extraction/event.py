@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
-from goldgate.extraction.normalize import forget, known, normalize, normalize_long
+from goldgate.extraction.normalize import normalize, normalize_all
 from goldgate.extraction.repair import NumberText, number_text
 
 Span = tuple[int, int]
@@ -131,7 +131,6 @@ def read_events(events: EventList, source: str | bytes | None, roles: AllowedRol
     `source` is the JSON text that the list was decoded from: a number that is no small
     integer is read from it once more, because its text (1.10) is what counts, not its value.
     """
-    forget()
     said = [_read_usual(event, roles) for event in events.items]
     if None not in said:
         return _gather(cast("list[Said]", said), [], [])
@@ -178,7 +177,6 @@ def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> Said | None:
         return None
     roles: list[str] = []
     texts: list[str] = []
-    normalized: list[str] = []
     for argument in arguments:
         if type(argument) is not dict or len(argument) != 2:
             return None
@@ -189,15 +187,12 @@ def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> Said | None:
             role = role.strip()
         elif role not in allowed:
             return None
-        form = known.get(text)
-        if form is None:
-            form = known[text] = normalize_long(text)
-        if not form or not role:
+        if not role:
             return None
         roles.append(role)
         texts.append(text)
-        normalized.append(form)
-    return event_type, roles, texts, normalized, None
+    normalized = normalize_all(texts)
+    return (event_type, roles, texts, normalized, None) if "" not in normalized else None
 
 
 class _Walk:

@@ -12,7 +12,7 @@ from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.normalize import STANDS_ALONE, Haystack, normalize_long
+from goldgate.extraction.normalize import STANDS_ALONE, Haystack, normalize
 from goldgate.extraction.response import Status
 from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.extraction.thoughts import ThoughtState
@@ -133,7 +133,7 @@ class ThoughtChecker:
 def _lines_naming(role: str, thought: str) -> str:
     if not _names(thought, role):
         return ""
-    return "\n".join(normalize_long(line) for line in thought.split("\n") if _names(line, role))
+    return "\n".join(normalize(line) for line in thought.split("\n") if _names(line, role))
 
 
 def _usual(events: Events, thought: str) -> bool:
