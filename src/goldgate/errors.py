@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import PurePath
 
 EXIT_PASSED = 0
@@ -114,7 +115,9 @@ def describe(value: object) -> str:
         return "a list" if value else "an empty list"
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
-    return f"the number {value}"
+    if isinstance(value, (int, float, Decimal)):
+        return f"the number {value}"
+    return f"a value of the type {type(value).__name__}"
 
 
 def did_you_mean(name: str, known: object) -> str | None:

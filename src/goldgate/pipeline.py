@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.gate import require_known
+from goldgate.core.gate import require_known, require_sensible
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
 from goldgate.errors import InputError, Place, describe
@@ -18,7 +18,7 @@ from goldgate.extraction.event_schema import EventSchema, load_event_schema, par
 from goldgate.extraction.records import parse_gold, parse_prediction
 from goldgate.extraction.report import judge
 from goldgate.extraction.sample import Sample
-from goldgate.extraction.scorer import Scorer, known_metrics
+from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
 from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
 from goldgate.protocol.model import Protocol
@@ -151,6 +151,7 @@ def _load_protocol(protocol: ProtocolSource) -> LoadedProtocol:
     else:
         loaded = load_protocol(protocol)
     require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
+    require_sensible(loaded.protocol.gates, known_rates(loaded.protocol), loaded.file, loaded.lines)
     return loaded
 
 

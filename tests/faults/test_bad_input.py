@@ -92,7 +92,8 @@ MISTAKES = {
         "events[0].arguments[0]",
     ),
     "gold text a number": Mistake("gold.jsonl", '{"id": "a", "text": 5, "events": []}', "gold.wrong_type", 1, "text"),
-    "gold not UTF-8": Mistake("gold.jsonl", b'{"id": "a", "text": "\xff", "events": []}', "gold.not_json", 1),
+    "gold not UTF-8": Mistake("gold.jsonl", b'{"id": "a", "text": "\xff", "events": []}', "gold.not_utf8", 1),
+    "gold empty": Mistake("gold.jsonl", "\n\n", "gold.empty"),
     "gold array never closed": Mistake("gold.jsonl", "[" + GOLD + ",\n", "gold.not_json", 2),
     "gold array and more": Mistake("gold.jsonl", "[" + GOLD + "]\n{}", "gold.not_json", 1),
     "gold nested too deeply": Mistake("gold.jsonl", '{"id": "a", "events": ' + "[" * 3000, "gold.not_json", 1),
@@ -162,6 +163,19 @@ MISTAKES = {
     ),
     "gate without a bound": Mistake(
         "protocol.yaml", "gates:\n  strict_f1: {}\n", "protocol.gate_without_bound", 2, "gates.strict_f1"
+    ),
+    "gate on a rate in percent": Mistake(
+        "protocol.yaml", "gates:\n  strict_f1: {max: 5}\n", "protocol.wrong_value", 2, "gates.strict_f1.max"
+    ),
+    "gate that nothing passes": Mistake(
+        "protocol.yaml", "gates:\n  strict_f1: {min: 0.5, max: 0.1}\n", "protocol.wrong_value", 2, "gates.strict_f1"
+    ),
+    "tag with its brackets": Mistake(
+        "protocol.yaml",
+        "metrics:\n  response:\n    thought_tags: ['<think>']\n",
+        "protocol.wrong_value",
+        3,
+        "metrics.response.thought_tags.0",
     ),
     "gate bound a word": Mistake(
         "protocol.yaml", "gates:\n  strict_f1: {min: high}\n", "protocol.wrong_value", 2, "gates.strict_f1.min"
@@ -254,12 +268,18 @@ def test_damaged_gzip_is_an_error(tmp_path: Path) -> None:
     assert error_of(tmp_path)["code"] == "gold.bad_gzip"
 
 
-def test_empty_files_give_undefined_rates_not_errors(tmp_path: Path) -> None:
-    write(tmp_path, **{"gold.jsonl": "", "predictions.jsonl": "\n"})
+def test_empty_predictions_are_missing_not_an_error(tmp_path: Path) -> None:
+    write(tmp_path, **{"predictions.jsonl": "\n"})
     assert run(tmp_path).exit_code == 0
     report = json.loads((tmp_path / "out" / "report.json").read_bytes())
-    assert report["metrics"]["main"]["strict_f1"]["value"] is None
-    assert report["metrics"]["main"]["strict_f1"]["reason"]
+    assert report["metrics"]["main"]["missing_predictions"]["value"] == 1
+    assert report["metrics"]["main"]["strict_precision"]["value"] is None
+    assert report["metrics"]["main"]["strict_precision"]["reason"]
+
+
+def test_out_without_a_name_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert run(tmp_path, "--out", "").exit_code == 2
 
 
 def test_strict_schema_without_a_schema_is_an_error_not_a_pass(tmp_path: Path) -> None:

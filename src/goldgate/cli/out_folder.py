@@ -21,6 +21,8 @@ class OutFolder:
 
     def __init__(self, path: str, inputs: Iterable[str]) -> None:
         """Make the folder and remove what an earlier run left; nothing that is an input is touched."""
+        if not path:
+            raise ConfigError("out.unwritable", "--out names no folder", found="an empty name")
         self.path = Path(path)
         self._samples: SamplesFile | None = None
         _protect(self.path, inputs)

@@ -78,6 +78,31 @@ def require_known(gates: dict[str, Gate], known: frozenset[str], file: str | Non
             )
 
 
+def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]) -> None:
+    """A bound that no value can meet, or none can miss, is a mistake: 5 for 5 % among them."""
+    for name, gate in gates.items():
+        for word, bound in (("min", gate.min), ("max", gate.max), ("equals", gate.equals)):
+            if bound is not None and name in rates and not 0 <= bound <= 1:
+                field = f"gates.{name}.{word}"
+                raise ConfigError(
+                    "protocol.wrong_value",
+                    f"{name} is a rate",
+                    place=Place(file, lines.get(field), field),
+                    expected="a number from 0 to 1",
+                    found=str(bound),
+                    advice="write 5 % as 0.05",
+                )
+        if gate.min is not None and gate.max is not None and gate.min > gate.max:
+            field = f"gates.{name}"
+            raise ConfigError(
+                "protocol.wrong_value",
+                "no value can pass this gate",
+                place=Place(file, lines.get(field), field),
+                expected="min <= max",
+                found=f"min {gate.min}, max {gate.max}",
+            )
+
+
 def overall(results: list[GateResult]) -> Verdict:
     """FAIL if a gate of severity `error` failed."""
     failed = any(r.verdict is Verdict.FAIL and r.gate.severity == "error" for r in results)

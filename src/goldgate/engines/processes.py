@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -28,7 +29,7 @@ class Processes:
             context.set_forkserver_preload([preload])
         else:
             context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers, context)
+        self._pool = ProcessPoolExecutor(workers, context, _ignore_interrupts)
         for _ in range(workers):
             self._pool.submit(_start)
 
@@ -59,6 +60,11 @@ class Processes:
 
 _packed: bytes | None = None
 _work: Any = None
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C goes to every process of a terminal; only the first one is to speak of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _start() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldgate.core.gate import Verdict
-from goldgate.errors import InputError, describe, did_you_mean
+from goldgate.errors import InputError, Place, describe, did_you_mean
 from goldgate.extraction.event import Span
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.normalize import Haystack, normalize
@@ -87,6 +87,8 @@ def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
         for number, file in enumerate(store.files):
             _check_file(file, store, number, schema, seen, result)
             result.inputs.append({"file": file.name, "records": file.records})
+        if not result.records:
+            raise InputError("gold.empty", "there is no gold record", place=Place(", ".join(map(str, paths))))
     finally:
         store.close()
     return result

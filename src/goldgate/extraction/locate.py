@@ -57,6 +57,7 @@ _SOMETHING = re.compile(r"\S")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
+_ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 
 
@@ -102,9 +103,14 @@ def _best(text: str, segments: list[_Segment]) -> Candidate | None:
 
 
 def _is_aside(text: str, candidate: Candidate) -> bool:
-    """An empty list in the middle of prose: the answer only if there is no better one."""
-    is_empty = candidate.method == Method.EMBEDDED and candidate.value == []
-    return is_empty and not _NOTHING_MORE.match(text, candidate.end)
+    """An empty list in prose: the answer only if there is no better one.
+
+    Unless it ends the text as an answer would: after a colon, or on a line of its own.
+    """
+    if candidate.method != Method.EMBEDDED or candidate.value != []:
+        return False
+    before = text[max(0, candidate.start - _INDENT) : candidate.start]
+    return not (_NOTHING_MORE.match(text, candidate.end) and _ANNOUNCED.search(before))
 
 
 def _segments(text: str) -> list[_Segment]:

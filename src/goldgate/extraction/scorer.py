@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics
+from goldgate.core.metric import Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
 from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
@@ -40,13 +40,15 @@ class Scorer:
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
-    def score(self, response: str | list[Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
-        """Score one answer: raw text, decoded events, or None for no answer.
+    def score(self, response: str | list[Any] | dict[str, Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
+        """Score one answer: raw text, decoded JSON, or None for no answer.
 
         A gold record that is scored against again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
             gold = parse_gold(gold, str(gold.get("id", "")))
+        if not (response is None or isinstance(response, (str, list, dict))):
+            raise TypeError(f"an answer is text, decoded JSON or None, not {type(response).__name__}")
         sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
         return Score(self, self.facts(sample))
 
@@ -92,7 +94,10 @@ class Scorer:
             return None, no_events(Violation.NOT_PARSED)
         if parsed.status == Status.ERROR:
             return parsed, no_events(Violation.NOT_PARSED)
-        events = event_list(parsed.value) if sample.response is not None else EventList(sample.events, "$.events[*]")
+        if isinstance(sample.events, list):
+            events: EventList | None = EventList(sample.events, "$.events[*]")
+        else:
+            events = event_list(parsed.value)
         if events is None:
             return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
         return parsed, read_events(events, source, self._roles)
@@ -132,6 +137,13 @@ def known_metrics(protocol: Protocol) -> frozenset[str]:
     """The names that a gate may use."""
     empty = Tally()
     return frozenset(name for measure in all_measures(protocol.metrics) for name in measure.metrics(empty))
+
+
+def known_rates(protocol: Protocol) -> frozenset[str]:
+    """Those of them that are rates, from 0 to 1."""
+    empty = Tally()
+    metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
+    return frozenset(name for name, metric in metrics if isinstance(metric, Rate))
 
 
 def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:

@@ -32,6 +32,7 @@ def load_protocol(path: str | Path) -> LoadedProtocol:
     tree = parse_yaml(text, file)
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
+    _check_tags(protocol, tree)
     return LoadedProtocol(protocol, file, sha256, tree.lines)
 
 
@@ -47,11 +48,24 @@ def _check_gates(protocol: Protocol, tree: Tree) -> None:
             )
 
 
+def _check_tags(protocol: Protocol, tree: Tree) -> None:
+    for number, tag in enumerate(protocol.metrics.response.thought_tags):
+        if not tag.replace("-", "").replace("_", "").isalnum():
+            raise ConfigError(
+                "protocol.wrong_value",
+                "this is no name of a tag",
+                place=tree.place(f"metrics.response.thought_tags.{number}"),
+                expected="a name without brackets and blanks, such as think",
+                found=tag,
+            )
+
+
 def parse_protocol(settings: Mapping[str, Any]) -> LoadedProtocol:
     """A protocol from plain values, checked like a file."""
     tree = Tree("protocol", _exact(settings))
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
+    _check_tags(protocol, tree)
     return LoadedProtocol(protocol)
 
 

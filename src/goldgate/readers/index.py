@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from goldgate.errors import InputError, describe
+from goldgate.errors import InputError, Place, describe
 from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate, open_records
 
 BUCKETS = 256
@@ -49,6 +49,14 @@ def index_files(paths: Sequence[str | Path], kind: str) -> Index:
         for path in paths:
             index.store.files.append(open_records(path, kind))
         _note_records(index)
+        if kind == "gold" and not len(index):
+            raise InputError(
+                "gold.empty",
+                "there is no gold record",
+                place=Place(", ".join(map(str, paths)) or None),
+                expected="at least one record",
+                advice="did the export that wrote the file fail?",
+            )
     except BaseException:
         index.store.close()
         raise

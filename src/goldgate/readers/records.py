@@ -145,10 +145,22 @@ class RecordStore:
         self.__init__(files)  # type: ignore[misc]  # a worker process opens its own descriptors
 
     def _not_json(self, kind: str, location: int, data: bytes, problem: str) -> InputError:
+        try:
+            data.decode()
+        except UnicodeDecodeError as not_text:
+            return InputError(
+                f"{kind}.not_utf8",
+                "this is not UTF-8 text",
+                place=self.place(location),
+                found=f"the byte 0x{data[not_text.start]:02x}",
+                advice="save the file as UTF-8",
+            )
         advice = "each line must hold one whole JSON object"
         if self.files[location >> OFFSET_BITS].is_array:
             advice = "each element of the array must be a JSON object, with a comma between two"
-        elif data.rstrip()[-1:] != b"}":
+        elif data.strip() == b"{":
+            advice += ", or the file one array: is it pretty-printed?"
+        elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
             advice += "; this one seems cut off"
         return InputError(
             f"{kind}.not_json",

@@ -184,3 +184,13 @@ def test_template_before_the_answer_does_not_win() -> None:
 
 def test_template_after_the_answer_does_not_win() -> None:
     assert parse_response(f"{LIST_A}\nNote: the form is {TEMPLATE}.").value == [A]
+
+
+@pytest.mark.parametrize("remark", ["If none, I would answer [].", "参考[]", "Note: had there been none, I return []"])
+def test_empty_list_in_a_closing_remark_takes_nothing_back(remark: str) -> None:
+    assert parse_response(f"{LIST_A}\n{remark}").value == [A]
+
+
+@pytest.mark.parametrize("correction", ["Final answer: []", "更正：[]", "So:\n[]", "**Answer:** []."])
+def test_empty_list_that_ends_the_text_as_an_answer_corrects_the_one_before(correction: str) -> None:
+    assert parse_response(f"{LIST_A}\n{correction}").value == []

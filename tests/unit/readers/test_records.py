@@ -85,9 +85,11 @@ def test_records_are_read_whatever_the_form(gold: Path, content: bytes, packed: 
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"[]", b" [ ]\n"], ids=["empty", "blank", "array", "spaced-array"])
-def test_no_records_is_no_error(gold: Path, content: bytes) -> None:
+def test_gold_without_records_is_an_error(gold: Path, content: bytes) -> None:
     gold.write_bytes(content)
-    assert Run(gold).ids == []
+    with pytest.raises(InputError) as caught:
+        Run(gold)
+    assert caught.value.code == "gold.empty"
 
 
 @pytest.mark.parametrize("name", ["gold.json", "gold.jsonl", "gold.txt", "gold"])
@@ -127,8 +129,8 @@ def test_element_larger_than_a_block_is_read_whole(gold: Path, size: int, fillin
         pytest.param(b"[\n" + A + b",\n,\n" + B + b"]", "gold.not_json", 3, id="comma-too-many"),
         pytest.param(b"[\n" + A + b",\n\n  5]", "gold.not_an_object", 4, id="element-no-object"),
         pytest.param(b"[" + A + b"}]", "gold.not_json", 1, id="bracket-too-many"),
-        pytest.param(A + b'\n{"id": "b", "events": [], "x": "\xff"}', "gold.not_json", 2, id="not-utf8"),
-        pytest.param("[]".encode("utf-16"), "gold.not_json", 1, id="utf-16"),
+        pytest.param(A + b'\n{"id": "b", "events": [], "x": "\xff"}', "gold.not_utf8", 2, id="not-utf8"),
+        pytest.param("[]".encode("utf-16"), "gold.not_utf8", 1, id="utf-16"),
     ],
 )
 def test_damaged_file_is_an_error_with_its_line(gold: Path, content: bytes, code: str, line: int) -> None:
