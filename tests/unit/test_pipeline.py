@@ -215,6 +215,6 @@ def test_decoded_answers_of_every_shape_can_be_scored() -> None:
     events = [{"event_type": "T", "arguments": [{"role": "r", "argument": "x"}]}]
     gold = {"text": "x", "events": events}
     for shape in (events, {"events": events}, events[0], json.dumps(events)):
-        assert scorer().score(shape, gold)["strict_f1"] == 1  # type: ignore[arg-type]  # a list, a dict or a text
+        assert scorer().score(shape, gold)["strict_f1"] == 1
     with pytest.raises(TypeError, match="bytes"):
         scorer().score(b"[]", gold)  # type: ignore[arg-type]  # what a caller may try
