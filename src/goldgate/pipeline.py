@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +22,8 @@ from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
 from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
 from goldgate.protocol.model import Protocol
-from goldgate.readers.index import index_files, join
+from goldgate.readers.index import index_store, join, open_store
+from goldgate.readers.records import Digest, RecordStore
 
 Paths = str | Path | Sequence[str | Path]
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
@@ -49,14 +50,14 @@ def evaluate_files(
     scorer = Scorer(plan.protocol, event_schema)
     with ExitStack() as stack:
         engine = stack.enter_context(start_engine(workers, "goldgate.extraction.shards"))
-        gold_index = index_files(_listed(gold), "gold")
-        stack.callback(gold_index.store.close)
-        predicted_index = index_files(_listed(predictions), "predictions")
-        stack.callback(predicted_index.store.close)
-        stores = gold_index.store, predicted_index.store
+        stores: list[RecordStore] = []
+        for paths, kind in ((gold, "gold"), (predictions, "predictions")):
+            stores.append(open_store(_listed(paths), kind))
+            stack.callback(stores[-1].close)
         aside = stack.enter_context(ThreadPoolExecutor(1))
-        inputs = [aside.submit(store.digests) for store in stores]  # hashing takes no turn from scoring
-        work = ShardScorer(plan.protocol, event_schema, *stores, keep_records=records is not None)
+        hashes = [aside.submit(store.sha256s) for store in stores]  # takes no turn from the rest
+        gold_index, predicted_index = (index_store(store) for store in stores)
+        work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
         tally, done = Tally(), 0
         for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
             tally += result.tally
@@ -65,7 +66,7 @@ def evaluate_files(
             done += result.samples
             if progress is not None:
                 progress(done, len(gold_index))
-        return judge(scorer, tally, plan, inputs[0].result(), inputs[1].result())
+        return judge(scorer, tally, plan, *map(_digests, stores, hashes))
 
 
 def evaluate(
@@ -100,6 +101,10 @@ def evaluate(
 def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
     """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
     return Scorer(_load_protocol(protocol).protocol, _load_schema(schema))
+
+
+def _digests(store: RecordStore, hashes: Future[list[str]]) -> list[Digest]:
+    return [Digest(sha256, file.records) for file, sha256 in zip(store.files, hashes.result(), strict=True)]
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

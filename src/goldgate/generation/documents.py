@@ -38,7 +38,7 @@ class Documents:
 
     def sha256(self) -> list[str]:
         """The digests of the files, sorted."""
-        return sorted(digest.sha256 for digest in self._index.store.digests())
+        return sorted(self._index.store.sha256s())
 
     def close(self) -> None:
         self._index.store.close()

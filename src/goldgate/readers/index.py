@@ -44,21 +44,36 @@ class Index:
 
 def index_files(paths: Sequence[str | Path], kind: str) -> Index:
     """Read the files once and note where the records are."""
-    index = Index(RecordStore([]))
+    return index_store(open_store(paths, kind))
+
+
+def open_store(paths: Sequence[str | Path], kind: str) -> RecordStore:
+    """The files, ready to be read; nothing of them is known yet."""
+    store = RecordStore([])
     try:
         for path in paths:
-            index.store.files.append(open_records(path, kind))
+            store.files.append(open_records(path, kind))
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def index_store(store: RecordStore) -> Index:
+    """Read the files of a store once and note where the records are; gold without any is an error."""
+    index = Index(store)
+    try:
         _note_records(index)
-        if kind == "gold" and not len(index):
+        if not len(index) and any(file.kind == "gold" for file in store.files):
             raise InputError(
                 "gold.empty",
                 "there is no gold record",
-                place=Place(", ".join(map(str, paths)) or None),
+                place=Place(", ".join(file.name for file in store.files)),
                 expected="at least one record",
                 advice="did the export that wrote the file fail?",
             )
     except BaseException:
-        index.store.close()
+        store.close()
         raise
     return index
 

@@ -58,10 +58,10 @@ class RecordFile:
         for copy in self.copies:
             copy.close()
 
-    def digest(self) -> Digest:
+    def sha256(self) -> str:
         """The digest of the stored bytes, packed or not."""
         with open(self.stored, "rb") as stream:
-            return Digest(hashlib.file_digest(stream, "sha256").hexdigest(), self.records)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class RecordStore:
@@ -128,8 +128,8 @@ class RecordStore:
             )
         return value
 
-    def digests(self) -> list[Digest]:
-        return [file.digest() for file in self.files]
+    def sha256s(self) -> list[str]:
+        return [file.sha256() for file in self.files]
 
     def close(self) -> None:
         for descriptor in self._descriptors.values():
