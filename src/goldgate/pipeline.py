@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,14 +19,12 @@ from goldgate.extraction.report import judge
 from goldgate.extraction.sample import Sample
 from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
 from goldgate.extraction.shards import ShardScorer, shards
-from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
-from goldgate.protocol.model import Protocol
+from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.readers.index import index_store, join, open_store
 from goldgate.readers.records import Digest, RecordStore
 
 Paths = str | Path | Sequence[str | Path]
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
-ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
 Progress = Callable[[int, int], None]  # samples done, samples in all
 
 
@@ -147,14 +144,7 @@ def _listed(paths: Paths) -> list[str | Path]:
 
 
 def _load_protocol(protocol: ProtocolSource) -> LoadedProtocol:
-    if protocol is None:
-        loaded = LoadedProtocol()
-    elif isinstance(protocol, LoadedProtocol):
-        loaded = protocol
-    elif isinstance(protocol, (Protocol, Mapping)):
-        loaded = parse_protocol(asdict(protocol) if isinstance(protocol, Protocol) else protocol)
-    else:
-        loaded = load_protocol(protocol)
+    loaded = obtain_protocol(protocol)
     require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
     require_sensible(loaded.protocol.gates, known_rates(loaded.protocol), loaded.file, loaded.lines)
     return loaded

@@ -244,6 +244,15 @@ def test_first_mistake_in_file_order_is_reported_for_any_number_of_workers(worke
     assert error_of(tmp_path)["line"] == 701
 
 
+def test_gold_that_was_cut_off_is_blamed_before_the_predictions_it_lacks(tmp_path: Path) -> None:
+    gold_lines = "\n".join(GOLD.replace('"a"', f'"{number}"') for number in range(3))
+    answers = "\n".join(PREDICTION.replace('"a"', f'"{number}"') for number in range(3))
+    cut = gold_lines[: gold_lines.rindex('{"id": "2"') - 20]
+    write(tmp_path, **{"gold.jsonl": cut, "predictions.jsonl": answers})
+    assert run(tmp_path).exit_code == 2
+    assert (error_of(tmp_path)["code"], error_of(tmp_path)["line"]) == ("gold.not_json", 2)
+
+
 @pytest.mark.parametrize("name", ["gold.jsonl", "predictions.jsonl", "schema.json", "protocol.yaml"])
 def test_missing_file_is_an_error_with_its_name(name: str, tmp_path: Path) -> None:
     write(tmp_path)

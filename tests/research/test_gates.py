@@ -68,9 +68,14 @@ def test_what_is_not_evaluable_fails_unless_the_gate_says_otherwise(tmp_path: Pa
 
 def test_a_warning_is_shown_and_does_not_fail(tmp_path: Path) -> None:
     passing(tmp_path)
-    failing = "gates: {ledger_precision: {min: 1.5, severity: %s}}"
+    failing = "gates: {ledger_precision: {max: 0, severity: %s}}"
     assert judged(tmp_path, failing % "warn").passed
     assert not judged(tmp_path, failing % "error").passed
+
+
+def test_a_bound_beyond_what_a_rate_can_be_is_refused(tmp_path: Path) -> None:
+    passing(tmp_path)
+    assert refused(tmp_path, "gates: {golden_recall: {min: 80}}").code == "protocol.wrong_value"
 
 
 def test_companions_are_available_to_gates_and_unknown_names_are_not(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,20 @@ class LoadedProtocol:
     file: str | None = None
     sha256: str | None = None
     lines: dict[str, int] = field(default_factory=dict)
+
+
+ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
+
+
+def obtain_protocol(source: ProtocolSource) -> LoadedProtocol:
+    """A checked protocol from whatever a caller has: a path, plain values, a protocol, or nothing for the defaults."""
+    if source is None:
+        return LoadedProtocol()
+    if isinstance(source, LoadedProtocol):
+        return source
+    if isinstance(source, Protocol):
+        return parse_protocol(asdict(source))
+    return parse_protocol(source) if isinstance(source, Mapping) else load_protocol(source)
 
 
 def load_protocol(path: str | Path) -> LoadedProtocol:

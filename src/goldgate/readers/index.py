@@ -142,6 +142,8 @@ def join(gold: Index, predictions: Index) -> array[int]:
         if kind in duplicates:
             raise _duplicate(kind, index, duplicates[kind])
     if unknown is not None:
+        for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
+            gold.record_id(position)
         raise InputError(
             "predictions.unknown_id",
             "this prediction answers no gold record",

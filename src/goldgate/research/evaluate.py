@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.gate import Gate, require_known
+from goldgate.core.gate import Gate, require_known, require_sensible
 from goldgate.engines import start_engine
 from goldgate.errors import Place
 from goldgate.gates.baseline import load_baseline, require_baseline
-from goldgate.protocol.load import LoadedProtocol, load_protocol, parse_protocol
+from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.research.collect import Collected, collect
 from goldgate.research.evidence import Demands
@@ -32,7 +30,7 @@ LARGEST = Decimal(10**9)  # megabytes; a limit above it is none
 def evaluate_outputs(
     golden: str | Path,
     outputs: str | Path,
-    protocol: str | Path | Protocol | Mapping[str, Any] | None = None,
+    protocol: ProtocolSource = None,
     *,
     workers: int = 1,
     own_files: frozenset[str] = frozenset(),
@@ -60,23 +58,15 @@ def run_settings(protocol: Protocol) -> Settings:
     return Settings(demands, int(min(research.max_file_megabytes, LARGEST) * MEGABYTE))
 
 
-def load_research_protocol(
-    protocol: str | Path | Protocol | Mapping[str, Any] | None,
-) -> tuple[LoadedProtocol, str | None]:
+def load_research_protocol(protocol: ProtocolSource) -> tuple[LoadedProtocol, str | None]:
     """The protocol with the default gates under its own, and the digest of the baseline record that it names.
 
     A gate below its default that no record speaks for is a ConfigError.
     """
-    if protocol is None:
-        loaded = LoadedProtocol()
-    elif isinstance(protocol, Protocol):
-        loaded = LoadedProtocol(protocol)
-    elif isinstance(protocol, Mapping):
-        loaded = parse_protocol(protocol)
-    else:
-        loaded = load_protocol(protocol)
+    loaded = obtain_protocol(protocol)
     given = loaded.protocol.gates
     require_known(given, known_metrics(), loaded.file, loaded.lines)
+    require_sensible(given, known_metrics(), loaded.file, loaded.lines)  # all of them are rates
     named = loaded.protocol.research.baseline
     baseline = None
     if named is not None:
