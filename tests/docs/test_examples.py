@@ -20,7 +20,7 @@ import pytest
 from goldgate.core.gate import Gate
 from goldgate.extraction.event import Violation
 from goldgate.extraction.mistakes import Mistake
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.response.step import Step
 from goldgate.extraction.scorer import known_metrics
 from goldgate.protocol.load import load_protocol
 from goldgate.protocol.model import Protocol

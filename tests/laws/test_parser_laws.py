@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import parse_response
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.response.step import Step
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
 

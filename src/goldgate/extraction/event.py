@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
 from goldgate.extraction.normalize import normalize, normalize_all
-from goldgate.extraction.repair import NumberText, number_text
+from goldgate.extraction.number import NumberText, number_text
 
 Span = tuple[int, int]
 RoleArgument = tuple[str, str]  # role, normalized argument

@@ -11,7 +11,7 @@ from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
 from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.locate import Method
+from goldgate.extraction.response.parsed import Method
 from goldgate.extraction.match import compare, relaxed_rule
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule

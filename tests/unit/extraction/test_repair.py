@@ -10,7 +10,7 @@ import pytest
 
 from goldgate import parse_response
 from goldgate.extraction.normalize import normalize
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.response.step import Step
 
 from ..helpers import answer, event, predicted_units
 

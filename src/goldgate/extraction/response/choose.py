@@ -1,0 +1,212 @@
+"""Which of the candidates is the answer. The rules, in the order in which they are applied:
+
+1. A template (`{"event_type": "string", …}`) is no candidate.
+2. A candidate that was closed beats one that breaks off; what breaks off counts only where nothing is complete.
+3. A block of a programming language counts only where nothing else reads as events.
+4. A mark that begins another turn of the chat ends the answer, where a complete candidate stands before it.
+5. A list, or an object with a list of events, is a whole answer: the last one wins. Event objects on their own are
+   parts of one answer and are joined, equal ones once. Words that say so (`corrected`, `最终答案`) make the later
+   replace the earlier. An object after a whole answer, without such words, replaces nothing.
+6. If nothing reads as events: the last complete value that decoded, fenced ones first; then one that breaks off.
+
+What is left out is listed with the reason, and an answer is `raw` only if nothing that looks like an answer was cut
+off or left out; answers that were replaced, and what stands after the turn, do not count as such.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from goldgate.extraction.form import Form
+from goldgate.extraction.response.decode import decode_exactly
+from goldgate.extraction.response.locate import Candidate
+from goldgate.extraction.response.parsed import LeftOut, Method, Reason
+from goldgate.extraction.response.step import Step
+from goldgate.extraction.response.template import is_template
+from goldgate.extraction.response.turns import next_turn, says_replaced
+
+
+@dataclass(slots=True)
+class Choice:
+    """The answer, if there is one, and what looks like one and was left out."""
+
+    answer: Candidate | None
+    left_out: list[LeftOut]
+
+
+_ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
+_NOTHING_MORE = re.compile(r"[\s.。]*\Z")
+_FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
+_NEAR = 40  # characters before an empty list that are looked at
+
+
+def choose(text: str, found: list[Candidate], form: Form) -> Choice:
+    """The answer among the candidates of a text."""
+    choice = Choice(None, [])
+    templates = [c for c in found if c.decoded and is_template(c.value)]
+    _leave_out(choice, templates, Reason.TEMPLATE)
+    rest = [c for c in found if c not in templates] if templates else found
+    answers = [c for c in _with_remains(rest) if c.complete and _reads_as_events(c, form)]
+    if any(not c.code for c in answers):
+        _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
+        answers = [c for c in answers if not c.code]
+    if not answers:
+        _fall_back(text, rest, choice, form)
+        return choice
+    answers, turn = _before_next_turn(text, answers, rest, choice)
+    group = _last_group(text, answers, choice, form)
+    answer = choice.answer = _joined(group)
+    cut = [c for c in rest if not c.complete and not c.code and c.start < turn and not _is_within(c, answer)]
+    cut = [c for c in cut if _looks_like_an_answer(text, c, form)]
+    if cut:
+        _leave_out(choice, cut, Reason.CUT)
+        answer.places = [*answer.places, *((Step.DROPPED_TRUNCATED_VALUE, c.start) for c in cut)]
+    choice.left_out.sort()
+    return choice
+
+
+def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
+    choice.left_out += [LeftOut(c.start, c.end, reason) for c in candidates]
+
+
+def _reads_as_events(candidate: Candidate, form: Form) -> bool:
+    return candidate.decoded and (form.is_answer(candidate.value) or form.is_event(candidate.value))
+
+
+def _with_remains(found: list[Candidate]) -> list[Candidate]:
+    """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
+    merged: list[Candidate] = []
+    for candidate in found:
+        before = merged[-1] if merged else None
+        if candidate.continues and before is not None and before.decoded and candidate.decoded:
+            parts = [_exact(before), _exact(candidate)]
+            events = [event for part in parts for event in (part if isinstance(part, list) else [part])]
+            merged[-1] = replace(
+                before,
+                end=candidate.end,
+                value=events,
+                exact=events,
+                source=None,
+                complete=True,
+                places=[*before.places, *candidate.places],
+            )
+        else:
+            merged.append(candidate)
+    return merged
+
+
+def _before_next_turn(
+    text: str, answers: list[Candidate], found: list[Candidate], choice: Choice
+) -> tuple[list[Candidate], int]:
+    """The answers before the first mark of another turn that stands behind one of them, and where that mark is."""
+    for candidate in answers:
+        following = min((c.start for c in found if c.start >= candidate.end), default=len(text))
+        turn = next_turn(text, candidate.end, following)
+        if turn >= 0:
+            choice.left_out += [LeftOut(c.start, c.end, Reason.ANOTHER_TURN) for c in found if c.start >= turn]
+            return [c for c in answers if c.start < turn], turn
+    return answers, len(text)
+
+
+def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form) -> list[Candidate]:
+    """The whole answer that wins, or the event objects that are joined."""
+    empty = [c for c in answers if _is_aside(text, c)]
+    if empty and len(empty) < len(answers):
+        _leave_out(choice, empty, Reason.ASIDE)
+        answers = [c for c in answers if c not in empty]
+    group: list[Candidate] = []
+    for candidate in answers:
+        is_whole = form.is_answer(candidate.value)
+        if not group:
+            group = [candidate]
+        elif is_whole or says_replaced(text, group[-1].end, candidate.start):
+            _leave_out(choice, group, Reason.REPLACED)
+            group = [candidate]
+        elif not form.is_answer(group[0].value):
+            group.append(candidate)
+        elif not _is_echo(candidate, group[0]):
+            _leave_out(choice, [candidate], Reason.ASIDE)
+            group[0].places = [*group[0].places, (Step.LEFT_OUT_OBJECTS, candidate.start)]
+    return group
+
+
+def _is_aside(text: str, candidate: Candidate) -> bool:
+    """An empty list in prose: the answer only if there is no better one.
+
+    Unless it ends the text as an answer would: after a colon, or on a line of its own.
+    """
+    if candidate.method != Method.EMBEDDED or candidate.value != []:
+        return False
+    before = text[max(0, candidate.start - _NEAR) : candidate.start]
+    return not (_NOTHING_MORE.match(text, candidate.end) and _ANNOUNCED.search(before))
+
+
+def _is_echo(candidate: Candidate, answer: Candidate) -> bool:
+    """Whether an object only repeats an event of the answer before it."""
+    events = answer.value if isinstance(answer.value, list) else next(iter(answer.value.values()), None)
+    return isinstance(events, list) and candidate.value in events
+
+
+def _joined(group: list[Candidate]) -> Candidate:
+    """The parts of an answer as one; equal ones once."""
+    distinct: list[Candidate] = []
+    for part in group:
+        if all(part.value != other.value for other in distinct):
+            distinct.append(part)
+    first = distinct[0]
+    places = [place for part in distinct for place in part.places]
+    if len(distinct) == 1:
+        return replace(first, places=places)
+    return replace(
+        first,
+        end=max(part.end for part in distinct),
+        method=Method.FENCED if any(part.method == Method.FENCED for part in distinct) else first.method,
+        value=[_exact(part) for part in distinct],
+        source=None,
+        places=[*places, (Step.JOINED_OBJECTS, distinct[1].start)],
+    )
+
+
+def _exact(candidate: Candidate) -> object:
+    """The value with numbers as their text: a joined answer has no source to read them from again."""
+    if candidate.exact is not None:
+        return candidate.exact
+    if candidate.source is not None:
+        sound = decode_exactly(candidate.source)
+        if sound is not None:
+            return sound.value
+    return candidate.value
+
+
+def _is_within(candidate: Candidate, answer: Candidate) -> bool:
+    return answer.start <= candidate.start < answer.end
+
+
+def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
+    """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
+    if candidate.value is not None and _reads_as_events(candidate, form):
+        return True
+    first = _FIRST_KEY.match(text, candidate.start, candidate.end)
+    name = first.group(1) if first is not None else ""
+    if name in form.keys:
+        return True
+    breaks_off = first is not None and first.end() >= len(text.rstrip())
+    return breaks_off and (not name or any(key.startswith(name) for key in form.keys))
+
+
+def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) -> None:
+    """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
+    cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
+    if cut:
+        choice.answer = cut[-1]
+        _leave_out(choice, cut[:-1], Reason.CUT)
+        return
+    complete = [c for c in found if c.decoded and c.complete]
+    if complete:
+        complete, _ = _before_next_turn(text, complete, found, choice)
+    for candidates in (complete, [c for c in found if c.decoded], found):
+        fenced = [c for c in candidates if c.method == Method.FENCED]
+        if candidates:
+            choice.answer = (fenced or candidates)[-1]
+            return

@@ -1,0 +1,58 @@
+"""JSON as it stands: the strict half of reading."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.extraction.number import NumberText, number_text
+
+
+class Decoded(NamedTuple):
+    """A value, and the text that it can be read from again (None where its numbers are texts already)."""
+
+    value: Any
+    source: str | None
+
+
+def _not_json(constant: str) -> object:
+    raise ValueError(constant)
+
+
+_exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
+# One value at a position, and where it ends. Numbers keep the text they were written in.
+scan_exact = _exact.raw_decode
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def decode(text: str) -> Decoded | None:
+    """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
+    try:
+        return Decoded(orjson.loads(text), text)
+    except orjson.JSONDecodeError:
+        pass
+    return decode_exactly(text)
+
+
+def decode_exactly(text: str) -> Decoded | None:
+    """The same with every number as its text; it reads what orjson does not: `1e400` is JSON."""
+    try:
+        value = _exact.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if has_lone_surrogate(text, value) else Decoded(value, None)
+
+
+def has_lone_surrogate(text: str, value: Any) -> bool:
+    """Whether an escape in the text left half of a surrogate pair in the value: no file can hold it."""
+    if _SURROGATE.search(text) is None:
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return True
+    return False

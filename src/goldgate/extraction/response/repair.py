@@ -1,0 +1,556 @@
+"""A tolerant JSON reader that says what it mended and where, in one pass over the text.
+
+It reads what models write instead of JSON: trailing commas, Python literals, comments,
+full-width punctuation, smart quotes, missing marks, answers that break off. Four promises:
+
+- it never invents: a value that breaks off is dropped, not guessed, and a container that
+  broke off before its first value is dropped with it;
+- it never changes the text inside a string;
+- one missing mark costs what it touches: reading finds its way again at structure (`"key":`, `}, {`);
+- it never goes back: where no structure is near, what was complete so far is the value, and the
+  caller goes on after that place. So the time is linear in the text, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from goldgate.extraction.number import NumberText
+from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
+from goldgate.extraction.response.quoted import (
+    BLANK,
+    ITEM_AHEAD,
+    KEY_AHEAD,
+    QUOTES,
+    Place,
+    opens_string,
+    read_quoted,
+    read_unopened,
+)
+from goldgate.extraction.response.step import Step
+
+MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
+
+
+@dataclass(slots=True)
+class Reading:
+    """What could be read from one opening bracket on."""
+
+    value: Any  # a list, a dict, or None where nothing was complete
+    end: int  # where reading stopped; the caller goes on from here
+    places: list[tuple[Step, int]]
+    complete: bool  # the outermost bracket was closed
+
+    @property
+    def steps(self) -> set[Step]:
+        """What was mended, each name once."""
+        return {step for step, _ in self.places}
+
+
+# Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
+_STRUCTURE = {
+    **{c: c for c in "{}[],:"},
+    "｛": "{",
+    "｝": "}",
+    "［": "[",
+    "］": "]",
+    "【": "[",
+    "】": "]",
+    "，": ",",
+    "、": ",",
+    "：": ":",
+    ";": ",",
+    "；": ",",
+}
+
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
+_MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
+_UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"“”{\[]|[,，](?=\d)){0,200}")
+_ENDS_NUMBER = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
+_ENDS_UNQUOTED = re.compile(
+    rf"[}}\]｝］】]|{KEY_AHEAD.pattern}|[,，](?:\s*(?:{KEY_AHEAD.pattern}|[{QUOTES}]?[^{QUOTES}\n]{{0,100}}[{QUOTES}]?\s*\Z|[}}\]｝］】]|\\\"|//|/\*|#|\Z|[^\W\d]\w{{0,40}}\s?[:：=]))"
+)
+_WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
+_WORD = re.compile(r"-?[^\W\d]\w*")
+_BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
+_NOT_AVAILABLE = re.compile(r"[nN]/[aA](?![\w/])")
+_OBJECT_AHEAD = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
+_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
+_OBJECT_GOES_ON = re.compile(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
+_LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
+    "true": (True, None),
+    "false": (False, None),
+    "null": (None, None),
+    "True": (True, Step.PYTHON_LITERALS),
+    "False": (False, Step.PYTHON_LITERALS),
+    **dict.fromkeys(("None", "undefined", "NULL", "Null", "nil", "Nil", "none", "NONE"), (None, Step.PYTHON_LITERALS)),
+    **dict.fromkeys(("NaN", "nan", "Infinity", "-Infinity", "inf"), (None, Step.NON_FINITE_NUMBERS)),
+}
+# Where reading can go on after something unreadable.
+_LANDMARK = re.compile(
+    rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
+)
+_FARTHEST = 400  # characters that are skipped in search of one
+
+_MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
+_SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
+
+_TRUNCATED: Final = object()
+_UNREADABLE: Final = object()
+_SKIPPED: Final = object()
+
+
+class _Open:
+    """A container whose closing bracket has not come yet."""
+
+    __slots__ = ("key", "last", "value")
+
+    def __init__(self, value: list[Any] | dict[str, Any]) -> None:
+        self.value = value
+        self.key: str | None = None  # for a dict: the key whose value is being read
+        self.last: str | None = None  # for a dict: the key whose value was read last
+
+    def put(self, item: Any) -> None:
+        if isinstance(self.value, list):
+            self.value.append(item)
+        elif self.key is not None:
+            self.value[self.key] = item
+            self.key, self.last = None, self.key
+
+
+def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
+    """Read one value from the bracket at `start`, not looking at `limit` or beyond.
+
+    `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
+    """
+    return _Reader(text, start, limit).read(unopened=unopened)
+
+
+class _Reader:
+    """One reading: a position that only grows, a stack of open containers, the steps taken."""
+
+    def __init__(self, text: str, start: int, limit: int) -> None:
+        self.text = text
+        self.pos = start
+        self.limit = limit
+        self.places: list[tuple[Step, int]] = []
+        self.stack: list[_Open] = []
+        self.failures = 0
+        self.after_value = False  # a value is complete: a comma or a closing bracket is due
+        self.after_comma = False
+
+    def note(self, step: Step, at: int) -> None:
+        self.places.append((step, at))
+
+    def read(self, *, unopened: bool = False) -> Reading:
+        if unopened:
+            self.note(Step.OPENED_BRACKETS, self.pos)
+            self.stack.append(_Open({}))
+        while True:
+            character = self._next()
+            if character is None:
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
+            structure = _STRUCTURE.get(character)
+            if structure is not None and structure != character:
+                self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            if structure in ("}", "]"):
+                finished = self._close(structure)
+            elif structure == ",":
+                finished = self._comma()
+            elif structure in ("{", "["):
+                finished = self._open(structure)
+            elif character == "(" and self._is_tuple():
+                self.note(Step.TUPLES, self.pos)
+                finished = self._open("[")
+            elif character == ")" and self.stack and isinstance(self.stack[-1].value, list):
+                finished = self._close("]")
+            elif self.after_value and structure is None and character not in QUOTES + "\\":
+                finished = self._after_value()
+            elif structure == ":":
+                finished = self._find_landmark()
+            else:
+                finished = self._read_next(character)
+            if finished is not None:
+                return finished
+
+    def _next(self) -> str | None:
+        """The next character that is neither blank nor in a comment, or None at the limit."""
+        text, limit = self.text, self.limit
+        pos = self.pos
+        while pos < limit:
+            character = text[pos]
+            if character in " \n\t\r":
+                pos = BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
+                continue
+            if character in "/#" and self._is_json_without_doubt():
+                comment = _COMMENT.match(text, pos, limit)
+                if comment is None:
+                    break
+                self.note(Step.COMMENTS, pos)
+                pos = comment.end()
+                continue
+            if character in "\ufeff\u200b" or character.isspace():
+                pos += 1
+                continue
+            break
+        self.pos = pos
+        return text[pos] if pos < limit else None
+
+    def _is_json_without_doubt(self) -> bool:
+        """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
+        return len(self.stack) > 1 or self._key_is_due_a_value() or bool(self.stack and self.stack[0].value)
+
+    def _is_tuple(self) -> bool:
+        """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
+        due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
+        return due and _TUPLE.match(self.text, self.pos, self.limit) is not None
+
+    def _comma(self) -> Reading | None:
+        if self._key_is_due_a_value():
+            self.note(Step.MISSING_VALUES, self.pos)
+            self.stack[-1].put(None)
+        elif not self.after_value:
+            self.note(Step.EXTRA_COMMAS, self.pos)
+        self.pos += 1
+        self.after_value, self.after_comma = False, True
+        return None
+
+    def _open(self, bracket: str) -> Reading | None:
+        """An opening bracket: a value begins, or one that was left open has ended."""
+        if self.after_value:
+            self.note(Step.MISSING_COMMAS, self.pos)
+        self.after_value = self.after_comma = False
+        if len(self.stack) >= MAX_DEPTH:
+            return self._broken_off(Step.CUT_AT_ERROR)
+        if self._is_key_due():
+            return self._open_for_key(bracket)
+        if self.stack and self._read_sound_part():
+            self.after_value = True
+            return None
+        self.stack.append(_Open({} if bracket == "{" else []))
+        self.pos += 1
+        return None
+
+    def _open_for_key(self, bracket: str) -> Reading | None:
+        """An opening bracket where a key is due: a bracket before it is missing."""
+        top = self.stack[-1]
+        if bracket == "[":
+            return self._find_landmark()
+        if isinstance(top.value.get(top.last), dict):  # "arguments": {…}, {…}]: the list was not opened
+            self.note(Step.OPENED_BRACKETS, self.pos)
+            top.key = top.last
+            self.stack.append(_Open([top.value[top.key]]))
+        elif not top.value:  # {{"a": 1}}
+            self.note(Step.STRAY_BRACKETS, self.pos)
+            self.pos += 1
+        elif len(self.stack) == 1:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            return Reading(top.value, self.pos, self.places, complete=True)
+        elif isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            closed = self.stack.pop()
+            self.stack[-1].put(closed.value)
+        else:
+            return self._find_landmark()
+        return None
+
+    def _read_sound_part(self) -> bool:
+        """Read the container that begins here the fast way, if it is sound JSON.
+
+        Most of a broken answer is. The number of failures and what each looks at are bounded, so
+        that reading stays linear.
+        """
+        if self.failures >= _MAX_FAILURES:
+            return False
+        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
+        try:
+            value, length = scan_exact(part)
+        except (ValueError, RecursionError):
+            self.failures += 1
+            return False
+        if has_lone_surrogate(part[:length], value):  # the slow way knows what to do with half a pair
+            return False
+        self.pos += length
+        self.stack[-1].put(value)
+        return True
+
+    def _is_key_due(self) -> bool:
+        top = self.stack[-1] if self.stack else None
+        return top is not None and isinstance(top.value, dict) and top.key is None
+
+    def _key_is_due_a_value(self) -> bool:
+        top = self.stack[-1] if self.stack else None
+        return top is not None and top.key is not None
+
+    def _close(self, bracket: str) -> Reading | None:
+        """Close the innermost container that this bracket fits, and those left open inside it."""
+        if self.after_comma:
+            self.note(Step.TRAILING_COMMA, self.pos)
+        self.after_value, self.after_comma = True, False
+        wanted: type = dict if bracket == "}" else list
+        stack = self.stack
+        at = self.pos
+        self.pos += 1
+        depth = len(stack) - 1
+        while depth >= 0 and type(stack[depth].value) is not wanted:
+            depth -= 1
+        if bracket == "]" and depth < len(stack) - 1 and self._closes_unopened_list():
+            self.note(Step.OPENED_BRACKETS, at)
+            return None
+        if depth < 0 or self._is_stray(bracket, depth):
+            self.note(Step.STRAY_BRACKETS, at)
+            return None
+        if depth < len(stack) - 1:
+            self.note(Step.CLOSED_BRACKETS, at)
+        while len(stack) > depth:
+            closed = stack.pop()
+            if closed.key is not None:
+                self.note(Step.MISSING_VALUES, at)
+                closed.put(None)
+            if not stack:
+                return Reading(closed.value, self.pos, self.places, complete=True)
+            stack[-1].put(closed.value)
+        return None
+
+    def _is_stray(self, bracket: str, depth: int) -> bool:
+        """Whether a closing bracket is one too many, because what follows goes on with what it would close."""
+        top = self.stack[-1].value
+        if bracket == "}" and depth < len(self.stack) - 1 and isinstance(top, list):
+            # `[{"role": …}}, {"role": …}]`: the next object is of the kind that this list holds
+            following = _OBJECT_AHEAD.match(self.text, self.pos, self.limit)
+            return following is not None and _is_one_more(top, _key_name(following.group(1)))
+        if bracket == "}" and depth == 0 and len(self.stack) == 1:
+            # `{"event_type": "A"}, "arguments": […]}`
+            following = _KEY_AFTER_COMMA.match(self.text, self.pos, self.limit)
+            return following is not None and _key_name(following.group(1)) not in self.stack[0].value
+        if bracket == "]" and depth == 0 and len(self.stack) == 1:
+            # `[{…}], {…}]`
+            following = _OBJECT_AHEAD.match(self.text, self.pos, self.limit)
+            return (
+                following is not None
+                and following.group().lstrip()[0] in ",，"
+                and _is_one_more(top, _key_name(following.group(1)))
+            )
+        return False
+
+    def _closes_unopened_list(self) -> bool:
+        """Whether `]` ends a list of one object that was not opened: `"arguments": {…}]}`. Then make it one."""
+        top = self.stack[-1]
+        if not isinstance(top.value, dict) or not isinstance(top.value.get(top.last), dict) or top.key is not None:
+            return False
+        if _OBJECT_GOES_ON.match(self.text, self.pos, self.limit) is None:
+            return False
+        top.value[top.last] = [top.value[top.last]]  # type: ignore[index]  # its value was read
+        return True
+
+    def _broken_off(self, step: Step | None) -> Reading:
+        """Reading ends here: keep what is complete, drop what is not, close what holds something."""
+        if step is not None:
+            self.note(step, self.pos)
+        self.note(Step.CLOSED_BRACKETS, self.pos)
+        stack = self.stack
+        value: list[Any] | dict[str, Any] | None = None
+        while stack:
+            value = stack.pop().value
+            if stack and value:
+                stack[-1].put(value)
+        return Reading(value or None, self.pos, self.places, complete=False)
+
+    def _after_value(self) -> Reading | None:
+        """Something that is no structure follows a value: a few words are skipped."""
+        if self._skip_text():
+            return None
+        return self._find_landmark()
+
+    def _read_next(self, character: str) -> Reading | None:
+        """Read a key, or a value that is no container."""
+        if self.after_value:
+            self.note(Step.MISSING_COMMAS, self.pos)
+        self.after_value = self.after_comma = False
+        top = self.stack[-1]
+        if isinstance(top.value, list) and opens_string(self.text, self.pos):
+            key = KEY_AHEAD.match(self.text, self.pos, self.limit)
+            if key is not None:
+                self._key_in_list(_key_name(key.group()))
+                top = self.stack[-1]
+        if isinstance(top.value, dict) and top.key is None and not self._goes_on_as_list(top):
+            return self._read_key(top, character)
+        top = self.stack[-1]
+        value = self._read_scalar(character)
+        if value is _TRUNCATED:
+            self.pos = self.limit
+            return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        if value is _UNREADABLE:
+            return None if self._skip_text() else self._find_landmark()
+        if value is not _SKIPPED:
+            top.put(value)
+        self.after_value = True
+        return None
+
+    def _goes_on_as_list(self, top: _Open) -> bool:
+        """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
+        last = top.value.get(top.last)
+        if not isinstance(last, str) or ITEM_AHEAD.match(self.text, self.pos, self.limit) is None:
+            return False
+        self.note(Step.OPENED_BRACKETS, self.pos)
+        top.key = top.last
+        self.stack.append(_Open([last]))
+        return True
+
+    def _key_in_list(self, key: str) -> None:
+        """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
+        top = self.stack[-1]
+        parent = self.stack[-2].value if len(self.stack) > 1 else None
+        last = top.value[-1] if top.value else None
+        in_object = isinstance(parent, dict)
+        if isinstance(last, dict) and key not in last and (not in_object or key in ("role", "argument")):
+            self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
+            self.stack.append(_Open(top.value.pop()))
+        elif top.value and in_object and not (isinstance(last, dict) and key in last):
+            self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
+            self.stack.pop()
+            self.stack[-1].put(top.value)
+        else:
+            self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
+            self.stack.append(_Open({}))
+
+    def _read_key(self, top: _Open, character: str) -> Reading | None:
+        """Read `"key":` into the open object."""
+        key: object
+        at = self.pos
+        if opens_string(self.text, at):
+            key = self._read_string(Place.KEY)
+            if key is _TRUNCATED:
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        elif character in ".…":
+            return None if self._skip_ellipsis() else self._find_landmark()
+        else:
+            word = _BARE_KEY.match(self.text, at, self.limit)
+            if word is None:
+                return self._find_landmark()
+            key = word.group(1).strip()
+            self.pos = word.end()
+            missing_mark = self.text[word.end(1)] in QUOTES
+            self.note(Step.MISSING_QUOTES if missing_mark else Step.UNQUOTED_KEYS, at)
+        colon = self._next()
+        if colon is None:
+            return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        if colon in ":：=":
+            if colon != ":":
+                self.note(Step.EQUALS_SIGNS if colon == "=" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            self.pos += 2 if self.text.startswith("=>", self.pos) else 1
+        elif colon in QUOTES or _STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
+            self.note(Step.MISSING_COLONS, self.pos)
+        else:
+            return self._find_landmark()
+        if key in top.value:  # two objects run together: what follows must not mix with what came before
+            self.note(Step.REPEATED_KEYS, at)
+            top.value.clear()
+        top.key = str(key)
+        return None
+
+    def _read_scalar(self, character: str) -> object:
+        text, limit = self.text, self.limit
+        in_object = self._key_is_due_a_value()
+        if opens_string(text, self.pos):
+            return self._read_string(Place.VALUE if in_object else Place.ITEM)
+        if character in ".…" and self._skip_ellipsis():
+            return _SKIPPED
+        number = _NUMBER.match(text, self.pos, limit)
+        if number is not None:
+            if number.end() == limit:
+                return _TRUNCATED  # 12 may be the beginning of 1,200
+            thousands = in_object and _MORE_DIGITS.match(text, number.end(), limit)
+            if _ENDS_NUMBER.match(text, number.end(), limit) and not thousands:
+                self.pos = number.end()
+                return NumberText(number.group())
+        word = _NOT_AVAILABLE.match(text, self.pos, limit) or _WORD.match(text, self.pos, limit)
+        if word is not None and word.end() < limit:
+            literal = _LITERALS.get(word.group()) or (_LITERALS["None"] if "/" in word.group() else None)
+            if literal is not None and _ENDS_NUMBER.match(text, word.end(), limit):
+                if literal[1] is not None:
+                    self.note(literal[1], self.pos)
+                self.pos = word.end()
+                return literal[0]
+        return self._read_unquoted() if in_object else self._read_bare_item()
+
+    def _read_unquoted(self) -> object:
+        """A value without quotation marks, as it stands: `12%`, `1,200`. Only after a key: prose has brackets too."""
+        bare = _UNQUOTED.match(self.text, self.pos, self.limit)
+        assert bare is not None  # it matches nothing at least
+        end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
+        if end == self.limit:
+            return _TRUNCATED
+        if bare.group().strip() and _ENDS_UNQUOTED.match(self.text, end, self.limit):
+            self.note(Step.UNQUOTED_VALUES, self.pos)
+            self.pos = end
+            return bare.group().strip()
+        quoted = read_unopened(self.text, self.pos, self.limit, self.note, Place.VALUE)
+        if quoted.text is None:
+            return _UNREADABLE
+        self.pos = quoted.end
+        return quoted.text
+
+    def _read_bare_item(self) -> object:
+        """An item of a list whose first quotation mark is missing: `["a", b", "c"]`."""
+        if not self._is_json_without_doubt():
+            return _UNREADABLE
+        quoted = read_unopened(self.text, self.pos, self.limit, self.note, Place.ITEM)
+        if quoted.text is None:
+            return _UNREADABLE
+        self.pos = quoted.end
+        return quoted.text
+
+    def _skip_text(self) -> bool:
+        """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
+        top = self.stack[-1]
+        if not self._is_json_without_doubt() or top.key is not None:
+            return False  # [see above] is prose
+        words = _WORDS.match(self.text, self.pos, self.limit)
+        if words is None:
+            return False
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.pos = words.end()
+        return True
+
+    def _find_landmark(self) -> Reading | None:
+        """Go on at the next structure after something unreadable, or end here if there is none near."""
+        if not self._is_json_without_doubt():
+            return self._broken_off(Step.CUT_AT_ERROR)
+        farthest = min(self.limit, self.pos + 1 + _FARTHEST)
+        mark = _LANDMARK.search(self.text, self.pos + 1, farthest)
+        if mark is None or "\n\n" in self.text[self.pos : mark.start()]:
+            return self._broken_off(Step.CUT_AT_ERROR)
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.stack[-1].key = None
+        self.pos = mark.start()
+        self.after_value = _STRUCTURE.get(mark.group()[0]) in ("}", "]", ",")
+        self.after_comma = False
+        return None
+
+    def _skip_ellipsis(self) -> bool:
+        for dots in ("...", "…"):
+            if self.text.startswith(dots, self.pos):
+                self.note(Step.ELLIPSIS, self.pos)
+                self.pos += len(dots)
+                return True
+        return False
+
+    def _read_string(self, place: Place) -> object:
+        """The string that begins here, or `_TRUNCATED` if it breaks off."""
+        text, self.pos = read_quoted(self.text, self.pos, self.limit, self.note, place)
+        return _TRUNCATED if text is None else text
+
+
+def _key_name(written: str) -> str:
+    """The name in `"key":`."""
+    return written.rstrip(":： \t\r\n").strip(QUOTES + "\\")
+
+
+def _is_one_more(items: list[Any], key: str) -> bool:
+    """Whether an object that begins with this key is one of the kind that the list holds."""
+    return bool(items) and isinstance(items[-1], dict) and key in items[-1]
