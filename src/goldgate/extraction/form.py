@@ -21,6 +21,7 @@ from goldgate.protocol.model import KeySettings, ResponseSettings
 # gold, so that every value counts as false.
 NO_EVENT = "(none)"
 
+_OURS = KeySettings()
 _OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
 _OFFSETS = _OTHER_KEYS[1:]
 _OPENING_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*")
@@ -36,7 +37,7 @@ class Form:
     """How answers are laid out. It can be hashed, compared, and sent to another process."""
 
     prefix: str = ""
-    names: KeySettings = KeySettings()  # for each of our keys, all that are read in its place, in order
+    names: KeySettings = _OURS  # for each of our keys, all that are read in its place, in order
     mapping: bool = False
     flat: bool = False
     event_type: str | None = None  # of a flat answer; None is the gold's
@@ -47,8 +48,13 @@ class Form:
     def __post_init__(self) -> None:
         listed = frozenset(key for keys in asdict(self.names).values() for key in keys)
         object.__setattr__(self, "keys", listed | set(_OTHER_KEYS))
-        ours = not (self.mapping or self.flat or self.null_words) and self.names == KeySettings()
+        ours = not (self.mapping or self.flat or self.null_words) and self.names == _OURS
         object.__setattr__(self, "unchanged", ours)
+
+    @property
+    def other_layout(self) -> bool:
+        """Whether answers are expected to look otherwise than the event schema's JSON Schema describes them."""
+        return bool(self.prefix) or self.mapping or self.flat or self.names != _OURS
 
     def prefixed(self, response: str) -> str:
         """The response after what the prompt already held of it.
@@ -72,8 +78,8 @@ class Form:
     def is_answer(self, value: Any) -> bool:
         """Whether a decoded value is meant as a whole answer.
 
-        It is a list with an event in it, an empty list, or an object with a list of events. In a flat form, no list
-        but one of events in our own form is one, and neither is an empty object: where there is nothing better it is read.
+        It is a list with an event in it, an empty list, or an object with a list of events. In a flat form it is an
+        object of plain values; `{}` and `[]` are then no sign of an answer, and read only if there is nothing better.
         """
         if isinstance(value, list):
             return (not value and not self.flat) or any(map(self.is_event, value))
@@ -247,7 +253,7 @@ def form_of(settings: ResponseSettings) -> Form:
 
 def form_signature(form: Form) -> dict[str, str]:
     """What of a form stands in the signature: all that differs from our own, each in one way."""
-    ours = asdict(CANONICAL.names)
+    ours = asdict(_OURS)
     names = {name: keys for name, keys in asdict(form.names).items() if keys != ours[name]}
     parts: dict[str, Any] = {
         "prefix": form.prefix,
@@ -282,7 +288,7 @@ def _is_list_of_objects(value: Any) -> bool:
 
 
 def _holds_value(value: Any) -> bool:
-    """Whether there is anything in an argument's value: text that is not blank, a number, or what is no value at all."""
+    """Whether there is anything in an argument's value: text that is not blank, a number, or something malformed."""
     if isinstance(value, list):
         return any(map(_holds_value, value))
     return bool(normalize(value)) if isinstance(value, str) else value is not None

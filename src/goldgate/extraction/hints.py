@@ -43,7 +43,7 @@ def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
     for unit in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
         if unit.argument in _NULL_WORDS:
             found.add(f"hint.null_words.{_NULL_WORDS[unit.argument]}")
-    if facts.predicted.violations:
+    if facts.predicted.violations and not form.flat:  # which goes with no other layout
         found.update(_in_value(parsed.value, form))
     if any(name.startswith("hint.null_words.") for name in found):
         found.add("hint.null_words")
@@ -85,10 +85,9 @@ def _in_value(value: Any, form: Form) -> Iterator[str]:
         for event in value:
             if isinstance(event, dict):
                 yield from _in_event(event, form)
-    elif isinstance(value, dict) and value and not form.flat and all(map(is_plain, value.values())):
-        if not form.is_event(value):
-            yield "hint.flat"
-            yield from _null_words(value, form)
+    elif isinstance(value, dict) and value and not form.is_event(value) and all(map(is_plain, value.values())):
+        yield "hint.flat"
+        yield from _null_words(value, form)
 
 
 def _in_event(event: dict[str, Any], form: Form) -> Iterator[str]:
@@ -100,7 +99,7 @@ def _in_event(event: dict[str, Any], form: Form) -> Iterator[str]:
         if arguments and not form.mapping and all(map(is_plain, arguments.values())):
             yield "hint.mapping"
             yield from _null_words(arguments, form)
-    elif isinstance(arguments, list):
+    elif isinstance(arguments, list) and not form.mapping:
         for argument in arguments:
             if isinstance(argument, dict):
                 yield from _other_key(argument, "role", form)
