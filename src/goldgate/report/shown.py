@@ -108,7 +108,7 @@ def reading(report: dict[str, Any]) -> dict[str, list[str]]:
 def hints(report: dict[str, Any]) -> list[tuple[str, str]]:
     """What stands out in the answers, and the setting that would read it."""
     return [
-        (f"{hint['answers']} of {counted(hint['of'], 'answer')} have {hint['have']}", hint["setting"])
+        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}", hint["setting"])
         for hint in report.get("hints", ())
     ]
 
