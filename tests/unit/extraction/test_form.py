@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -418,3 +419,16 @@ def test_no_value_is_too_odd_for_a_form(value: Any, settings: Any) -> None:
     for response in (value, [value]):
         for _, path in violations(score(response, gold(SUE), strict=True, **(settings | WORDS))):
             assert path.startswith("$")
+
+
+def test_a_form_gives_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
+    golds, answers = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl"
+    golds.write_text("".join(json.dumps(gold(SUE, identity=str(n))) + "\n" for n in range(600)))
+    responses = ['{"plaintiff": "Ann", "date": "none"}', '{"date": 1.10}', "[]", json.dumps([SUE])]
+    answers.write_text(
+        "".join(json.dumps({"id": str(n), "response": responses[n % 4]}) + "\n" for n in range(600)), encoding="utf-8"
+    )
+    protocol = {"metrics": {"response": FLAT, "schema": {"mode": "syntax_only"}}}
+    one, two = (goldgate.evaluate_files(golds, answers, None, protocol, workers=workers) for workers in (1, 2))
+    assert one.to_json() == two.to_json()
+    assert [hint["answers"] for hint in one.report["hints"]] == [150]  # the word for null
