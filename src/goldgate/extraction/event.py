@@ -7,7 +7,7 @@ in gold.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
@@ -125,11 +125,17 @@ def is_event(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("event_type"), str)
 
 
-def read_events(events: EventList, source: str | bytes | None, roles: AllowedRoles | None = None) -> Events:
+def read_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
     """Walk an event list; `roles` adds the event schema's checks.
 
     `source` is the JSON text that the list was decoded from: a number that is no small
     integer is read from it once more, because its text (1.10) is what counts, not its value.
+    `to_canonical` is what was done to the decoded text, where it was in another form.
     """
     said = [_read_usual(event, roles) for event in events.items]
     if None not in said:
@@ -137,7 +143,8 @@ def read_events(events: EventList, source: str | bytes | None, roles: AllowedRol
     walk = _Walk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
-        exact = event_list(_with_number_texts(source))
+        again = _with_number_texts(source)
+        exact = event_list(again if to_canonical is None else to_canonical(again))
         if exact is not None:
             walk = _Walk(roles, exact.path)
             walk.read(exact.items)

@@ -14,13 +14,15 @@ from goldgate.core.signature import signature
 from goldgate.core.tally import Tally
 from goldgate.extraction.breakdown import breakdown, error_names, reading
 from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.form import form_of, form_signature
+from goldgate.extraction.hints import hints
 from goldgate.extraction.scorer import Scorer
 from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol
 from goldgate.readers.records import Digest
 
 SUITE = "extraction"
-PARSER_VERSION = 1  # raised whenever the same response may be read otherwise
+PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
 
 
 def judge(
@@ -54,6 +56,7 @@ def judge(
         },
         "errors": error_names(tally),
         "reading": reading(tally),
+        "hints": hints(tally, scorer.form),
         "breakdown": breakdown(tally),
         "error": None,
     }
@@ -76,6 +79,7 @@ def _settings(protocol: Protocol, schema: EventSchema | None) -> dict[str, objec
         "protocol": f"{protocol.protocol.name}@{protocol.protocol.version}",
         "parser": PARSER_VERSION,
         "thoughts": "+".join(metrics.response.thought_tags) or "none",
+        **form_signature(form_of(metrics.response)),
         "norm": metrics.normalization,
         "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
         "schema": metrics.schema.mode,

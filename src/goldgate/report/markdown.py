@@ -32,6 +32,7 @@ def render_markdown(report: dict[str, Any]) -> str:
             f"- {heading}: {markdown(', '.join(entries) or 'none')}"
             for heading, entries in shown.reading(report).items()
         ),
+        *_hints(report),
         *_breakdown(report),
         "## Macro averages",
         _rates(shown.macro(report)),
@@ -77,6 +78,11 @@ def _group(group: shown.Group) -> list[str]:
         (code(name), metric.value, markdown(metric.reason or metric.counts)) for name, metric in group.metrics.items()
     ]
     return [f"## {group.title}", _table(("metric", "value", "counts"), rows)]
+
+
+def _hints(report: dict[str, Any]) -> list[str]:
+    found = [f"- {markdown(what)}: {code(setting, in_table=False)}" for what, setting in shown.hints(report)]
+    return ["## Hints", "They change no number.", "\n".join(found)] if found else []
 
 
 def _breakdown(report: dict[str, Any]) -> list[str]:

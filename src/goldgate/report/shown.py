@@ -105,6 +105,14 @@ def reading(report: dict[str, Any]) -> dict[str, list[str]]:
     return lists
 
 
+def hints(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """What stands out in the answers, and the setting that would read it."""
+    return [
+        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}", hint["setting"])
+        for hint in report.get("hints", ())
+    ]
+
+
 def event_types(report: dict[str, Any]) -> list[dict[str, Any]]:
     """The breakdown by event type, those with most gold first, then by name."""
     entries: list[dict[str, Any]] = report["breakdown"]["event_types"]

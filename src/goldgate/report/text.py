@@ -30,6 +30,7 @@ def render_text(report: dict[str, Any]) -> str:
         *(_group(group) for group in shown.groups(report)),
         _mistakes(report),
         _reading(report),
+        _hints(report),
         _event_types(report),
         _stacked("Macro averages", shown.macro(report)),
         _group(shown.diagnostics(report)),
@@ -121,6 +122,13 @@ def _reading(report: dict[str, Any]) -> list[str]:
     for label, entries in shown.reading(report).items():
         lines += _labelled(label, [visible(entry) for entry in entries] or ["none"], ", ", label_width=10)
     return lines
+
+
+def _hints(report: dict[str, Any]) -> list[str]:
+    """A paragraph for each hint; no section where there is none."""
+    found = [visible(f"{what}: {setting}").split(" ") for what, setting in shown.hints(report)]
+    lines = [line for words in found for line in _wrapped([f"{word} " for word in words], "", _INDENT)]
+    return ["Hints (they change no number)", *lines] if lines else []
 
 
 def _event_types(report: dict[str, Any]) -> list[str]:

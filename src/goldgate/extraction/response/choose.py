@@ -44,7 +44,7 @@ _NEAR = 40  # characters before an empty list that are looked at
 def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     """The answer among the candidates of a text."""
     choice = Choice(None, [])
-    templates = [c for c in found if c.decoded and is_template(c.value)]
+    templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
     rest = [c for c in found if c not in templates] if templates else found
     answers = [c for c in _with_remains(rest) if c.complete and _reads_as_events(c, form)]

@@ -7,6 +7,7 @@ stand or else repaired, and one is chosen. No text makes this raise, and the tim
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 import orjson
@@ -24,7 +25,9 @@ def parse_response(
     text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL
 ) -> Parsed:
     """Read a raw model output: the fast way where it is enough, else the rule."""
-    return parse_usual(text, thought_tags, form) or parse_any(text, thought_tags, form)
+    given = form.prefixed(text) if form.prefix else text
+    parsed = parse_usual(given, thought_tags, form) or parse_any(given, thought_tags, form)
+    return parsed if given is text else _moved_back(parsed, len(given) - len(text))
 
 
 def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
@@ -42,7 +45,7 @@ def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL
         return None
     if not isinstance(value, list) or not value or not form.is_answer(value):
         return None
-    if any(isinstance(item, list) for item in value) or is_template(value):
+    if any(isinstance(item, list) for item in value) or is_template(value, form):
         return None
     if thought is not None and not _is_encodable(thought):
         return None
@@ -70,6 +73,17 @@ def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, f
             return _parsed(choice, hidden, cut.thought, cut.state)
         return _parsed(_choice(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
     return _parsed(_choice(cut.visible, form), cut.visible, cut.thought, cut.state)
+
+
+def _moved_back(parsed: Parsed, by: int) -> Parsed:
+    """The same with places in the response itself, not in the response behind the declared prefix."""
+    return replace(
+        parsed,
+        start=None if parsed.start is None else max(0, parsed.start - by),
+        end=None if parsed.end is None else max(0, parsed.end - by),
+        left_out=tuple(LeftOut(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out),
+        places=tuple(Place(step, max(0, at - by)) for step, at in parsed.places),
+    )
 
 
 def _choice(text: str, form: Form) -> Choice:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from goldgate.extraction.form import Form
+
 # As whole values, blanks aside, in any case. `<…>` and `{…}` are placeholders whatever they enclose.
 _PLACEHOLDER = re.compile(
     r"\s*(?:\.\.\.|…+|string|str|text|value|event_type|event type|eventtype|type|role|argument|role_name|"
@@ -18,22 +20,30 @@ _TYPE = re.compile(
 )
 
 
-def is_template(value: Any) -> bool:
+def is_template(value: Any, form: Form) -> bool:
     """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
     if isinstance(value, list):
-        return bool(value) and all(isinstance(item, (dict, list)) and is_template(item) for item in value)
+        return bool(value) and all(isinstance(item, (dict, list)) and is_template(item, form) for item in value)
     if not isinstance(value, dict):
         return False
-    for key in ("events", "event_list"):
+    names = form.names
+    for key in names.events:
         if isinstance(value.get(key), list):
-            return is_template(value[key])
-    event_type = value.get("event_type")
-    if not isinstance(event_type, str):
+            return is_template(value[key], form)
+    event_type = next((value[key] for key in names.event_type if key in value), None)
+    if form.flat and not form.is_event(value) or not isinstance(event_type, str):
         return _are_placeholders(value.values())
     if _TYPE.fullmatch(event_type):
         return True
-    arguments = value.get("arguments")
-    return isinstance(arguments, list) and _are_placeholders(arguments)
+    arguments = next((value[key] for key in names.arguments if key in value), None)
+    if isinstance(arguments, dict):
+        return _are_placeholders(arguments.values())
+    if not isinstance(arguments, list):
+        return False
+    return _are_placeholders(
+        next((argument[key] for key in names.argument if key in argument), None) if isinstance(argument, dict) else argument
+        for argument in arguments
+    )
 
 
 def _are_placeholders(values: Iterable[Any]) -> bool:
@@ -48,9 +58,7 @@ def _are_placeholders(values: Iterable[Any]) -> bool:
 
 
 def _texts(value: Any) -> Iterator[str | None]:
-    """What a value says; None for what is no placeholder. An argument object says its argument."""
-    if isinstance(value, dict):
-        value = value.get("argument")
+    """What a value says; None for what is no placeholder."""
     if isinstance(value, list):
         for item in value:
             yield item if isinstance(item, str) else None
