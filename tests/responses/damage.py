@@ -127,6 +127,11 @@ def strings(value: Any) -> set[str]:
     return {text} if (text := _scalar(value)) else set()
 
 
+def written(answer: str) -> set[str]:
+    """Every key, string and number that stands in a JSON text, also under a key that stands there twice."""
+    return strings(json.loads(answer, object_pairs_hook=list))
+
+
 def plain_pairs(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The pairs with numbers by their value."""
     return tuple((role, _plain(text)) for role, text in pairs)
@@ -172,8 +177,8 @@ def _scalar(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text, and of a number the value: 1.10 and 1.1 are not held against either reader."""
-    return repr(float(text)) if _NUMBER.fullmatch(text) else text
+    """The text, and of a number the value: 1.10 and 1.1, -0 and 0 are not held against either reader."""
+    return repr(float(text) + 0.0) if _NUMBER.fullmatch(text) else text
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)

@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import orjson
 
 from goldgate.extraction.form import Form
 from goldgate.extraction.response.decode import decode_exactly
 from goldgate.extraction.response.locate import Candidate
 from goldgate.extraction.response.parsed import LeftOut, Method, Reason
 from goldgate.extraction.response.step import Step
-from goldgate.extraction.response.template import is_template
+from goldgate.extraction.response.template import is_blank, is_template
 from goldgate.extraction.response.turns import next_turn, says_replaced
 
 
@@ -46,13 +50,14 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     choice = Choice(None, [])
     templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
-    rest = [c for c in found if c not in templates] if templates else found
+    rest = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
     answers = [c for c in _with_remains(rest) if c.complete and _reads_as_events(c, form)]
     if any(not c.code for c in answers):
         _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
         answers = [c for c in answers if not c.code]
     if not answers:
-        _fall_back(text, rest, choice, form)
+        blank = [c for c in templates if c.complete and is_blank(c.value, form)]
+        _fall_back(text, sorted([*rest, *blank], key=lambda c: c.start), choice, form)
         return choice
     answers, turn = _before_next_turn(text, answers, rest, choice)
     group = _last_group(text, answers, choice, form)
@@ -100,9 +105,11 @@ def _before_next_turn(
     text: str, answers: list[Candidate], found: list[Candidate], choice: Choice
 ) -> tuple[list[Candidate], int]:
     """The answers before the first mark of another turn that stands behind one of them, and where that mark is."""
-    for candidate in answers:
-        following = min((c.start for c in found if c.start >= candidate.end), default=len(text))
-        turn = next_turn(text, candidate.end, following)
+    complete = {id(c) for c in answers}
+    for candidate, following in pairwise([*found, None]):
+        if candidate is None or id(candidate) not in complete:
+            continue
+        turn = next_turn(text, candidate.end, len(text) if following is None else following.start)
         if turn >= 0:
             choice.left_out += [LeftOut(c.start, c.end, Reason.ANOTHER_TURN) for c in found if c.start >= turn]
             return [c for c in answers if c.start < turn], turn
@@ -111,23 +118,25 @@ def _before_next_turn(
 
 def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form) -> list[Candidate]:
     """The whole answer that wins, or the event objects that are joined."""
-    empty = [c for c in answers if _is_aside(text, c)]
-    if empty and len(empty) < len(answers):
-        _leave_out(choice, empty, Reason.ASIDE)
-        answers = [c for c in answers if c not in empty]
+    asides = [_is_aside(text, c) for c in answers]
+    if any(asides) and not all(asides):
+        _leave_out(choice, [c for c, aside in zip(answers, asides, strict=True) if aside], Reason.ASIDE)
+        answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
     group: list[Candidate] = []
+    known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
     for candidate in answers:
-        is_whole = form.is_answer(candidate.value)
         if not group:
             group = [candidate]
-        elif is_whole or says_replaced(text, group[-1].end, candidate.start):
+        elif form.is_answer(candidate.value) or says_replaced(text, group[-1].end, candidate.start):
             _leave_out(choice, group, Reason.REPLACED)
-            group = [candidate]
+            group, known = [candidate], None
         elif not form.is_answer(group[0].value):
             group.append(candidate)
-        elif not _is_echo(candidate, group[0]):
-            _leave_out(choice, [candidate], Reason.ASIDE)
-            group[0].places = [*group[0].places, (Step.LEFT_OUT_OBJECTS, candidate.start)]
+        else:
+            known = _events_of(group[0].value, form) if known is None else known
+            if _identity(candidate.value) not in known:  # an echo of one of its events says nothing new
+                _leave_out(choice, [candidate], Reason.ASIDE)
+                group[0].places.append((Step.LEFT_OUT_OBJECTS, candidate.start))
     return group
 
 
@@ -142,18 +151,27 @@ def _is_aside(text: str, candidate: Candidate) -> bool:
     return not (_NOTHING_MORE.match(text, candidate.end) and _ANNOUNCED.search(before))
 
 
-def _is_echo(candidate: Candidate, answer: Candidate) -> bool:
-    """Whether an object only repeats an event of the answer before it."""
-    events = answer.value if isinstance(answer.value, list) else next(iter(answer.value.values()), None)
-    return isinstance(events, list) and candidate.value in events
+def _events_of(value: Any, form: Form) -> set[bytes]:
+    """The identities of the events of a whole answer."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in form.names.events if isinstance(value.get(key), list)), [])
+    return {_identity(event) for event in value}
+
+
+def _identity(value: Any) -> bytes:
+    """Equal for equal values."""
+    try:
+        return orjson.dumps(value, default=lambda number: number.text, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # orjson follows no more than 254 levels
+        return repr(value).encode(errors="surrogatepass")
 
 
 def _joined(group: list[Candidate]) -> Candidate:
     """The parts of an answer as one; equal ones once."""
-    distinct: list[Candidate] = []
+    once: dict[bytes, Candidate] = {}
     for part in group:
-        if all(part.value != other.value for other in distinct):
-            distinct.append(part)
+        once.setdefault(_identity(part.value), part)
+    distinct = [*once.values()]
     first = distinct[0]
     places = [place for part in distinct for place in part.places]
     if len(distinct) == 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.extraction.form import Form
-from goldgate.extraction.response.decode import decode
+from goldgate.extraction.response.decode import decode, has_lone_surrogate, scan_exact
 from goldgate.extraction.response.parsed import Method
 from goldgate.extraction.response.quoted import KEY_AHEAD, QUOTES
 from goldgate.extraction.response.repair import Reading, read_tolerantly
@@ -16,7 +16,7 @@ from goldgate.extraction.response.step import Step
 from goldgate.extraction.response.unwrap import flattened, unwrapped, unwrapped_string
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Candidate:
     """A stretch of text that may be the answer, and what was read there."""
 
@@ -41,7 +41,7 @@ _CODE = frozenset(
 # A bracket that could open an answer: behind it, blanks and comments aside, stands another bracket, a quotation
 # mark, a key with its colon, or its own closing bracket. [1], [#4711], [INST], [text](link), {#fff} are prose.
 _INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
-_REMARKS = r"(?:\s|(?://|(?<=\s)\#)[^\n\]}]*\n|/\*.{0,400}?\*/)*"
+_REMARKS = r"(?:\s|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]*\n|/\*.{0,400}?\*/)*"
 _OPENING = re.compile(
     rf"""
       [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
@@ -58,6 +58,8 @@ _INDENT = 40  # how many blanks may stand between the line's beginning and a fen
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _GOES_ON = re.compile(rf"{_OPENING.pattern}|[,，]\s*{KEY_AHEAD.pattern}", re.VERBOSE | re.DOTALL)
+_MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_MAX_FAILURES = 12
 _STRAY = re.compile(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
 
@@ -172,21 +174,27 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
         # Prose after an answer seldom has brackets: one guess saves the slow way.
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
         guess = read_whole(text, opening.start(), last, segment.method, code=segment.code)
-        if guess is not None and _is_value(guess.value, segment) and not _GOES_ON.search(text, last, limit):
+        if guess is not None and not _GOES_ON.search(text, last, limit):
             return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
+    failures = 0  # values that did not decode as they stand: each may look at all of the text, so they are bounded
     in_remains = False  # what follows may belong to an answer that could not be read to its end
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
             opening = _OPENING.search(text, start + 1, limit)
             continue
-        reading = read_tolerantly(text, start, limit)
+        reading = _read_sound(text, start, limit) if failures < _MAX_FAILURES else None
+        if reading is None:
+            failures += 1
+            reading = read_tolerantly(text, start, limit)
         if reading.value is not None:
             is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
-            if _is_value(reading.value, segment) and not is_a_part:
+            if not is_a_part:
                 found.append(_decoded(text, start, reading, segment))
-                found[-1].continues = in_remains
+            if in_remains and not is_a_part:
+                found[-1].continues = True
+                found[-1].places = [*found[-1].places, (Step.CUT_AT_ERROR, start)]
         else:
             unreadable = _unreadable(start, reading, segment)
         in_remains = in_remains or Step.CUT_AT_ERROR in reading.steps
@@ -202,6 +210,17 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     if unreadable is not None and unreadable.start >= (found[-1].end if found else 0):
         found.append(unreadable)
     return found
+
+
+def _read_sound(text: str, start: int, limit: int) -> Reading | None:
+    """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
+    try:
+        value, end = scan_exact(text, start)
+    except (ValueError, RecursionError):
+        return None
+    if end > limit or not value or _MORE.match(text, end, limit) or has_lone_surrogate(text[start:end], value):
+        return None
+    return Reading(value, end, [], complete=True)
 
 
 def _unreadable(start: int, reading: Reading, segment: _Segment) -> Candidate:
@@ -239,13 +258,6 @@ def _is_argument_list(text: str, start: int) -> bool:
     return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
 
 
-def _is_value(value: Any, segment: _Segment) -> bool:
-    """Brackets in prose such as ["a", "b"] are no answer: a list must hold objects, or nothing."""
-    if segment.method == Method.FENCED or isinstance(value, dict):
-        return True
-    return not value or any(isinstance(item, (dict, list)) for item in value)
-
-
 def _unwrap(candidate: Candidate, form: Form) -> None:
     """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
     if not candidate.decoded or not candidate.value:
@@ -253,9 +265,9 @@ def _unwrap(candidate: Candidate, form: Form) -> None:
     if not form.is_answer(candidate.value) and not form.is_event(candidate.value):
         inner = unwrapped(candidate.value, candidate.source, form)
         if inner is not None:
-            candidate.value, candidate.source = inner.value, None
+            candidate.value, candidate.source, candidate.exact = inner.value, None, None
             candidate.places = [*candidate.places, *((step, candidate.start) for step in sorted(inner.steps))]
     flat = flattened(candidate.value, candidate.source, form)
     if flat is not None:
-        candidate.value, candidate.source = flat, None
+        candidate.value, candidate.source, candidate.exact = flat, None, None
         candidate.places = [*candidate.places, (Step.FLATTENED_LIST, candidate.start)]

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from goldgate.extraction.response.step import Step
 
-DOUBLE_QUOTES = '"“”„‟＂〝〞'
+DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"
-QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
-BLANK = re.compile(r"[\s\ufeff\u200b]*")
+QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES + "`"
+BLANK = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt])*")  # some models write the escape of a line break between values
 
 Note = Callable[[Step, int], None]  # what was mended, and where
 
@@ -32,16 +32,17 @@ _PLAIN_VALUE = re.compile(
 )
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
+    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\n]{{1,100}}[{DOUBLE_QUOTES}]"
     rf"|[{QUOTES[1:]}][^{QUOTES}\n]{{1,100}}[{QUOTES[1:]}])"
 )
 _ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
 ITEM_AHEAD = re.compile(rf"{_ITEM}\s*[,\]]")
-KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}[:：]")
+KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
 # After a comma that ends a value in an object: a key (whole, or damaged in one place, or cut off), the end of
 # the object, the next object, or a comment.
 _AFTER_COMMA = re.compile(
     rf"""\s*(?:
-      [}}\]｝］】{{\[｛［] | // | /\* | \# | \Z | \\"
+      [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
     | [^\W\d][\w/-]{{0,40}}[{QUOTES}]?\s?[:：=]              # an unquoted key, or one without its first mark
     | {KEY_AHEAD.pattern}
     | [{QUOTES}][\w/ -]{{1,40}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
@@ -69,7 +70,10 @@ _MARKS = {
     **{mark: re.compile(rf"\\.|[{SINGLE_QUOTES}]", re.DOTALL) for mark in SINGLE_QUOTES},
     '"': re.compile(r'\\.|"', re.DOTALL),
     "'": re.compile(r"\\.|'", re.DOTALL),
+    "`": re.compile(r"\\.|`", re.DOTALL),
 }
+_MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _COLON = re.compile(r"\s*[:：]")
 _LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
 
@@ -101,16 +105,16 @@ class _End(NamedTuple):
     after: int
 
 
-_NONE = _End(-1, -1)
-
-
 def opens_string(text: str, at: int) -> bool:
     """Whether a string begins here: a quotation mark of any kind, or one that was escaped outside a string."""
     return text[at] in QUOTES or text.startswith('\\"', at)
 
 
-def read_quoted(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted:
-    """The string that begins at `start`; what had to be mended is noted."""
+def read_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+    """The string that begins at `start`; what had to be mended is noted.
+
+    `mixed`: this answer opens strings with one kind of double mark and closes them with another.
+    """
     plain = (_PLAIN_KEY if place is Place.KEY else _PLAIN_VALUE).match(text, start, limit)
     if plain is not None:
         double, single = plain.groups()
@@ -125,6 +129,8 @@ def read_quoted(text: str, start: int, limit: int, note: Note, place: Place) -> 
         if doubled is not None and (doubled.group(1) or text.startswith('""""', start)):
             note(Step.DOUBLED_QUOTES, start)
             return Quoted(_unescape(doubled.group(1).replace('\\""', '\\"'), start, note), doubled.end())
+    if quote == '"' and (mixed or (place is Place.KEY and _MIXED_KEY.match(text, start, limit))):
+        quote = "“"  # "key”: the marks are mixed up in this answer, so any of them closes
     if quote == "'":
         note(Step.SINGLE_QUOTES, start)
     elif quote != '"':
@@ -164,7 +170,7 @@ def _ignore(step: Step, at: int) -> None:
 def _content(text: str, begin: int, limit: int, quote: str, note: Note, place: Place) -> Quoted:
     end = _find_end(text, begin, limit, quote, note, place)
     if end.at < 0:
-        return Quoted(None, limit)
+        return Quoted(None, end.after)
     return Quoted(_unescape(text[begin : end.at], begin, note), end.after)
 
 
@@ -186,13 +192,14 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             if first < 0:
                 return _End(at, at + 1)
             if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
-                return _NONE  # which of the marks closed it can't be told any more
+                return _End(-1, limit)  # which of the marks closed it can't be told any more
             note(Step.UNESCAPED_QUOTES, first)
             return _End(at, at + 1)
         if first < 0:
             missing = _ends_unclosed(text, begin, at, limit, place)
             if missing is not None:
-                note(Step.MISSING_QUOTES, missing.at)
+                if missing.at >= 0:
+                    note(Step.MISSING_QUOTES, missing.at)
                 return missing
             if _PARENTHESIS.match(text, at + 1, limit):
                 return _End(at, at + 1)  # "x" (about), …
@@ -205,12 +212,13 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
         if passed > _MAX_INNER_QUOTES:
             return _End(first, first + 1)
     if first >= 0:
-        return _End(first, first + 1) if _REMARK.match(text, first + 1, limit) else _NONE
+        return _End(first, first + 1) if _REMARK.match(text, first + 1, limit) else _End(-1, limit)
     line = _ends_with_line(text, begin, limit)
     if line is not None:
         note(Step.MISSING_QUOTES, line.at)
         return line
-    return _NONE
+    paragraph = _PARAGRAPH.search(text, begin, limit)
+    return _End(-1, limit if paragraph is None else paragraph.start())
 
 
 def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> _End:
@@ -225,7 +233,9 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
     if colon is not None and stop < limit and text[begin : colon.start()].strip():
         note(Step.MISSING_QUOTES, colon.start())
         return _End(colon.start(), colon.start())  # "role: "r"
-    return _NONE if first < 0 else _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
+    if first < 0 or first > stop:
+        return _End(-1, stop)  # no key has a line break in it
+    return _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
 
 
 def _closes(text: str, after: int, limit: int, place: Place) -> bool:
@@ -262,6 +272,9 @@ def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> 
     line = _ends_with_line(text, begin, at)
     if line is not None:
         return line
+    paragraph = _PARAGRAPH.search(text, begin, at)
+    if paragraph is not None:
+        return _End(-1, paragraph.start())  # it broke off, and a new paragraph begins
     tail = _structure_before(text, begin, at)
     return None if tail is None else _End(tail, tail)
 

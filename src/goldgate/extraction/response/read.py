@@ -91,7 +91,7 @@ def _choice(text: str, form: Form) -> Choice:
     answer = choice.answer
     if answer is None or not (form.is_answer(answer.value) or form.is_event(answer.value)):
         without_bracket = unopened(text, form)
-        if without_bracket is not None:
+        if without_bracket is not None and not is_template(without_bracket.value, form):
             choice.answer = without_bracket
     return choice
 

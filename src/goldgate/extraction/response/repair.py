@@ -81,6 +81,7 @@ _NOT_AVAILABLE = re.compile(r"[nN]/[aA](?![\w/])")
 _OBJECT_AHEAD = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
 _KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
 _OBJECT_GOES_ON = re.compile(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
+_CLOSERS = re.compile(r"(?:\s*[}\]]){1,20}")
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
     "false": (False, None),
@@ -96,6 +97,7 @@ _LANDMARK = re.compile(
 )
 _FARTHEST = 400  # characters that are skipped in search of one
 
+_MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
 
@@ -138,18 +140,23 @@ class _Reader:
         self.pos = start
         self.limit = limit
         self.places: list[tuple[Step, int]] = []
+        self.noted: set[Step] = set()
         self.stack: list[_Open] = []
         self.failures = 0
+        self.mixed = False  # strings are opened with one kind of mark and closed with another
         self.after_value = False  # a value is complete: a comma or a closing bracket is due
         self.after_comma = False
 
     def note(self, step: Step, at: int) -> None:
-        self.places.append((step, at))
+        if len(self.places) < _MOST_PLACES or step not in self.noted:
+            self.noted.add(step)
+            self.places.append((step, at))
 
     def read(self, *, unopened: bool = False) -> Reading:
         if unopened:
             self.note(Step.OPENED_BRACKETS, self.pos)
             self.stack.append(_Open({}))
+        finished: Reading | None = None
         while True:
             character = self._next()
             if character is None:
@@ -170,6 +177,9 @@ class _Reader:
                 finished = self._close("]")
             elif self.after_value and structure is None and character not in QUOTES + "\\":
                 finished = self._after_value()
+            elif structure == ":" and self._key_is_due_a_value():
+                self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
+                self.pos += 1
             elif structure == ":":
                 finished = self._find_landmark()
             else:
@@ -186,7 +196,7 @@ class _Reader:
             if character in " \n\t\r":
                 pos = BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
                 continue
-            if character in "/#" and self._is_json_without_doubt():
+            if character in "/#" and (self._is_json_without_doubt() or not (self.stack and self.stack[0].value)):
                 comment = _COMMENT.match(text, pos, limit)
                 if comment is None:
                     break
@@ -195,6 +205,10 @@ class _Reader:
                 continue
             if character in "\ufeff\u200b" or character.isspace():
                 pos += 1
+                continue
+            if character == "\\" and text[pos + 1 : pos + 2] in ("n", "r", "t"):
+                self.note(Step.LENIENT_SYNTAX, pos)
+                pos += 2
                 continue
             break
         self.pos = pos
@@ -244,7 +258,7 @@ class _Reader:
             self.note(Step.OPENED_BRACKETS, self.pos)
             top.key = top.last
             self.stack.append(_Open([top.value[top.key]]))
-        elif not top.value:  # {{"a": 1}}
+        elif not top.value and len(self.stack) == 1 and not self.places:  # {{"a": 1}}
             self.note(Step.STRAY_BRACKETS, self.pos)
             self.pos += 1
         elif len(self.stack) == 1:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
@@ -322,7 +336,9 @@ class _Reader:
         if bracket == "}" and depth < len(self.stack) - 1 and isinstance(top, list):
             # `[{"role": …}}, {"role": …}]`: the next object is of the kind that this list holds
             following = _OBJECT_AHEAD.match(self.text, self.pos, self.limit)
-            return following is not None and _is_one_more(top, _key_name(following.group(1)))
+            if following is not None and _is_one_more(top, _key_name(following.group(1))):
+                return True
+            return self._closers_fit(len(self.stack)) and not self._closers_fit(depth)
         if bracket == "}" and depth == 0 and len(self.stack) == 1:
             # `{"event_type": "A"}, "arguments": […]}`
             following = _KEY_AFTER_COMMA.match(self.text, self.pos, self.limit)
@@ -336,6 +352,13 @@ class _Reader:
                 and _is_one_more(top, _key_name(following.group(1)))
             )
         return False
+
+    def _closers_fit(self, depth: int) -> bool:
+        """Whether the closing brackets that follow close just what is open, innermost first, to that depth."""
+        run = _CLOSERS.match(self.text, self.pos, self.limit)
+        brackets = "" if run is None else "".join(run.group().split())
+        wanted = ["}" if isinstance(part.value, dict) else "]" for part in reversed(self.stack[:depth])]
+        return list(brackets) == wanted[: len(brackets)]
 
     def _closes_unopened_list(self) -> bool:
         """Whether `]` ends a list of one object that was not opened: `"arguments": {…}]}`. Then make it one."""
@@ -382,7 +405,6 @@ class _Reader:
         top = self.stack[-1]
         value = self._read_scalar(character)
         if value is _TRUNCATED:
-            self.pos = self.limit
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         if value is _UNREADABLE:
             return None if self._skip_text() else self._find_landmark()
@@ -447,9 +469,10 @@ class _Reader:
             self.note(Step.MISSING_COLONS, self.pos)
         else:
             return self._find_landmark()
-        if key in top.value:  # two objects run together: what follows must not mix with what came before
+        if key in top.value:
             self.note(Step.REPEATED_KEYS, at)
-            top.value.clear()
+            if key == next(iter(top.value)):  # two objects run together: what follows must not mix with what came before
+                top.value.clear()
         top.key = str(key)
         return None
 
@@ -463,6 +486,7 @@ class _Reader:
         number = _NUMBER.match(text, self.pos, limit)
         if number is not None:
             if number.end() == limit:
+                self.pos = limit
                 return _TRUNCATED  # 12 may be the beginning of 1,200
             thousands = in_object and _MORE_DIGITS.match(text, number.end(), limit)
             if _ENDS_NUMBER.match(text, number.end(), limit) and not thousands:
@@ -484,6 +508,7 @@ class _Reader:
         assert bare is not None  # it matches nothing at least
         end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
         if end == self.limit:
+            self.pos = end
             return _TRUNCATED
         if bare.group().strip() and _ENDS_UNQUOTED.match(self.text, end, self.limit):
             self.note(Step.UNQUOTED_VALUES, self.pos)
@@ -542,13 +567,16 @@ class _Reader:
 
     def _read_string(self, place: Place) -> object:
         """The string that begins here, or `_TRUNCATED` if it breaks off."""
-        text, self.pos = read_quoted(self.text, self.pos, self.limit, self.note, place)
+        start = self.pos
+        text, self.pos = read_quoted(self.text, start, self.limit, self.note, place, mixed=self.mixed)
+        if text is not None and place is Place.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
+            self.mixed = True
         return _TRUNCATED if text is None else text
 
 
 def _key_name(written: str) -> str:
     """The name in `"key":`."""
-    return written.rstrip(":： \t\r\n").strip(QUOTES + "\\")
+    return written.rstrip(":：=> \t\r\n").strip(QUOTES + "\\")
 
 
 def _is_one_more(items: list[Any], key: str) -> bool:

@@ -11,11 +11,11 @@ from goldgate.extraction.form import Form
 # As whole values, blanks aside, in any case. `<…>` and `{…}` are placeholders whatever they enclose.
 _PLACEHOLDER = re.compile(
     r"\s*(?:\.\.\.|…+|string|str|text|value|event_type|event type|eventtype|type|role|argument|role_name|"
-    r"类型|事件类型|角色|论元|<[^<>]*>|\{\{?[^{}]*\}?\}|\[[^\[\]]*\])?\s*",
+    r"类型|事件类型|角色|论元|<[^<>]*>|\{\{?[\w ]*\}?\})?\s*",
     re.IGNORECASE,
 )
 _TYPE = re.compile(
-    r"\s*(?:\.\.\.|…+|string|str|event_type|event type|eventtype|type|type_name|类型|事件类型|<[^<>]*>|\{\{?[^{}]*\}?\})?\s*",
+    r"\s*(?:\.\.\.|…+|string|str|event_type|event type|eventtype|type|type_name|类型|事件类型|<[^<>]*>|\{\{?[\w ]*\}?\})?\s*",
     re.IGNORECASE,
 )
 
@@ -44,6 +44,13 @@ def is_template(value: Any, form: Form) -> bool:
         next((argument[key] for key in names.argument if key in argument), None) if isinstance(argument, dict) else argument
         for argument in arguments
     )
+
+
+def is_blank(value: Any, form: Form) -> bool:
+    """Whether a template says nothing at all, not even a placeholder: an answer with an empty type, perhaps."""
+    events = value if isinstance(value, list) else [value]
+    types = [event.get(key) for event in events if isinstance(event, dict) for key in form.names.event_type]
+    return not any(isinstance(name, str) and name.strip() for name in types)
 
 
 def _are_placeholders(values: Iterable[Any]) -> bool:

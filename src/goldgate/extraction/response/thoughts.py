@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from json import JSONDecodeError
 from typing import NamedTuple
 
 from goldgate.extraction.response.decode import scan_exact
@@ -101,6 +102,12 @@ class _Values:
                 return -1
             try:
                 _, self.end = scan_exact(self.text, bracket.start())
+            except JSONDecodeError as error:
+                self.failures += 1
+                if error.pos > at or (error.msg.startswith("Unterminated string") and error.pos > bracket.start()):
+                    self.end = max(error.pos, at + 1)  # it breaks off later, or in the string that holds the tag
+                else:
+                    self.end = bracket.start() + 1
             except (ValueError, RecursionError):
                 self.failures += 1
                 self.end = bracket.start() + 1

@@ -21,7 +21,7 @@ _TURN = re.compile(
 
 # Words between two answers that say that the later one replaces the earlier one.
 _REPLACES = re.compile(
-    r"\b(?:correct(?:ed|ion)s?|final(?:ized)?\s+(?:answer|output|version|result|json)|revised|revision|instead|"
+    r"\b(?:corrected|corrections?|the\s+correct|mistake|more\s+(?:accurate|appropriate|suitable)|final(?:ized)?\s+(?:answer|output|version|result|json)|revised|revision|instead|"
     r"updated|improved|on\s+(?:reflection|second\s+thoughts?))\b"
     r"|更正|修正|修改后|改为|最终答案|最终结果|最终输出|重新输出",
     re.IGNORECASE,

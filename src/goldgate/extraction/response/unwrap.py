@@ -34,24 +34,41 @@ def unwrapped_string(text: str) -> Unwrapped | None:
 
 
 def unwrapped(value: Any, source: str | None, form: Form) -> Unwrapped | None:
-    """The answer that was given to a tool: `{"name": …, "arguments": {…}}`, as an object or as text."""
+    """The answer that was given to a tool, `{"name": …, "arguments": {…}}`, or encoded under its key."""
+    if isinstance(value, dict):
+        for key in form.names.events:
+            inner = unwrapped_string(value[key]) if isinstance(value.get(key), str) else None
+            if inner is not None and form.is_answer(inner.value):
+                return Unwrapped(inner.value, inner.steps | {Step.UNWRAPPED_STRING})
     if not any(map(_is_call, value if isinstance(value, list) else [value])):
         return None
-    if source is not None:
-        exact = decode_exactly(source)
-        value = value if exact is None else exact.value
-    return _from_calls(value, form, _DEEPEST)
+    return _from_calls(_exact(value, source), form, _DEEPEST)
 
 
-def flattened(value: Any, source: str | None, form: Form) -> list[Any] | None:
-    """A list of lists of events as one list; None if it is none."""
+def flattened(value: Any, source: str | None, form: Form) -> Any:
+    """The same with a list of lists of events made one list; None if it holds none."""
+    if isinstance(value, dict):
+        key = next((key for key in form.names.events if isinstance(value.get(key), list)), None)
+        if key is None or not any(isinstance(item, list) for item in value[key]):
+            return None
+        value = _exact(value, source)
+        flat = _flat(value[key])
+        return {**value, key: flat} if form.is_answer(flat) else None
     if not isinstance(value, list) or not any(isinstance(item, list) for item in value):
         return None
-    if source is not None:
-        exact = decode_exactly(source)
-        value = value if exact is None else exact.value
+    flat = _flat(_exact(value, source))
+    return flat if form.is_answer(flat) else None
+
+
+def _exact(value: Any, source: str | None) -> Any:
+    """The value with numbers as their text: what is taken out of it has no source to read them from again."""
+    decoded = None if source is None else decode_exactly(source)
+    return value if decoded is None else decoded.value
+
+
+def _flat(items: list[Any]) -> list[Any]:
     flat: list[Any] = []
-    rest = [iter(value)]
+    rest = [iter(items)]
     while rest:
         item = next(rest[-1], rest)
         if item is rest:
@@ -60,7 +77,7 @@ def flattened(value: Any, source: str | None, form: Form) -> list[Any] | None:
             rest.append(iter(item))
         else:
             flat.append(item)
-    return flat if flat and form.is_answer(flat) else None
+    return flat
 
 
 def _is_call(value: Any) -> bool:
@@ -87,6 +104,7 @@ def _from_calls(value: Any, form: Form, depth: int) -> Unwrapped | None:
             found = _from_calls(inner, form, depth - 1)
         elif isinstance(inner, str):
             found = unwrapped_string(inner)
+            found = None if found is None else Unwrapped(found.value, found.steps | {Step.UNWRAPPED_STRING})
         else:
             found = Unwrapped(inner, frozenset())
         if found is not None and (form.is_answer(found.value) or form.is_event(found.value)):
