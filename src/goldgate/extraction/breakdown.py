@@ -8,9 +8,9 @@ from typing import Any
 from goldgate.core.metric import Rate, mean, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Violation
-from goldgate.extraction.response.parsed import METHODS
 from goldgate.extraction.measures.unit_counts import UnitCounts, unit_counts_by
 from goldgate.extraction.mistakes import Mistake
+from goldgate.extraction.response.parsed import METHODS
 from goldgate.extraction.response.step import Step
 from goldgate.extraction.response.thoughts import THOUGHT_STATES
 

@@ -118,7 +118,7 @@ def test_numbers_of_joined_objects_keep_their_text() -> None:
         pytest.param([{"event_type": "T"}], set(), id="no-arguments"),
         pytest.param([{"event_type": "T", "arguments": {"r": "x"}}], set(), id="arguments-as-object"),
         pytest.param([{"event_type": "T", "arguments": ["x", {"role": "r"}, None]}], set(), id="malformed-arguments"),
-        pytest.param(["x", None, [A], event("T", ("r", "x"))], {("T", "r", "x")}, id="malformed-events-beside-a-good"),
+        pytest.param(["x", None, 5, event("T", ("r", "x"))], {("T", "r", "x")}, id="malformed-events-beside-a-good"),
         pytest.param(
             [{"event_type": "T", "arguments": ["x", {"role": "r", "argument": "y", "start": "a"}]}],
             {("T", "r", "y")},

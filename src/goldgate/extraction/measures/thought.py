@@ -14,8 +14,8 @@ from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.normalize import STANDS_ALONE, Haystack, normalize
 from goldgate.extraction.response import Status
-from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.extraction.response.thoughts import ThoughtState
+from goldgate.extraction.sample import Facts, ThoughtCheck
 from goldgate.protocol.model import CotSettings
 
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"

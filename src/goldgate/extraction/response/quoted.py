@@ -222,7 +222,7 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
 
 
 def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> _End:
-    """Where a key ends: at the mark before its colon. Where that mark is missing, at the colon; or the colon is missing."""
+    """Where a key ends: at the mark before its colon, or at the colon where that mark is missing."""
     marks = _MARKS[quote].finditer(text, begin, limit)
     first = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
     if first >= 0 and _closes(text, first + 1, limit, Place.KEY):
@@ -263,10 +263,7 @@ def _closes(text: str, after: int, limit: int, place: Place) -> bool:
 
 def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> _End | None:
     """Where a string whose closing mark is missing ends, if the mark at `at` opens what comes after it."""
-    if place is Place.ITEM:
-        opens = _opens_item(text, at, limit)
-    else:
-        opens = KEY_AHEAD.match(text, at, limit) is not None
+    opens = _opens_item(text, at, limit) if place is Place.ITEM else KEY_AHEAD.match(text, at, limit) is not None
     if not opens:
         return None
     line = _ends_with_line(text, begin, at)
@@ -313,7 +310,7 @@ def _is_unmatched(content: str, closing: str) -> bool:
 
 
 def _ends_with_line(text: str, begin: int, limit: int) -> _End | None:
-    """The end of a string that lacks its mark at the end of its line, told by the brackets there or on the next line."""
+    """The end of a string that lacks its mark where its line ends, told by brackets there or on the next line."""
     line_end = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
     if line_end < 0:
         return None

@@ -21,9 +21,7 @@ from goldgate.extraction.response.template import is_template
 from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, ThoughtState, cut_thoughts
 
 
-def parse_response(
-    text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL
-) -> Parsed:
+def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """Read a raw model output: the fast way where it is enough, else the rule."""
     given = form.prefixed(text) if form.prefix else text
     parsed = parse_usual(given, thought_tags, form) or parse_any(given, thought_tags, form)
@@ -52,9 +50,7 @@ def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL
     state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
     source = content.strip()
     start = usual.start(2) + content.index(source[0])
-    return Parsed(
-        Status.RAW, Method.FENCED, value, source, (), state, thought or "", "", start, start + len(source)
-    )
+    return Parsed(Status.RAW, Method.FENCED, value, source, (), state, thought or "", "", start, start + len(source))
 
 
 def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:

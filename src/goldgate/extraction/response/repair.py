@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from goldgate.extraction.number import NumberText
+from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
+from goldgate.extraction.response.brackets import Ahead, Open, closes_unopened_list, is_stray, key_name
 from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
 from goldgate.extraction.response.quoted import (
     BLANK,
@@ -27,7 +28,6 @@ from goldgate.extraction.response.quoted import (
     Place,
     opens_string,
     read_quoted,
-    read_unopened,
 )
 from goldgate.extraction.response.step import Step
 
@@ -66,31 +66,9 @@ _STRUCTURE = {
 }
 
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
-_MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
-_UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"“”{\[]|[,，](?=\d)){0,200}")
-_ENDS_NUMBER = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
-_ENDS_UNQUOTED = re.compile(
-    rf"[}}\]｝］】]|{KEY_AHEAD.pattern}|[,，](?:\s*(?:{KEY_AHEAD.pattern}|[{QUOTES}]?[^{QUOTES}\n]{{0,100}}[{QUOTES}]?\s*\Z|[}}\]｝］】]|\\\"|//|/\*|#|\Z|[^\W\d]\w{{0,40}}\s?[:：=]))"
-)
 _WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
-_WORD = re.compile(r"-?[^\W\d]\w*")
 _BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
-_NOT_AVAILABLE = re.compile(r"[nN]/[aA](?![\w/])")
-_OBJECT_AHEAD = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
-_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
-_OBJECT_GOES_ON = re.compile(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
-_CLOSERS = re.compile(r"(?:\s*[}\]]){1,20}")
-_LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
-    "true": (True, None),
-    "false": (False, None),
-    "null": (None, None),
-    "True": (True, Step.PYTHON_LITERALS),
-    "False": (False, Step.PYTHON_LITERALS),
-    **dict.fromkeys(("None", "undefined", "NULL", "Null", "nil", "Nil", "none", "NONE"), (None, Step.PYTHON_LITERALS)),
-    **dict.fromkeys(("NaN", "nan", "Infinity", "-Infinity", "inf"), (None, Step.NON_FINITE_NUMBERS)),
-}
 # Where reading can go on after something unreadable.
 _LANDMARK = re.compile(
     rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
@@ -100,28 +78,6 @@ _FARTHEST = 400  # characters that are skipped in search of one
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
-
-_TRUNCATED: Final = object()
-_UNREADABLE: Final = object()
-_SKIPPED: Final = object()
-
-
-class _Open:
-    """A container whose closing bracket has not come yet."""
-
-    __slots__ = ("key", "last", "value")
-
-    def __init__(self, value: list[Any] | dict[str, Any]) -> None:
-        self.value = value
-        self.key: str | None = None  # for a dict: the key whose value is being read
-        self.last: str | None = None  # for a dict: the key whose value was read last
-
-    def put(self, item: Any) -> None:
-        if isinstance(self.value, list):
-            self.value.append(item)
-        elif self.key is not None:
-            self.value[self.key] = item
-            self.key, self.last = None, self.key
 
 
 def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
@@ -141,7 +97,7 @@ class _Reader:
         self.limit = limit
         self.places: list[tuple[Step, int]] = []
         self.noted: set[Step] = set()
-        self.stack: list[_Open] = []
+        self.stack: list[Open] = []
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
         self.after_value = False  # a value is complete: a comma or a closing bracket is due
@@ -155,7 +111,7 @@ class _Reader:
     def read(self, *, unopened: bool = False) -> Reading:
         if unopened:
             self.note(Step.OPENED_BRACKETS, self.pos)
-            self.stack.append(_Open({}))
+            self.stack.append(Open({}))
         finished: Reading | None = None
         while True:
             character = self._next()
@@ -245,7 +201,7 @@ class _Reader:
         if self.stack and self._read_sound_part():
             self.after_value = True
             return None
-        self.stack.append(_Open({} if bracket == "{" else []))
+        self.stack.append(Open({} if bracket == "{" else []))
         self.pos += 1
         return None
 
@@ -254,17 +210,15 @@ class _Reader:
         top = self.stack[-1]
         if bracket == "[":
             return self._find_landmark()
-        if isinstance(top.value.get(top.last), dict):  # "arguments": {…}, {…}]: the list was not opened
-            self.note(Step.OPENED_BRACKETS, self.pos)
-            top.key = top.last
-            self.stack.append(_Open([top.value[top.key]]))
+        if isinstance(top.last_value, dict):  # "arguments": {…}, {…}]: the list was not opened
+            self._open_list_of_last(top)
         elif not top.value and len(self.stack) == 1 and not self.places:  # {{"a": 1}}
             self.note(Step.STRAY_BRACKETS, self.pos)
             self.pos += 1
-        elif len(self.stack) == 1:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
+        elif len(self.stack) == 1 and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
             self.note(Step.CLOSED_BRACKETS, self.pos)
             return Reading(top.value, self.pos, self.places, complete=True)
-        elif isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
+        elif len(self.stack) > 1 and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
             self.note(Step.CLOSED_BRACKETS, self.pos)
             closed = self.stack.pop()
             self.stack[-1].put(closed.value)
@@ -312,10 +266,11 @@ class _Reader:
         depth = len(stack) - 1
         while depth >= 0 and type(stack[depth].value) is not wanted:
             depth -= 1
-        if bracket == "]" and depth < len(stack) - 1 and self._closes_unopened_list():
+        if bracket == "]" and depth < len(stack) - 1 and closes_unopened_list(stack[-1], self._ahead()):
             self.note(Step.OPENED_BRACKETS, at)
+            stack[-1].wrap_last()
             return None
-        if depth < 0 or self._is_stray(bracket, depth):
+        if depth < 0 or is_stray(stack, bracket, depth, self._ahead()):
             self.note(Step.STRAY_BRACKETS, at)
             return None
         if depth < len(stack) - 1:
@@ -329,46 +284,6 @@ class _Reader:
                 return Reading(closed.value, self.pos, self.places, complete=True)
             stack[-1].put(closed.value)
         return None
-
-    def _is_stray(self, bracket: str, depth: int) -> bool:
-        """Whether a closing bracket is one too many, because what follows goes on with what it would close."""
-        top = self.stack[-1].value
-        if bracket == "}" and depth < len(self.stack) - 1 and isinstance(top, list):
-            # `[{"role": …}}, {"role": …}]`: the next object is of the kind that this list holds
-            following = _OBJECT_AHEAD.match(self.text, self.pos, self.limit)
-            if following is not None and _is_one_more(top, _key_name(following.group(1))):
-                return True
-            return self._closers_fit(len(self.stack)) and not self._closers_fit(depth)
-        if bracket == "}" and depth == 0 and len(self.stack) == 1:
-            # `{"event_type": "A"}, "arguments": […]}`
-            following = _KEY_AFTER_COMMA.match(self.text, self.pos, self.limit)
-            return following is not None and _key_name(following.group(1)) not in self.stack[0].value
-        if bracket == "]" and depth == 0 and len(self.stack) == 1:
-            # `[{…}], {…}]`
-            following = _OBJECT_AHEAD.match(self.text, self.pos, self.limit)
-            return (
-                following is not None
-                and following.group().lstrip()[0] in ",，"
-                and _is_one_more(top, _key_name(following.group(1)))
-            )
-        return False
-
-    def _closers_fit(self, depth: int) -> bool:
-        """Whether the closing brackets that follow close just what is open, innermost first, to that depth."""
-        run = _CLOSERS.match(self.text, self.pos, self.limit)
-        brackets = "" if run is None else "".join(run.group().split())
-        wanted = ["}" if isinstance(part.value, dict) else "]" for part in reversed(self.stack[:depth])]
-        return list(brackets) == wanted[: len(brackets)]
-
-    def _closes_unopened_list(self) -> bool:
-        """Whether `]` ends a list of one object that was not opened: `"arguments": {…}]}`. Then make it one."""
-        top = self.stack[-1]
-        if not isinstance(top.value, dict) or not isinstance(top.value.get(top.last), dict) or top.key is not None:
-            return False
-        if _OBJECT_GOES_ON.match(self.text, self.pos, self.limit) is None:
-            return False
-        top.value[top.last] = [top.value[top.last]]  # type: ignore[index]  # its value was read
-        return True
 
     def _broken_off(self, step: Step | None) -> Reading:
         """Reading ends here: keep what is complete, drop what is not, close what holds something."""
@@ -398,30 +313,41 @@ class _Reader:
         if isinstance(top.value, list) and opens_string(self.text, self.pos):
             key = KEY_AHEAD.match(self.text, self.pos, self.limit)
             if key is not None:
-                self._key_in_list(_key_name(key.group()))
+                self._key_in_list(key_name(key.group()))
                 top = self.stack[-1]
         if isinstance(top.value, dict) and top.key is None and not self._goes_on_as_list(top):
             return self._read_key(top, character)
         top = self.stack[-1]
-        value = self._read_scalar(character)
-        if value is _TRUNCATED:
+        place = Place.ITEM if top.key is None else Place.VALUE
+        if opens_string(self.text, self.pos):
+            value = self._read_string(place)
+        else:
+            surely = self._is_json_without_doubt()
+            value, self.pos = read_bare(self.text, self.pos, self.limit, self.note, place, surely=surely)
+        if value is TRUNCATED:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
-        if value is _UNREADABLE:
+        if value is UNREADABLE:
             return None if self._skip_text() else self._find_landmark()
-        if value is not _SKIPPED:
+        if value is not SKIPPED:
             top.put(value)
         self.after_value = True
         return None
 
-    def _goes_on_as_list(self, top: _Open) -> bool:
+    def _goes_on_as_list(self, top: Open) -> bool:
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
-        last = top.value.get(top.last)
-        if not isinstance(last, str) or ITEM_AHEAD.match(self.text, self.pos, self.limit) is None:
+        if not isinstance(top.last_value, str) or ITEM_AHEAD.match(self.text, self.pos, self.limit) is None:
             return False
+        self._open_list_of_last(top)
+        return True
+
+    def _open_list_of_last(self, top: Open) -> None:
+        """Make the last value of an object the first item of a list whose opening bracket is missing."""
         self.note(Step.OPENED_BRACKETS, self.pos)
         top.key = top.last
-        self.stack.append(_Open([last]))
-        return True
+        self.stack.append(Open([top.last_value]))
+
+    def _ahead(self) -> Ahead:
+        return Ahead(self.text, self.pos, self.limit)
 
     def _key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
@@ -431,25 +357,26 @@ class _Reader:
         in_object = isinstance(parent, dict)
         if isinstance(last, dict) and key not in last and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
-            self.stack.append(_Open(top.value.pop()))
+            self.stack.append(Open(top.value.pop()))
         elif top.value and in_object and not (isinstance(last, dict) and key in last):
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
             self.stack[-1].put(top.value)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
-            self.stack.append(_Open({}))
+            self.stack.append(Open({}))
 
-    def _read_key(self, top: _Open, character: str) -> Reading | None:
+    def _read_key(self, top: Open, character: str) -> Reading | None:
         """Read `"key":` into the open object."""
         key: object
         at = self.pos
         if opens_string(self.text, at):
             key = self._read_string(Place.KEY)
-            if key is _TRUNCATED:
+            if key is TRUNCATED:
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         elif character in ".…":
-            return None if self._skip_ellipsis() else self._find_landmark()
+            value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
+            return None if value is SKIPPED else self._find_landmark()
         else:
             word = _BARE_KEY.match(self.text, at, self.limit)
             if word is None:
@@ -471,64 +398,12 @@ class _Reader:
             return self._find_landmark()
         if key in top.value:
             self.note(Step.REPEATED_KEYS, at)
-            if key == next(iter(top.value)):  # two objects run together: what follows must not mix with what came before
+            if key == next(
+                iter(top.value)
+            ):  # two objects run together: what follows must not mix with what came before
                 top.value.clear()
         top.key = str(key)
         return None
-
-    def _read_scalar(self, character: str) -> object:
-        text, limit = self.text, self.limit
-        in_object = self._key_is_due_a_value()
-        if opens_string(text, self.pos):
-            return self._read_string(Place.VALUE if in_object else Place.ITEM)
-        if character in ".…" and self._skip_ellipsis():
-            return _SKIPPED
-        number = _NUMBER.match(text, self.pos, limit)
-        if number is not None:
-            if number.end() == limit:
-                self.pos = limit
-                return _TRUNCATED  # 12 may be the beginning of 1,200
-            thousands = in_object and _MORE_DIGITS.match(text, number.end(), limit)
-            if _ENDS_NUMBER.match(text, number.end(), limit) and not thousands:
-                self.pos = number.end()
-                return NumberText(number.group())
-        word = _NOT_AVAILABLE.match(text, self.pos, limit) or _WORD.match(text, self.pos, limit)
-        if word is not None and word.end() < limit:
-            literal = _LITERALS.get(word.group()) or (_LITERALS["None"] if "/" in word.group() else None)
-            if literal is not None and _ENDS_NUMBER.match(text, word.end(), limit):
-                if literal[1] is not None:
-                    self.note(literal[1], self.pos)
-                self.pos = word.end()
-                return literal[0]
-        return self._read_unquoted() if in_object else self._read_bare_item()
-
-    def _read_unquoted(self) -> object:
-        """A value without quotation marks, as it stands: `12%`, `1,200`. Only after a key: prose has brackets too."""
-        bare = _UNQUOTED.match(self.text, self.pos, self.limit)
-        assert bare is not None  # it matches nothing at least
-        end = BLANK.match(self.text, bare.end(), self.limit).end()  # type: ignore[union-attr]  # as above
-        if end == self.limit:
-            self.pos = end
-            return _TRUNCATED
-        if bare.group().strip() and _ENDS_UNQUOTED.match(self.text, end, self.limit):
-            self.note(Step.UNQUOTED_VALUES, self.pos)
-            self.pos = end
-            return bare.group().strip()
-        quoted = read_unopened(self.text, self.pos, self.limit, self.note, Place.VALUE)
-        if quoted.text is None:
-            return _UNREADABLE
-        self.pos = quoted.end
-        return quoted.text
-
-    def _read_bare_item(self) -> object:
-        """An item of a list whose first quotation mark is missing: `["a", b", "c"]`."""
-        if not self._is_json_without_doubt():
-            return _UNREADABLE
-        quoted = read_unopened(self.text, self.pos, self.limit, self.note, Place.ITEM)
-        if quoted.text is None:
-            return _UNREADABLE
-        self.pos = quoted.end
-        return quoted.text
 
     def _skip_text(self) -> bool:
         """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
@@ -557,28 +432,10 @@ class _Reader:
         self.after_comma = False
         return None
 
-    def _skip_ellipsis(self) -> bool:
-        for dots in ("...", "…"):
-            if self.text.startswith(dots, self.pos):
-                self.note(Step.ELLIPSIS, self.pos)
-                self.pos += len(dots)
-                return True
-        return False
-
     def _read_string(self, place: Place) -> object:
-        """The string that begins here, or `_TRUNCATED` if it breaks off."""
+        """The string that begins here, or `TRUNCATED` if it breaks off."""
         start = self.pos
         text, self.pos = read_quoted(self.text, start, self.limit, self.note, place, mixed=self.mixed)
         if text is not None and place is Place.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
             self.mixed = True
-        return _TRUNCATED if text is None else text
-
-
-def _key_name(written: str) -> str:
-    """The name in `"key":`."""
-    return written.rstrip(":：=> \t\r\n").strip(QUOTES + "\\")
-
-
-def _is_one_more(items: list[Any], key: str) -> bool:
-    """Whether an object that begins with this key is one of the kind that the list holds."""
-    return bool(items) and isinstance(items[-1], dict) and key in items[-1]
+        return TRUNCATED if text is None else text

@@ -8,14 +8,15 @@ from typing import Any
 
 from goldgate.extraction.form import Form
 
-# As whole values, blanks aside, in any case. `<…>` and `{…}` are placeholders whatever they enclose.
+# As whole values, blanks aside, in any case.
+_BRACKETED = r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>|\{\{?[\w ]*\}?\}"
 _PLACEHOLDER = re.compile(
     r"\s*(?:\.\.\.|…+|string|str|text|value|event_type|event type|eventtype|type|role|argument|role_name|"
-    r"类型|事件类型|角色|论元|<[^<>]*>|\{\{?[\w ]*\}?\})?\s*",
+    rf"类型|事件类型|角色|论元|{_BRACKETED})?\s*",
     re.IGNORECASE,
 )
 _TYPE = re.compile(
-    r"\s*(?:\.\.\.|…+|string|str|event_type|event type|eventtype|type|type_name|类型|事件类型|<[^<>]*>|\{\{?[\w ]*\}?\})?\s*",
+    rf"\s*(?:\.\.\.|…+|string|str|event_type|event type|eventtype|type|type_name|类型|事件类型|{_BRACKETED})?\s*",
     re.IGNORECASE,
 )
 
@@ -31,7 +32,7 @@ def is_template(value: Any, form: Form) -> bool:
         if isinstance(value.get(key), list):
             return is_template(value[key], form)
     event_type = next((value[key] for key in names.event_type if key in value), None)
-    if form.flat and not form.is_event(value) or not isinstance(event_type, str):
+    if (form.flat and not form.is_event(value)) or not isinstance(event_type, str):
         return _are_placeholders(value.values())
     if _TYPE.fullmatch(event_type):
         return True
@@ -41,7 +42,9 @@ def is_template(value: Any, form: Form) -> bool:
     if not isinstance(arguments, list):
         return False
     return _are_placeholders(
-        next((argument[key] for key in names.argument if key in argument), None) if isinstance(argument, dict) else argument
+        next((argument[key] for key in names.argument if key in argument), None)
+        if isinstance(argument, dict)
+        else argument
         for argument in arguments
     )
 
