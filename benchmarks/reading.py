@@ -41,6 +41,7 @@ from tests.responses.damage import (
     strings,
     texts_of,
     units_of,
+    written,
 )
 
 MOST = 300  # answers of one kind that are damaged; more are sampled
@@ -166,7 +167,7 @@ def cut_rows(answers: Iterable[str]) -> list[Row]:
     count: Counter[Any] = Counter()
     for answer in answers:
         whole = json.loads(answer)
-        known, units = strings(whole), units_of(whole)
+        known, units = written(answer), units_of(whole)
         cuts = len(answer) - 1
         count.update({"answers": 1, "cuts": cuts, "units": len(units(whole)) * cuts})
         for name, reader in READERS:
@@ -192,7 +193,7 @@ def removal_rows(answers: Iterable[str]) -> list[Row]:
     count: Counter[Any] = Counter()
     for answer in answers:
         whole = json.loads(answer)
-        known, units = strings(whole), units_of(whole)
+        known, units = written(answer), units_of(whole)
         for place in marks(answer):
             groups = ("all marks", _KINDS.get(answer[place], "brackets and braces"))
             for group in groups:

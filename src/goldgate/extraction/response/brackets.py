@@ -76,6 +76,12 @@ def is_stray(stack: list[Open], bracket: str, depth: int, ahead: Ahead) -> bool:
     return _is_one_more(top, key_name(following.group(1)))
 
 
+def begins_another(top: Open, ahead: Ahead) -> bool:
+    """Whether the object ahead is of the same kind as the one that is open: its first key is one of that one's."""
+    following = ahead.match(_OBJECT)
+    return following is not None and key_name(following.group(1)) in top.value
+
+
 def closes_unopened_list(top: Open, ahead: Ahead) -> bool:
     """Whether `]` ends a list of one object that was not opened: `"arguments": {…}]}`."""
     return isinstance(top.last_value, dict) and top.key is None and ahead.match(_OBJECT_GOES_ON) is not None

@@ -33,9 +33,9 @@ def decode(text: str) -> Decoded | None:
     """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
     try:
         return Decoded(orjson.loads(text), text)
-    except orjson.JSONDecodeError:
-        pass
-    return decode_exactly(text)
+    except orjson.JSONDecodeError as error:
+        # JSON that orjson does not read: `1e400` is a number, though no double holds it
+        return decode_exactly(text) if str(error).startswith("number is infinity") else None
 
 
 def decode_exactly(text: str) -> Decoded | None:

@@ -57,7 +57,8 @@ _SOMETHING = re.compile(r"\S")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
-_GOES_ON = re.compile(rf"{_OPENING.pattern}|[,，]\s*{KEY_AHEAD.pattern}", re.VERBOSE | re.DOTALL)
+_BRACKET = re.compile(rf"[{re.escape(_BRACKETS)}]")
+_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
 _MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
 _MAX_FAILURES = 12
 _STRAY = re.compile(r"\s*[\]}］｝]")
@@ -81,16 +82,23 @@ def candidates(text: str, form: Form) -> list[Candidate]:
     return found
 
 
-def unopened(text: str, form: Form) -> Candidate | None:
-    """An object whose opening bracket is missing, from its first key on: where nothing else reads as events."""
-    for mark in _UNOPENED.finditer(text):
+def unopened(text: str, form: Form, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on.
+
+    It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
+    """
+    if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
+        return None
+    mark = _UNOPENED.search(text)
+    while mark is not None:
         reading = read_tolerantly(text, mark.end(), len(text), unopened=True)
-        if form.is_event(reading.value) or (isinstance(reading.value, dict) and form.is_answer(reading.value)):
+        value = reading.value
+        reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
+        if reads or (any_object and value and reading.complete):
             return Candidate(
-                mark.end(), reading.end, Method.EMBEDDED, reading.value, True, None, reading.places, complete=False
+                mark.end(), reading.end, Method.EMBEDDED, value, True, None, reading.places, complete=False
             )
-        if reading.end > mark.end() + _LONGEST_LINE or not reading.complete:
-            return None  # one look: prose is full of colons
+        mark = _UNOPENED.search(text, reading.end)
     return None
 
 
@@ -169,12 +177,12 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
-    opening = _OPENING.search(text, position, limit)
+    opening = _next_opening(text, position, limit)
     if opening is not None:
         # Prose after an answer seldom has brackets: one guess saves the slow way.
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
         guess = read_whole(text, opening.start(), last, segment.method, code=segment.code)
-        if guess is not None and not _GOES_ON.search(text, last, limit):
+        if guess is not None and not _goes_on(text, last, limit):
             return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
     failures = 0  # values that did not decode as they stand: each may look at all of the text, so they are bounded
@@ -182,7 +190,7 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
-            opening = _OPENING.search(text, start + 1, limit)
+            opening = _next_opening(text, start + 1, limit)
             continue
         reading = _read_sound(text, start, limit) if failures < _MAX_FAILURES else None
         if reading is None:
@@ -204,12 +212,30 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
                 position += 1  # a run of brackets is looked at once
         if position >= limit:
             break
-        opening = _OPENING.search(text, position, limit)
+        opening = _next_opening(text, position, limit)
         if opening is not None and "\n\n" in text[position : opening.start()]:
             in_remains = False  # a new paragraph
     if unreadable is not None and unreadable.start >= (found[-1].end if found else 0):
         found.append(unreadable)
     return found
+
+
+def _next_opening(text: str, position: int, limit: int) -> re.Match[str] | None:
+    """The next bracket that could open an answer."""
+    bracket = _BRACKET.search(text, position, limit)  # from one to the next: far faster than searching for the pattern
+    while bracket is not None:
+        opening = _OPENING.match(text, bracket.start(), limit)
+        if opening is not None:
+            return opening
+        bracket = _BRACKET.search(text, bracket.end(), limit)
+    return None
+
+
+def _goes_on(text: str, position: int, limit: int) -> bool:
+    """Whether more that looks like an answer follows, or goes on with the one that ended here."""
+    if _KEY_AFTER_COMMA.match(text, position, limit):
+        return True
+    return _next_opening(text, position, limit) is not None
 
 
 def _read_sound(text: str, start: int, limit: int) -> Reading | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
-from goldgate.extraction.response.brackets import Ahead, Open, closes_unopened_list, is_stray, key_name
+from goldgate.extraction.response.brackets import Ahead, Open, begins_another, closes_unopened_list, is_stray, key_name
 from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
 from goldgate.extraction.response.quoted import (
     BLANK,
@@ -210,7 +210,8 @@ class _Reader:
         top = self.stack[-1]
         if bracket == "[":
             return self._find_landmark()
-        if isinstance(top.last_value, dict):  # "arguments": {…}, {…}]: the list was not opened
+        if isinstance(top.last_value, dict) and not begins_another(top, self._ahead()):
+            # "arguments": {…}, {…}]: the list was not opened
             self._open_list_of_last(top)
         elif not top.value and len(self.stack) == 1 and not self.places:  # {{"a": 1}}
             self.note(Step.STRAY_BRACKETS, self.pos)
@@ -259,6 +260,11 @@ class _Reader:
         if self.after_comma:
             self.note(Step.TRAILING_COMMA, self.pos)
         self.after_value, self.after_comma = True, False
+        if bracket == "]" and self._key_is_due_a_value():  # "arguments": ]
+            self.note(Step.OPENED_BRACKETS, self.pos)
+            self.stack[-1].put([])
+            self.pos += 1
+            return None
         wanted: type = dict if bracket == "}" else list
         stack = self.stack
         at = self.pos

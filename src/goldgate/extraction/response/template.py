@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from goldgate.extraction.form import Form
 
-# As whole values, blanks aside, in any case.
-_BRACKETED = r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>|\{\{?[\w ]*\}?\}"
-_PLACEHOLDER = re.compile(
-    r"\s*(?:\.\.\.|…+|string|str|text|value|event_type|event type|eventtype|type|role|argument|role_name|"
-    rf"类型|事件类型|角色|论元|{_BRACKETED})?\s*",
-    re.IGNORECASE,
-)
-_TYPE = re.compile(
-    rf"\s*(?:\.\.\.|…+|string|str|event_type|event type|eventtype|type|type_name|类型|事件类型|{_BRACKETED})?\s*",
-    re.IGNORECASE,
-)
+# As whole values, blanks aside, in any case. An empty string is one too.
+TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type_name 类型 事件类型".split()) | {
+    "event type"
+}
+VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
+# So is what stands in brackets and is no name: <type>, <the role>, {event_type}, <事件类型>.
+_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>|\{\{?[\w ]*\}?\}", re.IGNORECASE)
 
 
 def is_template(value: Any, form: Form) -> bool:
@@ -31,22 +27,17 @@ def is_template(value: Any, form: Form) -> bool:
     for key in names.events:
         if isinstance(value.get(key), list):
             return is_template(value[key], form)
-    event_type = next((value[key] for key in names.event_type if key in value), None)
-    if (form.flat and not form.is_event(value)) or not isinstance(event_type, str):
+    event_type = _first(value, names.event_type)
+    if not isinstance(event_type, str) or (form.flat and not form.is_event(value)):
         return _are_placeholders(value.values())
-    if _TYPE.fullmatch(event_type):
+    if _is_placeholder(event_type, TYPE_PLACEHOLDERS):
         return True
-    arguments = next((value[key] for key in names.arguments if key in value), None)
+    arguments = _first(value, names.arguments)
     if isinstance(arguments, dict):
         return _are_placeholders(arguments.values())
     if not isinstance(arguments, list):
         return False
-    return _are_placeholders(
-        next((argument[key] for key in names.argument if key in argument), None)
-        if isinstance(argument, dict)
-        else argument
-        for argument in arguments
-    )
+    return _are_placeholders(_first(item, names.argument) if isinstance(item, dict) else item for item in arguments)
 
 
 def is_blank(value: Any, form: Form) -> bool:
@@ -56,21 +47,24 @@ def is_blank(value: Any, form: Form) -> bool:
     return not any(isinstance(name, str) and name.strip() for name in types)
 
 
+def _first(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        if key in value:
+            return value[key]
+    return None
+
+
 def _are_placeholders(values: Iterable[Any]) -> bool:
     """Whether all that is said are placeholders, and not all of them nothing."""
     speaks = False
     for value in values:
-        for text in _texts(value):
-            if text is None or not _PLACEHOLDER.fullmatch(text):
+        for text in value if isinstance(value, list) else (value,):
+            if not isinstance(text, str) or not _is_placeholder(text, VALUE_PLACEHOLDERS):
                 return False
             speaks = speaks or text.strip() != ""
     return speaks
 
 
-def _texts(value: Any) -> Iterator[str | None]:
-    """What a value says; None for what is no placeholder."""
-    if isinstance(value, list):
-        for item in value:
-            yield item if isinstance(item, str) else None
-    else:
-        yield value if isinstance(value, str) else None
+def _is_placeholder(text: str, words: frozenset[str]) -> bool:
+    folded = text.strip().casefold()
+    return not folded or folded in words or (folded[0] in "<{" and _BRACKETED.fullmatch(folded) is not None)
