@@ -42,6 +42,7 @@ class Choice:
 _ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 _FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
+_SEPARATOR = re.compile(r"[\s,，;；]*")
 _NEAR = 40  # characters before an empty list that are looked at
 
 
@@ -61,7 +62,7 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
         return choice
     answers, turn = _before_next_turn(text, answers, rest, choice)
     group = _last_group(text, answers, choice, form)
-    answer = choice.answer = _joined(group)
+    answer = choice.answer = _joined(group, form)
     cut = [c for c in rest if not c.complete and not c.code and c.start < turn and not _is_within(c, answer)]
     cut = [c for c in cut if _looks_like_an_answer(text, c, form)]
     if cut:
@@ -127,6 +128,8 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
     for candidate in answers:
         if not group:
             group = [candidate]
+        elif form.flat and _goes_on(text, group[-1], candidate):
+            group.append(candidate)
         elif form.is_answer(candidate.value) or says_replaced(text, group[-1].end, candidate.start):
             _leave_out(choice, group, Reason.REPLACED)
             group, known = [candidate], None
@@ -166,7 +169,16 @@ def _identity(value: Any) -> bytes:
         return repr(value).encode(errors="surrogatepass")
 
 
-def _joined(group: list[Candidate]) -> Candidate:
+def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
+    """Whether a flat object is more of the one before: nothing but a comma between them, and no role twice."""
+    if not isinstance(before.value, dict) or not isinstance(candidate.value, dict):
+        return False
+    return _SEPARATOR.fullmatch(text, before.end, candidate.start) is not None and not (
+        before.value.keys() & candidate.value.keys()
+    )
+
+
+def _joined(group: list[Candidate], form: Form) -> Candidate:
     """The parts of an answer as one; equal ones once."""
     once: dict[bytes, Candidate] = {}
     for part in group:
@@ -180,13 +192,21 @@ def _joined(group: list[Candidate]) -> Candidate:
         first,
         end=max(part.end for part in distinct),
         method=Method.FENCED if any(part.method == Method.FENCED for part in distinct) else first.method,
-        value=[_exact(part) for part in distinct],
+        value=_merged(distinct) if form.flat and form.is_answer(first.value) else [_exact(part) for part in distinct],
         source=None,
         places=[*places, (Step.JOINED_OBJECTS, distinct[1].start)],
     )
 
 
-def _exact(candidate: Candidate) -> object:
+def _merged(parts: list[Candidate]) -> dict[str, Any]:
+    """The parts of a flat answer as one object."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= _exact(part)
+    return merged
+
+
+def _exact(candidate: Candidate) -> Any:
     """The value with numbers as their text: a joined answer has no source to read them from again."""
     if candidate.exact is not None:
         return candidate.exact
@@ -205,6 +225,8 @@ def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
     """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
     if candidate.value is not None and _reads_as_events(candidate, form):
         return True
+    if len(text[candidate.start : candidate.end].strip()) < 2:
+        return False  # a bracket alone says nothing
     first = _FIRST_KEY.match(text, candidate.start, candidate.end)
     name = first.group(1) if first is not None else ""
     if name in form.keys:

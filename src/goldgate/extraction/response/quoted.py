@@ -46,7 +46,7 @@ _AFTER_COMMA = re.compile(
     | [^\W\d][\w/-]{{0,40}}[{QUOTES}]?\s?[:：=]              # an unquoted key, or one without its first mark
     | {KEY_AHEAD.pattern}
     | [{QUOTES}][\w/ -]{{1,40}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
-    | (?:"[^"\n]{{0,100}}|'[^'\n]{{0,100}}|[{QUOTES}][^{QUOTES}\n]{{0,100}})\Z  # a key that breaks off
+    | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
     | {_KEY}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key without its colon, or cut off
     | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
     )""",
