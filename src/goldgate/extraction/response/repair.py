@@ -18,10 +18,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
-from goldgate.extraction.response.brackets import Ahead, Open, begins_another, closes_unopened_list, is_stray, key_name
+from goldgate.extraction.response.brackets import (
+    STRUCTURE,
+    Ahead,
+    Open,
+    begins_another,
+    closes_unopened_list,
+    is_stray,
+    key_name,
+)
 from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
+from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_words
 from goldgate.extraction.response.quoted import (
-    BLANK,
     ITEM_AHEAD,
     KEY_AHEAD,
     QUOTES,
@@ -49,32 +57,8 @@ class Reading:
         return {step for step, _ in self.places}
 
 
-# Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
-_STRUCTURE = {
-    **{c: c for c in "{}[],:"},
-    "｛": "{",
-    "｝": "}",
-    "［": "[",
-    "］": "]",
-    "【": "[",
-    "】": "]",
-    "，": ",",
-    "、": ",",
-    "：": ":",
-    ";": ",",
-    "；": ",",
-}
-
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 _BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
-# Where reading can go on after something unreadable.
-_LANDMARK = re.compile(
-    rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
-)
-_FARTHEST = 400  # characters that are skipped in search of one
-
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
@@ -117,7 +101,7 @@ class _Reader:
             character = self._next()
             if character is None:
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
-            structure = _STRUCTURE.get(character)
+            structure = STRUCTURE.get(character)
             if structure is not None and structure != character:
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
             if structure in ("}", "]"):
@@ -132,7 +116,7 @@ class _Reader:
             elif character == ")" and self.stack and isinstance(self.stack[-1].value, list):
                 finished = self._close("]")
             elif self.after_value and structure is None and character not in QUOTES + "\\":
-                finished = self._after_value()
+                finished = None if self._skip_text() else self._find_landmark()
             elif structure == ":" and self._key_is_due_a_value():
                 self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
                 self.pos += 1
@@ -145,34 +129,18 @@ class _Reader:
 
     def _next(self) -> str | None:
         """The next character that is neither blank nor in a comment, or None at the limit."""
-        text, limit = self.text, self.limit
-        pos = self.pos
-        while pos < limit:
-            character = text[pos]
-            if character in " \n\t\r":
-                pos = BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
-                continue
-            if character in "/#" and (self._is_json_without_doubt() or not (self.stack and self.stack[0].value)):
-                comment = _COMMENT.match(text, pos, limit)
-                if comment is None:
-                    break
-                self.note(Step.COMMENTS, pos)
-                pos = comment.end()
-                continue
-            if character in "\ufeff\u200b" or character.isspace():
-                pos += 1
-                continue
-            if character == "\\" and text[pos + 1 : pos + 2] in ("n", "r", "t"):
-                self.note(Step.LENIENT_SYNTAX, pos)
-                pos += 2
-                continue
-            break
-        self.pos = pos
-        return text[pos] if pos < limit else None
+        comments = self._is_json_without_doubt() or not (self.stack and self.stack[0].value)
+        self.pos = skip_blanks(self.text, self.pos, self.limit, self.note, comments=comments)
+        return self.text[self.pos] if self.pos < self.limit else None
 
     def _is_json_without_doubt(self) -> bool:
         """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
-        return len(self.stack) > 1 or self._key_is_due_a_value() or bool(self.stack and self.stack[0].value)
+        if len(self.stack) != 1:
+            return len(self.stack) > 1
+        outermost = self.stack[0]
+        if isinstance(outermost.value, dict):
+            return bool(outermost.value) or outermost.key is not None
+        return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
@@ -304,12 +272,6 @@ class _Reader:
                 stack[-1].put(value)
         return Reading(value or None, self.pos, self.places, complete=False)
 
-    def _after_value(self) -> Reading | None:
-        """Something that is no structure follows a value: a few words are skipped."""
-        if self._skip_text():
-            return None
-        return self._find_landmark()
-
     def _read_next(self, character: str) -> Reading | None:
         """Read a key, or a value that is no container."""
         if self.after_value:
@@ -398,7 +360,7 @@ class _Reader:
             if colon != ":":
                 self.note(Step.EQUALS_SIGNS if colon == "=" else Step.FULLWIDTH_PUNCTUATION, self.pos)
             self.pos += 2 if self.text.startswith("=>", self.pos) else 1
-        elif colon in QUOTES or _STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
+        elif colon in QUOTES or STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
             self.note(Step.MISSING_COLONS, self.pos)
         else:
             return self._find_landmark()
@@ -416,25 +378,22 @@ class _Reader:
         top = self.stack[-1]
         if not self._is_json_without_doubt() or top.key is not None:
             return False  # [see above] is prose
-        words = _WORDS.match(self.text, self.pos, self.limit)
-        if words is None:
+        end = skip_words(self.text, self.pos, self.limit)
+        if end == self.pos:
             return False
         self.note(Step.SKIPPED_TEXT, self.pos)
-        self.pos = words.end()
+        self.pos = end
         return True
 
     def _find_landmark(self) -> Reading | None:
         """Go on at the next structure after something unreadable, or end here if there is none near."""
-        if not self._is_json_without_doubt():
-            return self._broken_off(Step.CUT_AT_ERROR)
-        farthest = min(self.limit, self.pos + 1 + _FARTHEST)
-        mark = _LANDMARK.search(self.text, self.pos + 1, farthest)
-        if mark is None or "\n\n" in self.text[self.pos : mark.start()]:
+        mark = next_landmark(self.text, self.pos, self.limit) if self._is_json_without_doubt() else -1
+        if mark < 0:
             return self._broken_off(Step.CUT_AT_ERROR)
         self.note(Step.SKIPPED_TEXT, self.pos)
         self.stack[-1].key = None
-        self.pos = mark.start()
-        self.after_value = _STRUCTURE.get(mark.group()[0]) in ("}", "]", ",")
+        self.pos = mark
+        self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
         self.after_comma = False
         return None
 
