@@ -72,6 +72,13 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     return choice
 
 
+def weight(value: Any) -> int:
+    """How much a value says: the strings and numbers in it."""
+    if isinstance(value, (dict, list)):
+        return sum(map(weight, value.values() if isinstance(value, dict) else value))
+    return value not in (None, "")
+
+
 def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
     choice.left_out += [LeftOut(c.start, c.end, reason) for c in candidates]
 
@@ -239,8 +246,8 @@ def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) ->
     """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
     cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
     if cut:
-        choice.answer = cut[-1]
-        _leave_out(choice, cut[:-1], Reason.CUT)
+        most = choice.answer = max(cut, key=lambda c: (weight(c.value), c.start))
+        _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
         return
     complete = [c for c in found if c.decoded and c.complete]
     if complete:

@@ -73,6 +73,7 @@ _MARKS = {
     "`": re.compile(r"\\.|`", re.DOTALL),
 }
 _MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
+_ENDS_LINE = re.compile(r"[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _COLON = re.compile(r"\s*[:：]")
 _LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
@@ -188,7 +189,7 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             continue
         if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
             return _End(first, first + 1)
-        if _closes(text, at + 1, limit, place):
+        if _closes(text, at + 1, limit, place) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
             if first < 0:
                 return _End(at, at + 1)
             if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
@@ -196,6 +197,10 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             note(Step.UNESCAPED_QUOTES, first)
             return _End(at, at + 1)
         if first < 0:
+            line = _ends_with_line(text, begin, at)
+            if line is not None:
+                note(Step.MISSING_QUOTES, line.at)
+                return line
             missing = _ends_unclosed(text, begin, at, limit, place)
             if missing is not None:
                 if missing.at >= 0:
@@ -266,9 +271,6 @@ def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> 
     opens = _opens_item(text, at, limit) if place is Place.ITEM else KEY_AHEAD.match(text, at, limit) is not None
     if not opens:
         return None
-    line = _ends_with_line(text, begin, at)
-    if line is not None:
-        return line
     paragraph = _PARAGRAPH.search(text, begin, at)
     if paragraph is not None:
         return _End(-1, paragraph.start())  # it broke off, and a new paragraph begins

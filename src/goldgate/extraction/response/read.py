@@ -13,7 +13,7 @@ from functools import lru_cache
 import orjson
 
 from goldgate.extraction.form import CANONICAL, Form
-from goldgate.extraction.response.choose import Choice, choose
+from goldgate.extraction.response.choose import Choice, choose, weight
 from goldgate.extraction.response.decode import decode
 from goldgate.extraction.response.locate import Candidate, candidates, unopened
 from goldgate.extraction.response.parsed import LeftOut, Method, Parsed, Place, Status
@@ -89,10 +89,13 @@ def _moved_back(parsed: Parsed, by: int) -> Parsed:
 def _choice(text: str, form: Form) -> Choice:
     choice = choose(text, candidates(text, form), form)
     answer = choice.answer
-    if answer is None or not (form.is_answer(answer.value) or form.is_event(answer.value)):
-        without_bracket = unopened(text, form, any_object=answer is None or not answer.decoded)
-        if without_bracket is not None and not is_template(without_bracket.value, form):
-            choice.answer = without_bracket
+    if answer is not None and answer.complete and (form.is_answer(answer.value) or form.is_event(answer.value)):
+        return choice
+    found = unopened(text, form, any_object=answer is None or not answer.decoded)
+    if found is None or is_template(found.value, form):
+        return choice
+    if answer is None or answer.complete or weight(found.value) > weight(answer.value):
+        choice.answer = found
     return choice
 
 

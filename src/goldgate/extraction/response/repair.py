@@ -14,7 +14,6 @@ full-width punctuation, smart quotes, missing marks, answers that break off. Fou
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
@@ -27,8 +26,10 @@ from goldgate.extraction.response.brackets import (
     is_stray,
     key_name,
 )
-from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
+from goldgate.extraction.response.decode import scan_sound
 from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_words
+from goldgate.extraction.response.openings import opens_answer
+from goldgate.extraction.response.parsed import Reading
 from goldgate.extraction.response.quoted import (
     ITEM_AHEAD,
     KEY_AHEAD,
@@ -42,23 +43,9 @@ from goldgate.extraction.response.step import Step
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 
-@dataclass(slots=True)
-class Reading:
-    """What could be read from one opening bracket on."""
-
-    value: Any  # a list, a dict, or None where nothing was complete
-    end: int  # where reading stopped; the caller goes on from here
-    places: list[tuple[Step, int]]
-    complete: bool  # the outermost bracket was closed
-
-    @property
-    def steps(self) -> set[Step]:
-        """What was mended, each name once."""
-        return {step for step, _ in self.places}
-
-
 _BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
+_INDENT = 200  # blanks before prose that are looked at for a line break
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
@@ -85,7 +72,7 @@ class _Reader:
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
         self.after_value = False  # a value is complete: a comma or a closing bracket is due
-        self.after_comma = False
+        self.comma = -1  # where the comma stands that was read last, if nothing came after it
 
     def note(self, step: Step, at: int) -> None:
         if len(self.places) < _MOST_PLACES or step not in self.noted:
@@ -104,6 +91,9 @@ class _Reader:
             structure = STRUCTURE.get(character)
             if structure is not None and structure != character:
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            if self._has_ended(structure):
+                self.note(Step.CLOSED_BRACKETS, self.pos)
+                return Reading(self.stack[0].value, self.pos, self.places, complete=True)
             if structure in ("}", "]"):
                 finished = self._close(structure)
             elif structure == ",":
@@ -142,6 +132,16 @@ class _Reader:
             return bool(outermost.value) or outermost.key is not None
         return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
 
+    def _has_ended(self, structure: str | None) -> bool:
+        """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
+        if not self.after_value or len(self.stack) != 1 or structure not in (None, "["):
+            return False
+        at = self.pos
+        if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
+            return False
+        before = self.text[max(0, at - _INDENT) : at]
+        return "\n" in before[len(before.rstrip()) :] and _BARE_KEY.match(self.text, at, self.limit) is None
+
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
         due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
@@ -153,15 +153,15 @@ class _Reader:
             self.stack[-1].put(None)
         elif not self.after_value:
             self.note(Step.EXTRA_COMMAS, self.pos)
+        self.after_value, self.comma = False, self.pos
         self.pos += 1
-        self.after_value, self.after_comma = False, True
         return None
 
     def _open(self, bracket: str) -> Reading | None:
         """An opening bracket: a value begins, or one that was left open has ended."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
-        self.after_value = self.after_comma = False
+        self.after_value, self.comma = False, -1
         if len(self.stack) >= MAX_DEPTH:
             return self._broken_off(Step.CUT_AT_ERROR)
         if self._is_key_due():
@@ -196,38 +196,32 @@ class _Reader:
         return None
 
     def _read_sound_part(self) -> bool:
-        """Read the container that begins here the fast way, if it is sound JSON.
+        """Read the container that begins here the fast way, if it is sound JSON: most of a broken answer is.
 
-        Most of a broken answer is. The number of failures and what each looks at are bounded, so
-        that reading stays linear.
+        The number of failures and what each looks at are bounded, so that reading stays linear.
         """
         if self.failures >= _MAX_FAILURES:
             return False
         part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
-        try:
-            value, length = scan_exact(part)
-        except (ValueError, RecursionError):
+        sound = scan_sound(part, 0, len(part))
+        if sound is None:
             self.failures += 1
             return False
-        if has_lone_surrogate(part[:length], value):  # the slow way knows what to do with half a pair
-            return False
-        self.pos += length
-        self.stack[-1].put(value)
+        self.pos += sound[1]
+        self.stack[-1].put(sound[0])
         return True
 
     def _is_key_due(self) -> bool:
-        top = self.stack[-1] if self.stack else None
-        return top is not None and isinstance(top.value, dict) and top.key is None
+        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
 
     def _key_is_due_a_value(self) -> bool:
-        top = self.stack[-1] if self.stack else None
-        return top is not None and top.key is not None
+        return bool(self.stack) and self.stack[-1].key is not None
 
     def _close(self, bracket: str) -> Reading | None:
         """Close the innermost container that this bracket fits, and those left open inside it."""
-        if self.after_comma:
-            self.note(Step.TRAILING_COMMA, self.pos)
-        self.after_value, self.after_comma = True, False
+        if self.comma >= 0:
+            self.note(Step.TRAILING_COMMA, self.comma)
+        self.after_value, self.comma = True, -1
         if bracket == "]" and self._key_is_due_a_value():  # "arguments": ]
             self.note(Step.OPENED_BRACKETS, self.pos)
             self.stack[-1].put([])
@@ -263,7 +257,10 @@ class _Reader:
         """Reading ends here: keep what is complete, drop what is not, close what holds something."""
         if step is not None:
             self.note(step, self.pos)
-        self.note(Step.CLOSED_BRACKETS, self.pos)
+        end = self.pos
+        while self.text[end - 1].isspace():  # the bracket before it is no blank
+            end -= 1
+        self.note(Step.CLOSED_BRACKETS, end)
         stack = self.stack
         value: list[Any] | dict[str, Any] | None = None
         while stack:
@@ -276,7 +273,7 @@ class _Reader:
         """Read a key, or a value that is no container."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
-        self.after_value = self.after_comma = False
+        self.after_value, self.comma = False, -1
         top = self.stack[-1]
         if isinstance(top.value, list) and opens_string(self.text, self.pos):
             key = KEY_AHEAD.match(self.text, self.pos, self.limit)
@@ -394,7 +391,7 @@ class _Reader:
         self.stack[-1].key = None
         self.pos = mark
         self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
-        self.after_comma = False
+        self.comma = -1
         return None
 
     def _read_string(self, place: Place) -> object:
