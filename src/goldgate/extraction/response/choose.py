@@ -43,6 +43,7 @@ _ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 _FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
 _SEPARATOR = re.compile(r"[\s,，;；]*")
+_MOST_PLACES = 1_000
 _NEAR = 40  # characters before an empty list that are looked at
 
 
@@ -51,14 +52,17 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     choice = Choice(None, [])
     templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
-    rest = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
-    answers = [c for c in _with_remains(rest) if c.complete and _reads_as_events(c, form)]
+    kept = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
+    rest = _with_remains(kept)
+    answers = [c for c in rest if c.complete and _reads_as_events(c, form)]
     if any(not c.code for c in answers):
         _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
         answers = [c for c in answers if not c.code]
     if not answers:
         blank = [c for c in templates if c.complete and is_blank(c.value, form)]
         _fall_back(text, sorted([*rest, *blank], key=lambda c: c.start), choice, form)
+        if choice.answer in blank:
+            choice.left_out.remove(LeftOut(choice.answer.start, choice.answer.end, Reason.TEMPLATE))
         return choice
     answers, turn = _before_next_turn(text, answers, rest, choice)
     group = _last_group(text, answers, choice, form)
@@ -74,9 +78,14 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
 
 def weight(value: Any) -> int:
     """How much a value says: the strings and numbers in it."""
-    if isinstance(value, (dict, list)):
-        return sum(map(weight, value.values() if isinstance(value, dict) else value))
-    return value not in (None, "")
+    said, rest = 0, [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, (dict, list)):
+            rest += part.values() if isinstance(part, dict) else part
+        else:
+            said += part not in (None, "")
+    return said
 
 
 def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
@@ -90,23 +99,23 @@ def _reads_as_events(candidate: Candidate, form: Form) -> bool:
 def _with_remains(found: list[Candidate]) -> list[Candidate]:
     """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
     merged: list[Candidate] = []
+    events: list[Any] = []  # those of the last one, once something was added to it
     for candidate in found:
         before = merged[-1] if merged else None
-        if candidate.continues and before is not None and before.decoded and candidate.decoded:
-            parts = [_exact(before), _exact(candidate)]
-            events = [event for part in parts for event in (part if isinstance(part, list) else [part])]
-            merged[-1] = replace(
-                before,
-                end=candidate.end,
-                value=events,
-                exact=events,
-                source=None,
-                complete=True,
-                places=[*before.places, *candidate.places],
-            )
-        else:
+        if before is None or not (candidate.continues and before.decoded and candidate.decoded):
             merged.append(candidate)
+            continue
+        if before.value is not events:
+            events = _as_list(_exact(before))
+            merged[-1] = before = replace(before, value=events, exact=events, source=None, complete=True)
+        events += _as_list(_exact(candidate))
+        before.end = candidate.end
+        before.places = [*before.places, *candidate.places] if len(before.places) < _MOST_PLACES else before.places
     return merged
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list) else [value]
 
 
 def _before_next_turn(
@@ -172,8 +181,8 @@ def _identity(value: Any) -> bytes:
     """Equal for equal values."""
     try:
         return orjson.dumps(value, default=lambda number: number.text, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # orjson follows no more than 254 levels
-        return repr(value).encode(errors="surrogatepass")
+    except TypeError:  # orjson writes no more than 254 levels: so deep, no two are looked at
+        return str(id(value)).encode()
 
 
 def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:

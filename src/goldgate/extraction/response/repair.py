@@ -87,7 +87,8 @@ class _Reader:
         while True:
             character = self._next()
             if character is None:
-                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
+                dropped = self._key_is_due_a_value() or not self.stack[-1].value
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if dropped else None)
             structure = STRUCTURE.get(character)
             if structure is not None and structure != character:
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
