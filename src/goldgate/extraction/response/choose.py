@@ -141,14 +141,17 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
         answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
     group: list[Candidate] = []
     known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
+    said_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
     for candidate in answers:
+        said_replaced = said_replaced or says_replaced(text, end, candidate.start)
+        end = candidate.end
         if not group:
-            group = [candidate]
+            group, said_replaced = [candidate], False
         elif form.flat and _goes_on(text, group[-1], candidate):
             group.append(candidate)
-        elif form.is_answer(candidate.value) or says_replaced(text, group[-1].end, candidate.start):
+        elif form.is_answer(candidate.value) or said_replaced:
             _leave_out(choice, group, Reason.REPLACED)
-            group, known = [candidate], None
+            group, known, said_replaced = [candidate], None, False
         elif not form.is_answer(group[0].value):
             group.append(candidate)
         else:

@@ -48,11 +48,12 @@ def decode_exactly(text: str) -> Decoded | None:
 
 def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound."""
+    part = text[start:limit]  # an error counts the lines before it: not those of the whole text each time
     try:
-        value, end = scan_exact(text, start)
+        value, length = scan_exact(part)
     except (ValueError, RecursionError):
         return None
-    return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
+    return None if _has_lone_surrogate(part[:length], value) else (value, start + length)
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from goldgate.extraction.response.quoted import QUOTES
+from goldgate.extraction.response.quoted import DOUBLE_QUOTES, QUOTES
 
 BRACKETS = "[{｛［【"
 
@@ -16,7 +16,8 @@ _OPENING = re.compile(
     rf"""
       [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
     | [{{｛](?!\s*[{{｛]\s*[^\s{QUOTES}\[\]{{}}])               # {{{{ template }}}} is none
-      {_REMARKS}(?:{_INSIDE}|[}}｝]|[^\W\d][\w./-]{{0,40}}[{QUOTES}]?\s{{0,8}}(?:[:：](?!//)|=>?(?!=))|\Z)
+      {_REMARKS}(?:{_INSIDE}|[}}｝]|[^\W\d][\w./-]{{0,40}}\s{{0,8}}(?:[:：](?!//)|=>?(?!=))
+        |[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s{{0,8}}[:：]|\Z)
     | 【\s{{0,8}}[{{｛{QUOTES}]
     """,
     re.VERBOSE | re.DOTALL,

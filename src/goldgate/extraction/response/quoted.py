@@ -35,6 +35,7 @@ _KEY = (
     rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\n]{{1,100}}[{DOUBLE_QUOTES}]"
     rf"|[{QUOTES[1:]}][^{QUOTES}\n]{{1,100}}[{QUOTES[1:]}])"
 )
+_UNOPENED_KEY = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s?[:：=]"
 _ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
 ITEM_AHEAD = re.compile(rf"{_ITEM}\s*[,\]]")
 KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
@@ -43,9 +44,10 @@ KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
 _AFTER_COMMA = re.compile(
     rf"""\s*(?:
       [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
-    | [^\W\d][\w/-]{{0,40}}[{QUOTES}]?\s?[:：=]              # an unquoted key, or one without its first mark
+    | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
+    | {_UNOPENED_KEY}                                        # a key without its first mark
     | {KEY_AHEAD.pattern}
-    | [{QUOTES}][\w/ -]{{1,40}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
+    | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
     | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
     | {_KEY}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key without its colon, or cut off
     | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
@@ -75,7 +77,8 @@ _MARKS = {
 _MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
 _ENDS_LINE = re.compile(r"[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_COLON = re.compile(r"\s*[:：]")
+_COLON = re.compile(r"\s{0,8}[:：]")
+_LAST_COLON = re.compile(r"\s{0,8}[:：]\s{0,8}\Z")
 _LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
 
 # How many quotation marks inside a string are passed over in search of the one that closes it.
@@ -234,10 +237,10 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
         return _End(first, first + 1)
     line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
     stop = min(end for end in (first, line, limit) if end >= 0)
-    colon = _COLON.search(text, begin, stop)
+    colon = _LAST_COLON.search(text, begin, stop) or _COLON.search(text, begin, stop)
     if colon is not None and stop < limit and text[begin : colon.start()].strip():
         note(Step.MISSING_QUOTES, colon.start())
-        return _End(colon.start(), colon.start())  # "role: "r"
+        return _End(colon.start(), colon.start())  # "role: "r", "a:b: "r"
     if first < 0 or first > stop:
         return _End(-1, stop)  # no key has a line break in it
     return _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
@@ -284,8 +287,8 @@ def _opens_item(text: str, at: int, limit: int) -> bool:
     other = text.find(quote, at + 1, min(limit, at + 200))
     if other < 0 or "\n" in text[at:other]:
         return KEY_AHEAD.match(text, at, limit) is not None
-    following = text[BLANK.match(text, other + 1, limit).end() : limit][:1]  # type: ignore[union-attr]  # as above
-    return following in (",", "]", ":", "，", "］")
+    ahead = BLANK.match(text, other + 1, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
+    return ahead < limit and text[ahead] in ",]:，］"
 
 
 def _structure_before(text: str, begin: int, at: int) -> int | None:

@@ -31,6 +31,7 @@ from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_w
 from goldgate.extraction.response.openings import opens_answer
 from goldgate.extraction.response.parsed import Reading
 from goldgate.extraction.response.quoted import (
+    DOUBLE_QUOTES,
     ITEM_AHEAD,
     KEY_AHEAD,
     QUOTES,
@@ -44,6 +45,7 @@ MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 
 _BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _INDENT = 200  # blanks before prose that are looked at for a line break
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
@@ -141,7 +143,8 @@ class _Reader:
         if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
             return False
         before = self.text[max(0, at - _INDENT) : at]
-        return "\n" in before[len(before.rstrip()) :] and _BARE_KEY.match(self.text, at, self.limit) is None
+        lines = before[len(before.rstrip()) :].count("\n")
+        return lines > 1 or (lines == 1 and _BARE_KEY.match(self.text, at, self.limit) is None)
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
@@ -203,13 +206,12 @@ class _Reader:
         """
         if self.failures >= _MAX_FAILURES:
             return False
-        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
-        sound = scan_sound(part, 0, len(part))
+        sound = scan_sound(self.text, self.pos, min(self.limit, self.pos + _SOUND_PART))
         if sound is None:
             self.failures += 1
             return False
-        self.pos += sound[1]
-        self.stack[-1].put(sound[0])
+        value, self.pos = sound
+        self.stack[-1].put(value)
         return True
 
     def _is_key_due(self) -> bool:
@@ -344,7 +346,7 @@ class _Reader:
             value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
             return None if value is SKIPPED else self._find_landmark()
         else:
-            word = _BARE_KEY.match(self.text, at, self.limit)
+            word = _UNOPENED_KEY.match(self.text, at, self.limit) or _BARE_KEY.match(self.text, at, self.limit)
             if word is None:
                 return self._find_landmark()
             key = word.group(1).strip()

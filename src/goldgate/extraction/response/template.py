@@ -13,8 +13,8 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
     "event type"
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
-# So is what stands in brackets and is no name: <type>, <the role>, {event_type}, <事件类型>.
-_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>|\{\{?[\w ]*\}?\}", re.IGNORECASE)
+# So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
+_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>", re.IGNORECASE)
 
 
 def is_template(value: Any, form: Form) -> bool:
@@ -72,4 +72,4 @@ def _are_placeholders(values: Iterable[Any]) -> bool:
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
-    return not folded or folded in words or (folded[0] in "<{" and _BRACKETED.fullmatch(folded) is not None)
+    return not folded or folded in words or (folded[0] == "<" and _BRACKETED.fullmatch(folded) is not None)
