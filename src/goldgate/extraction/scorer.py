@@ -12,13 +12,14 @@ from goldgate.errors import ConfigError
 from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.locate import Method
-from goldgate.extraction.match import compare, relaxed_rule
+from goldgate.extraction.match import compare
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule
 from goldgate.extraction.measures.thought import ThoughtChecker
 from goldgate.extraction.mistakes import name_mistakes
 from goldgate.extraction.normalize import Haystack
 from goldgate.extraction.records import parse_gold
+from goldgate.extraction.relaxed_rule import relaxed_rule
 from goldgate.extraction.response import Parsed, Status, parse_response
 from goldgate.extraction.sample import Facts, Gold, Sample
 from goldgate.extraction.sample_record import sample_record
