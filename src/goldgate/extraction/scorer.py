@@ -72,7 +72,7 @@ class Scorer:
         """Add a sample's counts to a tally, in place."""
         for measure in self.measures:
             measure.count(facts, tally)
-        for mistake, _, predicted in facts.mistakes:
+        for mistake, _, predicted, _ in facts.mistakes:
             tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
 
     def metrics(self, tally: Tally) -> Metrics:
