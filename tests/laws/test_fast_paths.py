@@ -119,10 +119,8 @@ def test_quick_events(listed: list[Any], with_schema: bool, with_blanks: bool) -
 )
 def test_numbers_keep_their_text_whatever_is_escaped_beside_them(escapes: list[str], number: str) -> None:
     beside = "".join(escapes)
-    source = (
-        '[{"event_type": "T", "arguments": [{"role": "r", "argument": %s}, {"role": "s", "argument": "v%s"}]}]'
-        % (number, beside)
-    )
+    arguments = f'{{"role": "r", "argument": {number}}}, {{"role": "s", "argument": "v{beside}"}}'
+    source = f'[{{"event_type": "T", "arguments": [{arguments}]}}]'
     listed = event_list(decode(source.encode()))
     assert listed is not None
     values = [value.text for value in read_events(listed, source.encode()).values()]
@@ -171,7 +169,23 @@ def test_quick_count_of_values(events: Events) -> None:
 # --- thoughts
 
 
-PIECES = [*ROLES, "ort", "Schloßort: ", "Schlossort: ", "ß", "SS", "İ", "ſ", "ŉ", "Ort ", ": ", "\n", " ", "\u2028", "\r"]
+PIECES = [
+    *ROLES,
+    "ort",
+    "Schloßort: ",
+    "Schlossort: ",
+    "ß",
+    "SS",
+    "İ",
+    "ſ",
+    "ŉ",
+    "Ort ",
+    ": ",
+    "\n",
+    " ",
+    "\u2028",
+    "\r",
+]
 
 
 @st.composite
@@ -196,7 +210,9 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
 
 
 def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None:
-    events = read_events(EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None)
+    events = read_events(
+        EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None
+    )
     for thought in ("Schloßort: Paris", "Schlossort: Paris"):
         assert first_missing(events, thought, True) == first_missing_plainly(events, thought, True) is not None
     assert first_missing(events, "Der Ort: Paris", True) is None

@@ -12,7 +12,9 @@ Row = Callable[[int], int]  # number of a left one → bit j is set if it fits r
 LOOKED_AT = 1_000_000
 
 
-def largest_matching(lefts: int, rights: int, row: Row, equal: dict[int, int], limit: int = LOOKED_AT) -> dict[int, int]:
+def largest_matching(
+    lefts: int, rights: int, row: Row, equal: dict[int, int], limit: int = LOOKED_AT
+) -> dict[int, int]:
     """Right → left of a largest matching in which all that was matched at first (`equal`) stays matched.
 
     Each unmatched left, in order, looks for an augmenting path, breadth first and lowest right
@@ -89,7 +91,7 @@ class _Matching:
             unmatched = [left for left in unmatched if left not in self.right_of]
 
     def _layers(self, unmatched: list[int]) -> list[int]:
-        """The rights by their distance from the unmatched lefts, up to the first free ones; empty if none is reached."""
+        """The rights by their distance from the unmatched lefts, up to the first free ones; empty if there are none."""
         layers: list[int] = []
         frontier, unreached = unmatched, self.alive
         while frontier:

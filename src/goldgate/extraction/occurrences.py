@@ -28,7 +28,7 @@ def contained_one_by_one(needles: Collection[str], text: str) -> set[str]:
 
 def contained_at_once(needles: Collection[str], text: str) -> set[str]:
     """The same in linear time."""
-    found = {needle for needle in needles if not needle}  # nothing is everywhere
+    found: set[str] = {needle for needle in needles if not needle}  # nothing is everywhere
     for needed in automata(needles, len(text)):
         found |= needed.found_in(text)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Metrics, Rate, Ratio
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
 from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
@@ -144,7 +144,7 @@ def known_rates(protocol: Protocol) -> frozenset[str]:
     """Those of them that are rates, from 0 to 1."""
     empty = Tally()
     metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
-    return frozenset(name for name, metric in metrics if isinstance(metric, Rate))
+    return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
 
 
 def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import pytest
 
 from goldgate.extraction import candidates, relaxed_rule
 from goldgate.extraction.candidates import row_by_rule, rows
-from goldgate.extraction.largest_matching import largest_matching
+from goldgate.extraction.largest_matching import largest_matching, ones
 from goldgate.extraction.relaxed_rule import RelaxedRule
 from goldgate.protocol.model import RelaxedSettings
 from goldgate.protocol.shape import Share
@@ -27,7 +27,7 @@ class Counted:
         self.asked = self.pairs = 0
         for name in ("shares_stretch", "iou_reaches"):
             monkeypatch.setattr(candidates, name, self.counting(getattr(candidates, name)))
-        monkeypatch.setattr(candidates, "ones", self.counting_each(candidates.ones))
+        monkeypatch.setattr(candidates, "ones", self.counting_each(ones))
 
     def counting(self, function: Callable[..., bool]) -> Callable[..., bool]:
         def counted(*arguments: object) -> bool:
@@ -36,9 +36,9 @@ class Counted:
 
         return counted
 
-    def counting_each(self, function: Callable[[int], object]) -> Callable[[int], list[int]]:
+    def counting_each(self, function: Callable[[int], Iterator[int]]) -> Callable[[int], list[int]]:
         def counted(bits: int) -> list[int]:
-            found = list(function(bits))  # type: ignore[call-overload]
+            found = list(function(bits))
             self.pairs += len(found)
             return found
 
@@ -126,7 +126,10 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
 
     def events(word: str) -> Events:
         listed = [
-            {"event_type": f"T{number % 50}", "arguments": [{"role": f"r{number}", "argument": f"long enough {number:03d}{word}"}]}
+            {
+                "event_type": f"T{number % 50}",
+                "arguments": [{"role": f"r{number}", "argument": f"long enough {number:03d}{word}"}],
+            }
             for number in range(500)
         ]
         read = read_events(EventList(listed, "$[*]"), None)
@@ -141,7 +144,7 @@ def test_every_threshold_has_the_rows_of_the_rule_where_values_are_many() -> Non
     for threshold in ("0", "0.01", "0.3333", "0.5", "0.9", "1"):
         share = Share(threshold)
         for mode in ("include_or_char_overlap", "span_iou"):
-            rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]
+            rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))
             assert rule.threshold == Fraction(share)
             sides = [
                 {
@@ -153,6 +156,6 @@ def test_every_threshold_has_the_rows_of_the_rule_where_values_are_many() -> Non
                 for _ in range(2)
             ]
             lefts, rights = (sorted(side) for side in sides)
-            row = rows(lefts, rights, *sides, rule)
+            row = rows(lefts, rights, sides[0], sides[1], rule)
             for number, a in enumerate(lefts):
-                assert row(number) == row_by_rule(a, rights, *sides, rule)
+                assert row(number) == row_by_rule(a, rights, sides[0], sides[1], rule)

@@ -15,6 +15,7 @@ from goldgate.protocol.model import HallucinationSettings
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
+HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it was said
 MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
 
 
