@@ -320,7 +320,7 @@ _ESCAPED = re.compile(
 
 
 def _with_number_texts(source: str | bytes) -> Any:
-    """The value with numbers as they are written, and half of a surrogate pair as U+FFFD, as the files' reader has it."""
+    """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
     try:
         text = source.decode() if isinstance(source, bytes) else source
         if "\\ud" in text or "\\uD" in text:
