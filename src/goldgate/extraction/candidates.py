@@ -7,27 +7,29 @@ of the rule, pair by pair (`relaxed_rule.fits`), and come from indexes:
   shares with a left one is then counted for all rights together, in a few operations on integers
   of as many bits as there are rights. One that contains the other has all its characters, so only
   such pairs are looked at one by one.
-- offsets: spans sorted by their start; only those near enough can overlap enough.
-- stretches: two texts that share enough share a short stretch that can be looked up.
+- offsets: the rights sorted by start, end, length and two sums of these, as bits up to each place.
+- stretches: how long a stretch two texts must share follows from their lengths, so it can be looked up.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from goldgate.extraction.event import Span
 from goldgate.extraction.largest_matching import Row, ones
-from goldgate.extraction.relaxed_rule import RelaxedRule, iou_reaches, needed, shares_stretch
+from goldgate.extraction.relaxed_rule import RelaxedRule, needed, shares_stretch
 
 Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
 ROWS_KEPT = 1 << 29  # bits: 64 MB of rows are kept, the others are made anew when they are asked for
 RARE = 256  # a character that fewer than one in 256 rights have is kept as a list, not as bits
-LONGEST_LOOKED_UP = 32  # characters of a stretch
+STEP = 128  # bits between two sets that are kept of a sorted order
+SHORT = 256  # characters of a right that is looked up by every stretch of it
+LOOKED_UP = 32  # characters of a stretch by which longer ones are looked up
 
 
 def rows(lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> Row:
@@ -50,7 +52,7 @@ def indexed_rows(
     if not rule.uses_spans:
         index = _Characters(lefts, rights, rule.threshold)
         return lambda number: index.row(lefts[number])
-    places, stretches = _Places(rights, right, rule.threshold), _Stretches(lefts, rights, rule.threshold)
+    places, stretches = _Places(rights, right, rule.threshold), _Stretches(rights, rule.threshold)
 
     def row(number: int) -> int:
         a = lefts[number]
@@ -150,63 +152,97 @@ def _at_least(counters: list[int], least: int) -> int:
 
 
 class _Places:
-    """`span_iou` by offsets, for the rights that carry them."""
+    """`span_iou` by offsets, for the rights that carry them.
+
+    With x = [s, e) of the left and y = [s', e') of a right, the share is reached where, by the order of
+    their ends, one of four inequalities holds: |y| >= t |x| if y lies in x, |y| <= |x| / t if x lies
+    in y, s' + t e' <= e + t s if y is further on, e' + t s' >= s + t e if it is further back.
+    """
 
     def __init__(self, rights: Sequence[str], right: Arguments, threshold: Fraction) -> None:
-        self.low, self.high = threshold.numerator, threshold.denominator
+        self.low, self.high = low, high = threshold.numerator, threshold.denominator
         self.size = len(rights)
-        numbers: defaultdict[Span, list[int]] = defaultdict(list)
-        for number, b in enumerate(rights):
-            for span in right[b]:
-                numbers[span].append(number)
-        self.spans = sorted(numbers)
-        self.numbers = numbers
-        self.anywhere = _bits([number for found in numbers.values() for number in found], self.size)
-        self.rows: dict[Span, int] = {}
+        # Bit j stands for the first span of right j; further ones have bits of their own above all of these.
+        first: dict[int, Span] = {number: right[b][0] for number, b in enumerate(rights) if right[b]}
+        further = [(span, number) for number, b in enumerate(rights) for span in right[b][1:]]
+        self.right_of = [number for _, number in further]
+        spans = {**first, **{self.size + place: span for place, (span, _) in enumerate(further)}}
+        self.anywhere = _bits(first, self.size)
+        self.starts = _Sorted({bit: start for bit, (start, _) in spans.items()})
+        self.ends = _Sorted({bit: end for bit, (_, end) in spans.items()})
+        self.lengths = _Sorted({bit: end - start for bit, (start, end) in spans.items()})
+        self.further_on = _Sorted({bit: high * start + low * end for bit, (start, end) in spans.items()})
+        self.further_back = _Sorted({bit: high * end + low * start for bit, (start, end) in spans.items()})
 
     def row(self, spans: Sequence[Span]) -> int:
-        found = 0
-        for span in spans:
-            if span not in self.rows:
-                self.rows[span] = self._near(span)
-            found |= self.rows[span]
-        return found
-
-    def _near(self, span: Span) -> int:
         if not self.low:
             return self.anywhere
-        longest = (span[1] - span[0]) * self.high // self.low
-        first = bisect_left(self.spans, (span[0] - longest, 0))
-        last = bisect_left(self.spans, (span[1], 0))
-        fitting = [other for other in self.spans[first:last] if iou_reaches(span, other, self.low, self.high)]
-        return _bits([number for other in fitting for number in self.numbers[other]], self.size)
+        found = 0
+        for start, end in dict.fromkeys(spans):
+            found |= self._reached(start, end)
+        row = found & ((1 << self.size) - 1)
+        for place in ones(found >> self.size):
+            row |= 1 << self.right_of[place]
+        return row
+
+    def _reached(self, start: int, end: int) -> int:
+        low, high, length = self.low, self.high, end - start
+        begins, stops = self.starts.at_most(start), self.ends.at_most(end)
+        inside = stops & ~begins & ~self.lengths.at_most(-(-low * length // high) - 1)
+        outside = begins & ~stops & self.lengths.at_most(length * high // low)
+        on = ~begins & ~stops & self.further_on.at_most(high * end + low * start)
+        back = begins & stops & ~self.further_back.at_most(high * start + low * end - 1)
+        return inside | outside | on | back
+
+
+class _Sorted:
+    """Bits by a key: which have at most a given one."""
+
+    def __init__(self, keys: Mapping[int, int]) -> None:
+        self.bits = sorted(keys, key=keys.__getitem__)
+        self.keys = [keys[bit] for bit in self.bits]
+        self.size = max(keys, default=0) + 1
+        self.before = [0]  # the first STEP bits in this order, the first twice as many, …
+        for begin in range(0, len(self.bits), STEP):
+            self.before.append(self.before[-1] | _bits(self.bits[begin : begin + STEP], self.size))
+
+    def at_most(self, key: int) -> int:
+        place = bisect_right(self.keys, key)
+        whole = place // STEP
+        return self.before[whole] | _bits(self.bits[whole * STEP : place], self.size)
 
 
 class _Stretches:
-    """`span_iou` by the longest common stretch of two texts."""
+    """`span_iou` by the longest common stretch of two texts.
 
-    def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
+    How long it must be follows from both lengths, so short rights are looked up by all their stretches of
+    that length. Long ones, of which there cannot be as many, are looked up by a short stretch and compared.
+    """
+
+    def __init__(self, rights: Sequence[str], threshold: Fraction) -> None:
+        self.low, self.high = threshold.numerator, threshold.denominator
         self.threshold = threshold
         self.rights = rights
         self.number = {b: number for number, b in enumerate(rights)}
-        self.indexes: dict[int, dict[str, list[int]]] = {}
-        lengths: defaultdict[int, set[int]] = defaultdict(set)  # length looked up → lengths of lefts
-        for a in lefts:
-            lengths[self._looked_up(len(a))].add(len(a))
-        for length, of_lefts in lengths.items():
-            if length:
-                self.indexes[length] = self._index(length, min(of_lefts), max(of_lefts))
+        self.of_length: defaultdict[int, list[int]] = defaultdict(list)
+        for number, b in enumerate(rights):
+            self.of_length[len(b)].append(number)
+        self.long = [number for number, b in enumerate(rights) if len(b) > SHORT]
+        self.indexes: dict[tuple[int, int], dict[str, list[int]]] = {}
 
     def row(self, a: str) -> int:
-        length = self._looked_up(len(a))
-        if not length:
+        if not self.low:
             return (1 << len(self.rights)) - 1
-        index, candidates = self.indexes[length], set[int]()
-        step = self._least(len(a)) - length + 1  # every stretch that is long enough has one of these in it
-        for at in range(0, len(a) - length + 1, step):
-            candidates.update(index.get(a[at : at + length], ()))
-        fitting = [number for number in candidates if self._fits(a, self.rights[number])]
-        return _bits(fitting, len(self.rights)) | self.equal(a)
+        found = set[int]()
+        for length, numbers in self.of_length.items():
+            common = needed(len(a) + length, self.threshold)
+            if length <= SHORT and common <= min(length, len(a)):
+                index = self._index(length, common, numbers)
+                for at in range(len(a) - common + 1):
+                    found.update(index.get(a[at : at + common], ()))
+        if self.long:
+            found.update(number for number in self._long_candidates(a) if self._fits(a, self.rights[number]))
+        return _bits(found, len(self.rights)) | self.equal(a)
 
     def equal(self, a: str) -> int:
         number = self.number.get(a)
@@ -215,24 +251,24 @@ class _Stretches:
     def _fits(self, a: str, b: str) -> bool:
         return shares_stretch(a, b, needed(len(a) + len(b), self.threshold))
 
-    def _least(self, length: int) -> int:
-        """The least that any text must share with one of this length: the shorter it is, the less, but all of it."""
-        low, high = self.threshold.numerator, self.threshold.denominator
-        return -(-low * length // high)
+    def _long_candidates(self, a: str) -> set[int]:
+        """Long rights that share a short stretch with this text. The least it must share is low/high of its length."""
+        least = -(-self.low * len(a) // self.high)
+        length = 1 << (min(least, LOOKED_UP).bit_length() - 1)  # few different lengths, so few indexes
+        index, found = self._index(0, length, self.long), set[int]()
+        for at in range(0, len(a) - length + 1, least - length + 1):  # one of these is in every stretch long enough
+            found.update(index.get(a[at : at + length], ()))
+        return found
 
-    def _looked_up(self, length: int) -> int:
-        """How long the stretches are that are looked up for such a text: few different lengths, so few indexes."""
-        least = min(self._least(length), LONGEST_LOOKED_UP)
-        return least if least <= 4 else 1 << (least.bit_length() - 1)
-
-    def _index(self, length: int, shortest: int, longest: int) -> dict[str, list[int]]:
-        """Stretch → the rights that have it, of those that are not too short or too long for any left."""
-        low, high = self.threshold.numerator, self.threshold.denominator
-        index: defaultdict[str, list[int]] = defaultdict(list)
-        for number, b in enumerate(self.rights):
-            if low * shortest <= high * len(b) and low * len(b) <= high * longest:
+    def _index(self, group: int, length: int, numbers: Sequence[int]) -> dict[str, list[int]]:
+        """Stretch of this length → those of a group of rights that have it."""
+        index = self.indexes.get((group, length))
+        if index is None:
+            index = self.indexes[group, length] = {}
+            for number in numbers:
+                b = self.rights[number]
                 for stretch in {b[at : at + length] for at in range(len(b) - length + 1)}:
-                    index[stretch].append(number)
+                    index.setdefault(stretch, []).append(number)
         return index
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 
 import pytest
 
 from goldgate.extraction import candidates, relaxed_rule
-from goldgate.extraction.candidates import row_by_rule, rows
+from goldgate.extraction.candidates import indexed_rows, row_by_rule, rows
 from goldgate.extraction.largest_matching import largest_matching, ones
 from goldgate.extraction.relaxed_rule import RelaxedRule
 from goldgate.protocol.model import RelaxedSettings
@@ -25,8 +24,7 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked = self.pairs = 0
-        for name in ("shares_stretch", "iou_reaches"):
-            monkeypatch.setattr(candidates, name, self.counting(getattr(candidates, name)))
+        monkeypatch.setattr(candidates, "shares_stretch", self.counting(relaxed_rule.shares_stretch))
         monkeypatch.setattr(candidates, "ones", self.counting_each(ones))
 
     def counting(self, function: Callable[..., bool]) -> Callable[..., bool]:
@@ -139,23 +137,26 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
     assert Counting.passes == 2
 
 
-def test_every_threshold_has_the_rows_of_the_rule_where_values_are_many() -> None:
-    draw = random.Random(2)
-    for threshold in ("0", "0.01", "0.3333", "0.5", "0.9", "1"):
-        share = Share(threshold)
-        for mode in ("include_or_char_overlap", "span_iou"):
-            rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))
-            assert rule.threshold == Fraction(share)
-            sides = [
-                {
-                    "".join(draw.choices("abcdef甲", k=draw.randint(1, 9))): [(s := draw.randint(0, 20), s + 4)][
-                        : draw.randint(0, 1)
-                    ]
-                    for _ in range(60)
-                }
-                for _ in range(2)
-            ]
-            lefts, rights = (sorted(side) for side in sides)
-            row = rows(lefts, rights, sides[0], sides[1], rule)
-            for number, a in enumerate(lefts):
-                assert row(number) == row_by_rule(a, rights, sides[0], sides[1], rule)
+@pytest.mark.parametrize("short", [2, 5, candidates.SHORT])
+@pytest.mark.parametrize("mode", ["include_or_char_overlap", "span_iou"])
+@pytest.mark.parametrize("threshold", ["0", "0.01", "0.3333", "0.5", "0.9", "1"])
+def test_indexed_rows_are_those_of_the_rule(
+    threshold: str, mode: str, short: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "SHORT", short)
+    monkeypatch.setattr(candidates, "STEP", 7)
+    share = Share(threshold)
+    rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
+    draw = random.Random(f"{threshold}{mode}{short}")
+    left, right = (
+        {"".join(draw.choices("abcdef甲", k=draw.randint(1, 9))): spans(draw) for _ in range(60)} for _ in range(2)
+    )
+    lefts, rights = sorted(left), sorted(right)
+    row = indexed_rows(lefts, rights, left, right, rule)
+    for number, a in enumerate(lefts):
+        assert row(number) == row_by_rule(a, rights, left, right, rule)
+
+
+def spans(draw: random.Random) -> list[tuple[int, int]]:
+    starts = draw.choices(range(20), k=draw.choice([0, 0, 1, 1, 2, 3]))
+    return [(start, start + draw.randint(1, 9)) for start in starts]
