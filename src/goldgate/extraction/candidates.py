@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from goldgate.extraction.event import Span
-from goldgate.extraction.largest_matching import Row, ones
+from goldgate.extraction.largest_matching import Row, bits_at, ones
 from goldgate.extraction.relaxed_rule import RelaxedRule, needed, shares_stretch
 
 Arguments = Mapping[str, Sequence[Span]]
@@ -42,7 +42,7 @@ def rows(lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Ar
 def row_by_rule(a: str, rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> int:
     """The row as the rule has it, pair by pair. All rules are the same in both directions."""
     spans, fits = left[a], rule.fits
-    return sum([1 << number for number, b in enumerate(rights) if fits(a, spans, b, right[b])])
+    return bits_at([number for number, b in enumerate(rights) if fits(a, spans, b, right[b])], len(rights))
 
 
 def indexed_rows(
@@ -93,7 +93,7 @@ class _Characters:
             sizes[len(characters)].append(number)
             for character in characters & wanted:
                 self.having[character].append(number)
-        self.sizes = {size: self._bits(numbers) for size, numbers in sizes.items()}
+        self.sizes = {size: bits_at(numbers, len(rights)) for size, numbers in sizes.items()}
         self.often: dict[str, int] = {}
 
     def row(self, a: str) -> int:
@@ -128,13 +128,10 @@ class _Characters:
         found = self.often.get(character)
         if found is None:
             numbers = self.having.get(character, ())
-            found = self._bits(numbers)
+            found = bits_at(numbers, len(self.rights))
             if len(numbers) * RARE >= len(self.rights):
                 self.often[character] = found
         return found
-
-    def _bits(self, numbers: Iterable[int]) -> int:
-        return _bits(numbers, len(self.rights))
 
 
 def _at_least(counters: list[int], least: int) -> int:
@@ -167,7 +164,7 @@ class _Places:
         further = [(span, number) for number, b in enumerate(rights) for span in right[b][1:]]
         self.right_of = [number for _, number in further]
         spans = {**first, **{self.size + place: span for place, (span, _) in enumerate(further)}}
-        self.anywhere = _bits(first, self.size)
+        self.anywhere = bits_at(first, self.size)
         self.starts = _Sorted({bit: start for bit, (start, _) in spans.items()})
         self.ends = _Sorted({bit: end for bit, (_, end) in spans.items()})
         self.lengths = _Sorted({bit: end - start for bit, (start, end) in spans.items()})
@@ -204,12 +201,12 @@ class _Sorted:
         self.size = max(keys, default=0) + 1
         self.before = [0]  # the first STEP bits in this order, the first twice as many, …
         for begin in range(0, len(self.bits), STEP):
-            self.before.append(self.before[-1] | _bits(self.bits[begin : begin + STEP], self.size))
+            self.before.append(self.before[-1] | bits_at(self.bits[begin : begin + STEP], self.size))
 
     def at_most(self, key: int) -> int:
         place = bisect_right(self.keys, key)
         whole = place // STEP
-        return self.before[whole] | _bits(self.bits[whole * STEP : place], self.size)
+        return self.before[whole] | bits_at(self.bits[whole * STEP : place], self.size)
 
 
 class _Stretches:
@@ -242,7 +239,7 @@ class _Stretches:
                     found.update(index.get(a[at : at + common], ()))
         if self.long:
             found.update(number for number in self._long_candidates(a) if self._fits(a, self.rights[number]))
-        return _bits(found, len(self.rights)) | self.equal(a)
+        return bits_at(found, len(self.rights)) | self.equal(a)
 
     def equal(self, a: str) -> int:
         number = self.number.get(a)
@@ -270,11 +267,3 @@ class _Stretches:
                 for stretch in {b[at : at + length] for at in range(len(b) - length + 1)}:
                     index.setdefault(stretch, []).append(number)
         return index
-
-
-def _bits(numbers: Iterable[int], size: int) -> int:
-    """An integer with these bits set, made in one step: setting them one by one would copy it each time."""
-    made = bytearray(size // 8 + 1)
-    for number in numbers:
-        made[number >> 3] |= 1 << (number & 7)
-    return int.from_bytes(made, "little")

@@ -14,8 +14,7 @@ from goldgate.extraction.occurrences import contained
 
 MOST = Fraction(4, 5)  # of the answer's types and values; a draft that was corrected has fewer
 
-# A brace, or a quoted key and its colon, as models write them; `Person: "Ann"` in plain words has neither.
-_STRUCTURE = re.compile(r"[{｛]|[\"'“”‘’＂＇`]\s*[:：]")
+_QUOTED_KEY = re.compile(r"[\"'“”‘’`]\s*[:：]")
 _QUOTES = str.maketrans("'`=", '"":')
 _AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"', '"'))
 _AFTER_ANY_KEY = ((':"', '"'), (':["', '"'))
@@ -27,7 +26,7 @@ def is_copied(events: Events, source: str | None, thought: str) -> bool:
     A member is a value behind a quoted key and a colon, or in a list behind one; where there are
     braces, a quoted value behind any key. An event type may be a quoted key itself.
     """
-    if not events.units or not _STRUCTURE.search(thought):
+    if not events.units or not _has_structure(thought):
         return False
     squeezed = _squeezed(thought)
     if source is not None and _squeezed(source) in squeezed:
@@ -39,6 +38,13 @@ def is_copied(events: Events, source: str | None, thought: str) -> bool:
     member_of.update({f'"{event_type}":': event_type for event_type in types})
     members = {member_of[found] for found in contained(member_of, squeezed)}
     return len(members) >= MOST * len(said)
+
+
+def _has_structure(thought: str) -> bool:
+    """Whether there is a brace, or a quoted key and its colon, as models write them: `Person: "Ann"` has neither."""
+    if "{" in thought or "｛" in thought:
+        return True
+    return _QUOTED_KEY.search(thought) is not None
 
 
 def _squeezed(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 Row = Callable[[int], int]  # number of a left one → bit j is set if it fits right j
 
@@ -32,6 +32,14 @@ def largest_matching(
     return matching.left_of
 
 
+def bits_at(places: Iterable[int], size: int) -> int:
+    """An integer with these bits set, made in one step: setting them one by one would copy it each time."""
+    made = bytearray(size // 8 + 1)
+    for place in places:
+        made[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(made, "little")
+
+
 def ones(bits: int) -> Iterator[int]:
     """The places of the bits that are set, lowest first."""
     digits = bin(bits)[:1:-1]
@@ -49,7 +57,7 @@ class _Matching:
         self.left_of = left_of
         self.right_of = {left: right for right, left in left_of.items()}
         self.alive = (1 << rights) - 1
-        self.free = self.alive & ~sum(1 << right for right in left_of)
+        self.free = self.alive & ~bits_at(left_of, rights)
         self.looked_at = 0
 
     def search(self, start: int) -> None:

@@ -10,7 +10,9 @@ from goldgate.extraction.event import Events, Unit
 from goldgate.extraction.normalize import STANDS_ALONE, Haystack, normalize
 from goldgate.extraction.occurrences import FEW, LATIN, automata, contained_at_once
 
-MANY_LINES = 20_000  # roles times lines, from which on looking for one role after the other takes too long
+MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
+
+MANY_CHARACTERS = 1_000  # below, no answer is long enough to be worth a count
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
 _EDGES = frozenset(each for each in STANDS_ALONE if each not in LATIN and each.casefold() == each)
@@ -20,12 +22,11 @@ def first_missing(events: Events, thought: str, by_line: bool) -> Unit | None:
     """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
     if by_line and names_all(events, thought):
         return None
-    values = sum(len(said[2]) for said in events.said)
-    if values * len(thought) <= FEW:
-        roles = len({role for said in events.said for role in said[1]}) if by_line else 0
-        if not roles or roles * (thought.count("\n") + 1) <= MANY_LINES:
-            return first_missing_plainly(events, thought, by_line)
-    return first_missing_at_once(events, thought, by_line)
+    values = sum([len(said[2]) for said in events.said])
+    lines = thought.count("\n") + 1 if by_line else 0
+    if values * len(thought) > FEW or values * lines > MANY_LINES:
+        return first_missing_at_once(events, thought, by_line)
+    return first_missing_plainly(events, thought, by_line)
 
 
 def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit | None:
@@ -64,7 +65,7 @@ def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit |
 
 def names_all(events: Events, thought: str) -> bool | None:
     """True in the usual case: every value stands there as it is, after its role on the same line. None: not known."""
-    if sum(len(said[2]) for said in events.said) * len(thought) > FEW:
+    if len(thought) > MANY_CHARACTERS and sum([len(said[2]) for said in events.said]) * len(thought) > FEW:
         return None
     find, rfind, padded = thought.find, thought.rfind, thought + " "
     end = 0  # thoughts mostly go through the arguments in the order of the answer

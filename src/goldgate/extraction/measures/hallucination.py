@@ -34,7 +34,7 @@ class Hallucination:
             return
         counts["hallucination_samples"] += 1
         counts["hallucination_values"] += count_distinct(facts.predicted)
-        counts["hallucination_units"] += sum([len(pairs) for pairs in facts.predicted.units.values()])
+        counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
         if facts.unsupported:
             counts["hallucinating_samples"] += 1
             counts["hallucinated_values"] += len(facts.unsupported)
@@ -66,7 +66,7 @@ def count_distinct(events: Events) -> int:
 def count_where_none_is_repeated(events: Events) -> int | None:
     """The number of values if there are as many units; None if not."""
     values = sum([len(said[2]) for said in events.said])
-    return values if values == sum([len(pairs) for pairs in events.units.values()]) else None
+    return values if values == sum(map(len, events.units.values())) else None
 
 
 def support_rule(settings: HallucinationSettings) -> Unsupported:
