@@ -26,9 +26,10 @@ Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
 ROWS_KEPT = 1 << 29  # bits: 64 MB of rows are kept, the others are made anew when they are asked for
-RARE = 256  # a character that fewer than one in 256 rights have is kept as a list, not as bits
-STEP = 128  # bits between two sets that are kept of a sorted order
+RARE = 64  # a character that fewer than one in 64 rights have is kept as a list, not as bits
+STEP, STEPS = 128, 512  # bits between two sets that are kept of a sorted order, and how many sets at most
 SHORT = 256  # characters of a right that is looked up by every stretch of it
+STRETCHES = 10_000_000  # characters at which such stretches begin, in all indexes together
 LOOKED_UP = 32  # characters of a stretch by which longer ones are looked up
 
 
@@ -52,7 +53,7 @@ def indexed_rows(
     if not rule.uses_spans:
         index = _Characters(lefts, rights, rule.threshold)
         return lambda number: index.row(lefts[number])
-    places, stretches = _Places(rights, right, rule.threshold), _Stretches(rights, rule.threshold)
+    places, stretches = _Places(rights, right, rule.threshold), _Stretches(lefts, rights, rule.threshold)
 
     def row(number: int) -> int:
         a = lefts[number]
@@ -199,24 +200,26 @@ class _Sorted:
         self.bits = sorted(keys, key=keys.__getitem__)
         self.keys = [keys[bit] for bit in self.bits]
         self.size = max(keys, default=0) + 1
-        self.before = [0]  # the first STEP bits in this order, the first twice as many, …
-        for begin in range(0, len(self.bits), STEP):
-            self.before.append(self.before[-1] | bits_at(self.bits[begin : begin + STEP], self.size))
+        self.step = max(STEP, len(self.bits) // STEPS)
+        self.before = [0]  # the first `step` bits in this order, the first twice as many, …
+        for begin in range(0, len(self.bits), self.step):
+            self.before.append(self.before[-1] | bits_at(self.bits[begin : begin + self.step], self.size))
 
     def at_most(self, key: int) -> int:
         place = bisect_right(self.keys, key)
-        whole = place // STEP
-        return self.before[whole] | bits_at(self.bits[whole * STEP : place], self.size)
+        whole = place // self.step
+        return self.before[whole] | bits_at(self.bits[whole * self.step : place], self.size)
 
 
 class _Stretches:
     """`span_iou` by the longest common stretch of two texts.
 
     How long it must be follows from both lengths, so short rights are looked up by all their stretches of
-    that length. Long ones, of which there cannot be as many, are looked up by a short stretch and compared.
+    that length. Long ones, of which there cannot be as many, are looked up by a short stretch and compared;
+    and so are all where there are too many different lengths.
     """
 
-    def __init__(self, rights: Sequence[str], threshold: Fraction) -> None:
+    def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
         self.low, self.high = threshold.numerator, threshold.denominator
         self.threshold = threshold
         self.rights = rights
@@ -224,7 +227,8 @@ class _Stretches:
         self.of_length: defaultdict[int, list[int]] = defaultdict(list)
         for number, b in enumerate(rights):
             self.of_length[len(b)].append(number)
-        self.long = [number for number, b in enumerate(rights) if len(b) > SHORT]
+        self.short = SHORT if self._stretches({len(a) for a in lefts}) <= STRETCHES else 0
+        self.long = [number for number, b in enumerate(rights) if len(b) > self.short]
         self.indexes: dict[tuple[int, int], dict[str, list[int]]] = {}
 
     def row(self, a: str) -> int:
@@ -233,7 +237,7 @@ class _Stretches:
         found = set[int]()
         for length, numbers in self.of_length.items():
             common = needed(len(a) + length, self.threshold)
-            if length <= SHORT and common <= min(length, len(a)):
+            if length <= self.short and common <= min(length, len(a)):
                 index = self._index(length, common, numbers)
                 for at in range(len(a) - common + 1):
                     found.update(index.get(a[at : at + common], ()))
@@ -244,6 +248,15 @@ class _Stretches:
     def equal(self, a: str) -> int:
         number = self.number.get(a)
         return 0 if number is None else 1 << number
+
+    def _stretches(self, of_lefts: set[int]) -> int:
+        """How much there would be to index for lefts of these lengths."""
+        return sum(
+            length * len(numbers)
+            for length, numbers in self.of_length.items()
+            for other in of_lefts
+            if length <= SHORT and needed(length + other, self.threshold) <= min(length, other)
+        )
 
     def _fits(self, a: str, b: str) -> bool:
         return shares_stretch(a, b, needed(len(a) + len(b), self.threshold))

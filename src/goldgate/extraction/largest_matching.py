@@ -10,6 +10,8 @@ Row = Callable[[int], int]  # number of a left one → bit j is set if it fits r
 # How many of the left may be looked at in searches one after the other. They give the pairs that
 # are in the records; where long paths cross, all searches are then made at once.
 LOOKED_AT = 1_000_000
+BITS_LOOKED_AT = 1 << 33  # in the rows of these
+FEW_ONES = 16  # so many are found faster one by one than by writing the bits down
 
 
 def largest_matching(
@@ -25,7 +27,7 @@ def largest_matching(
     matching = _Matching(rights, row, dict(equal))
     for start in range(lefts):
         if start not in matching.right_of:
-            if matching.looked_at > limit:
+            if matching.looked_at > min(limit, BITS_LOOKED_AT // rights):
                 matching.finish([left for left in range(start, lefts) if left not in matching.right_of])
                 break
             matching.search(start)
@@ -42,6 +44,12 @@ def bits_at(places: Iterable[int], size: int) -> int:
 
 def ones(bits: int) -> Iterator[int]:
     """The places of the bits that are set, lowest first."""
+    if bits.bit_count() < FEW_ONES:
+        while bits:
+            lowest = bits & -bits
+            yield lowest.bit_length() - 1
+            bits ^= lowest
+        return
     digits = bin(bits)[:1:-1]
     at = digits.find("1")
     while at >= 0:

@@ -145,6 +145,7 @@ def test_indexed_rows_are_those_of_the_rule(
 ) -> None:
     monkeypatch.setattr(candidates, "SHORT", short)
     monkeypatch.setattr(candidates, "STEP", 7)
+    monkeypatch.setattr(candidates, "STRETCHES", 0 if short == 5 else 10**9)
     share = Share(threshold)
     rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
     draw = random.Random(f"{threshold}{mode}{short}")
