@@ -115,7 +115,7 @@ def padded(draw: st.DrawFn) -> tuple[list[Json], list[Json], list[Json], str]:
             gold.append(said)
         if kind != "missing":
             answer.append((event_type, role, "zz") if kind == "made up" else said)
-    right = {(event_type, role, normalize(value)) for event_type, role, value in gold}
+    right = {(event_type, role, normalize(value)) for event_type, role, value in gold if normalize(value)}
     longer = [around[said] if (*said[:2], normalize(said[2])) in right else said for said in answer]
     return events_of(gold), events_of(answer), events_of(longer), text
 
