@@ -202,8 +202,18 @@ def test_sample_record_traces_the_numbers() -> None:
         "predicted": {"质押": [("质押方", "甲"), ("数量", "100")]},
         "relaxed_pairs": [{"predicted": ("质押", "质押方", "甲"), "gold": ("质押", "质押方", "甲公司")}],
         "errors": [
-            {"error": "boundary", "side": "predicted", "unit": ("质押", "质押方", "甲")},
-            {"error": "boundary", "side": "gold", "unit": ("质押", "质押方", "甲公司")},
+            {
+                "error": "boundary",
+                "side": "predicted",
+                "unit": ("质押", "质押方", "甲"),
+                "paired_with": ("质押", "质押方", "甲公司"),
+            },
+            {
+                "error": "boundary",
+                "side": "gold",
+                "unit": ("质押", "质押方", "甲公司"),
+                "paired_with": ("质押", "质押方", "甲"),
+            },
         ],
         "violations": [{"violation": "value_number", "path": "$[0].arguments[1].argument"}],
         "hallucination": {"checked": 2, "unsupported": []},
