@@ -61,8 +61,8 @@ REPAIRED: it decoded after repair
 
 Repairs
   comments: comments (//, #, /* */) are skipped
-    5:72 | …, "arguments": [{"role": "where", "argument": "奥斯陆" // guessed
-         |                                                        ^
+    5:72 | …guments": [{"role": "where", "argument": "奥斯陆" // guessed
+         |                                                    ^
   python_literals: True, False, None, and other words for null (NULL, nil, N/A,
     undefined)
     6:34 |  }, {"role": "when", "argument": None}]}]

@@ -15,7 +15,7 @@ METHODS = {
     Method.FENCED: "it stands in a fenced block",
     Method.EMBEDDED: "it stands in prose",
     Method.STRUCTURED: "the prediction came as events, not as text",
-    Method.NO_JSON_FOUND: "nothing looks like JSON",
+    Method.NO_JSON_FOUND: "nothing in it looks like an answer",
 }
 
 THOUGHTS = {
