@@ -19,6 +19,7 @@ from goldgate.report.text import COLUMNS, table
 SHOWN_PLACES = 3  # of one kind of repair
 SHOWN_ITEMS = 20  # of anything else that is listed
 SHOWN_VALUE_LINES = 10
+SHOWN_CHARACTERS = 2_000  # of a value: more than those lines hold
 _INDENT = "  "
 _BAR = " | "
 _NAME_COLUMNS = 30
@@ -154,7 +155,7 @@ def _events(answer: ReadAnswer) -> list[str]:
     if parsed.status == Status.ERROR:
         return []
     if any(found.violation == Violation.NOT_AN_EVENT_LIST for found in answer.events.violations):
-        return ["Value", *_cut_lines(visible(value_text(answer.response, parsed)))]
+        return ["Value", *_cut_lines(visible(value_text(answer.response, parsed)[:SHOWN_CHARACTERS]))]
     lines = ["Events"]
     for event in answer.said[:SHOWN_ITEMS]:
         name = "one object; its event type is the gold's to say" if event.event_type is None else event.event_type
