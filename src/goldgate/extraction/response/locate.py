@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,22 +68,26 @@ def candidates(text: str, form: Form) -> list[Candidate]:
     return found
 
 
-def unopened(text: str, form: Form, *, any_object: bool) -> Candidate | None:
-    """An object whose opening bracket is missing, from its first key on.
+def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on, outside all that was found.
 
     It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
     """
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
+    ends = [candidate.end for candidate in found]
     mark = _UNOPENED.search(text)
     while mark is not None:
-        reading = read_tolerantly(text, mark.end(), len(text), unopened=True)
+        start = mark.end()
+        inside = bisect_right(ends, start)
+        if inside < len(found) and found[inside].start <= start:
+            mark = _UNOPENED.search(text, found[inside].end)
+            continue
+        reading = read_tolerantly(text, start, len(text), unopened=True)
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
-            return Candidate(
-                mark.end(), reading.end, Method.EMBEDDED, value, True, None, reading.places, complete=False
-            )
+            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
         mark = _UNOPENED.search(text, reading.end)
     return None
 

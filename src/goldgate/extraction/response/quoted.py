@@ -32,8 +32,8 @@ _PLAIN_VALUE = re.compile(
 )
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
-    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\n]{{1,100}}[{DOUBLE_QUOTES}]"
-    rf"|[{QUOTES[1:]}][^{QUOTES}\n]{{1,100}}[{QUOTES[1:]}])"
+    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]"
+    rf"|[{QUOTES[1:]}][^{QUOTES}\\\n]{{1,100}}[{QUOTES[1:]}])"
 )
 _UNOPENED_KEY = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s?[:：=]"
 _ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
@@ -78,7 +78,7 @@ _MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
 _ENDS_LINE = re.compile(r"[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _COLON = re.compile(r"\s{0,8}[:：]")
-_LAST_COLON = re.compile(r"\s{0,8}[:：]\s{0,8}\Z")
+_COLON_BEFORE_VALUE = re.compile(r"\s{0,8}[:：](?:\s|[\[{\d-]|\Z)")
 _LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
 
 # How many quotation marks inside a string are passed over in search of the one that closes it.
@@ -237,7 +237,7 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
         return _End(first, first + 1)
     line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
     stop = min(end for end in (first, line, limit) if end >= 0)
-    colon = _LAST_COLON.search(text, begin, stop) or _COLON.search(text, begin, stop)
+    colon = _COLON_BEFORE_VALUE.search(text, begin, stop) or _COLON.search(text, begin, stop)
     if colon is not None and stop < limit and text[begin : colon.start()].strip():
         note(Step.MISSING_QUOTES, colon.start())
         return _End(colon.start(), colon.start())  # "role: "r", "a:b: "r"
@@ -284,7 +284,8 @@ def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> 
 def _opens_item(text: str, at: int, limit: int) -> bool:
     """Whether the mark opens the next string of a list: the one after it is followed by a comma or a bracket."""
     quote = text[at]
-    other = text.find(quote, at + 1, min(limit, at + 200))
+    marks = _MARKS[quote].finditer(text, at + 1, min(limit, at + 200))
+    other = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
     if other < 0 or "\n" in text[at:other]:
         return KEY_AHEAD.match(text, at, limit) is not None
     ahead = BLANK.match(text, other + 1, limit).end()  # type: ignore[union-attr]  # it matches nothing at least

@@ -106,14 +106,17 @@ def _moved_back(parsed: Parsed, by: int) -> Parsed:
 
 
 def _choice(text: str, form: Form) -> Choice:
-    choice = choose(text, candidates(text, form), form)
+    located = candidates(text, form)
+    choice = choose(text, located, form)
     answer = choice.answer
-    if answer is not None and answer.complete and (form.is_answer(answer.value) or form.is_event(answer.value)):
+    reads = answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value))
+    if answer is not None and reads and answer.complete:
         return choice
-    found = unopened(text, form, any_object=answer is None or not answer.decoded)
+    any_object = answer is None or not answer.decoded
+    found = unopened(text, [c for c in located if c.decoded], form, any_object=any_object)
     if found is None or is_template(found.value, form):
         return choice
-    if answer is None or answer.complete or weight(found.value) > weight(answer.value):
+    if answer is None or not reads or weight(found.value) > weight(answer.value):
         choice.answer = found
     return choice
 
