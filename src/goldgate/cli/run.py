@@ -161,13 +161,14 @@ def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[
     import orjson
 
     from goldgate import __version__
+    from goldgate.generation.secret import shown_arguments
 
     return {
         "format_version": 1,
         "started": began.isoformat(timespec="seconds"),
         "wall_seconds": round(seconds, 3),
         "exit_status": status,
-        "arguments": [_storable(word) for word in sys.argv],
+        "arguments": [_storable(word) for word in shown_arguments(sys.argv)],
         "folder": _storable(os.getcwd()),
         "inputs": {kind: [_storable(path) for path in paths] for kind, paths in job.inputs.items()},
         "workers": job.workers,
