@@ -17,6 +17,7 @@ ACCEPTED = "gzip, deflate"  # what can be decompressed piece by piece without an
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _RAW_DEFLATE = -zlib.MAX_WBITS
 _PART = 64 * 1024  # decompressed at a time
+_MOST_MEMBERS = 100  # of gzip, one after the other: each takes time and may hold nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class _Unpacker:
         self._plain = _named(encoding) in ("", "identity")
         self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
         self._first = True
+        self._members = 1
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         if self._first and piece and not self._plain:
@@ -77,6 +79,9 @@ class _Unpacker:
             return
         while piece:
             if self._stream.eof:  # another gzip member may follow
+                self._members += 1
+                if self._members > _MOST_MEMBERS:
+                    raise zlib.error("too many members")
                 self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
             yield self._stream.decompress(piece, _PART)
             piece = self._stream.unconsumed_tail or self._stream.unused_data

@@ -29,8 +29,8 @@ async def watched(asking: Asking, watch: Watch, every: float, on_interrupt: Call
             watch(asking.counts)
             await asyncio.sleep(every)
 
-    signals = heeded()
-    for number in signals:
+    before = {number: signal.getsignal(number) for number in heeded()}
+    for number in before:
         loop.add_signal_handler(number, stop, number)
     reporting = asyncio.create_task(report())
     try:
@@ -39,8 +39,9 @@ async def watched(asking: Asking, watch: Watch, every: float, on_interrupt: Call
         reporting.cancel()
         with suppress(asyncio.CancelledError):
             await reporting
-        for number in signals:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)
         watch(asking.counts)
 
 
