@@ -25,10 +25,7 @@ class Raw:
         self._stopped = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=128)
         self._listening.settimeout(0.1)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._listening.getsockname()[1]}/v1"
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/v1"
 
     def __enter__(self) -> Raw:
         self._thread = threading.Thread(target=self._accept, daemon=True)
@@ -84,9 +81,7 @@ def _request(connection: socket.socket) -> tuple[bytes, bytes] | None:
     return head, body
 
 
-def http(
-    body: bytes, *headers: str, status: str = "200 OK", length: int | None = None, keep: bool = False
-) -> bytes:
+def http(body: bytes, *headers: str, status: str = "200 OK", length: int | None = None, keep: bool = False) -> bytes:
     """A reply; `length` is what it claims to be long, `keep` whether the connection stays open."""
     size = f"Content-Length: {len(body) if length is None else length}"
     more = headers if keep else ("Connection: close", *headers)

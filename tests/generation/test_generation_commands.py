@@ -259,8 +259,9 @@ def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
     assert (data.out / "report.json").read_bytes() == killed
 
 
-def test_ctrl_c_finishes_what_is_in_flight_and_prints_how_to_go_on(
-    make_data: Callable[[int], Data], serve: Serve
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_finishes_what_is_in_flight_and_prints_how_to_go_on(
+    make_data: Callable[[int], Data], serve: Serve, number: signal.Signals
 ) -> None:
     data = make_data(100)
     server = serve(data.behaviour(latency=0.3))
@@ -268,9 +269,9 @@ def test_ctrl_c_finishes_what_is_in_flight_and_prints_how_to_go_on(
         command(data, server.url, "--concurrency", "4"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     _wait_for(lambda: server.seen.requests >= 6)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert len(data.journal("answer")) == server.seen.requests
     resume = re.search(r"To go on:\n  python (.*)\n", said)
     assert resume is not None, said
@@ -278,6 +279,30 @@ def test_ctrl_c_finishes_what_is_in_flight_and_prints_how_to_go_on(
     again = subprocess.run([sys.executable, *shlex.split(resume[1])], capture_output=True, env=ENVIRONMENT, timeout=60)
     assert again.returncode == 0
     assert server.seen.requests == 100
+
+
+def test_a_hang_up_that_is_ignored_stays_so(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(latency=0.3))
+    process = subprocess.Popen(
+        ["nohup", *command(data, server.url, "--concurrency", "4", "--quiet")], env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _wait_for(lambda: server.seen.requests >= 4)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(30) == 0
+
+
+def test_a_run_goes_on_when_nobody_reads_what_it_says(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    process = subprocess.Popen(
+        command(data, server.url), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(60) == 0
+    assert stored(data, "report.json")["generation"]["coverage"]["numerator"] == 12
 
 
 def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:

@@ -1,4 +1,4 @@
-"""What is paid: busy is not bankrupt, a format is given up only for a reason, every token counts, ids outlive a kill."""
+"""What is paid: busy is not bankrupt, a format is given up only for a reason, every token counts, ids outlive kills."""
 
 from __future__ import annotations
 
@@ -69,7 +69,11 @@ def test_a_retry_time_in_words(text: str, seconds: float | None) -> None:
         (A_VENDOR, None, "busy"),
         ({"error": {"message": PLAN_AND_BILLING, "code": "insufficient_quota"}}, None, "hopeless"),
         ({"error": {"message": PLAN_AND_BILLING, "code": "insufficient_quota"}}, 2.0, "busy"),
-        ({"error": {"message": f"{PLAN_AND_BILLING} Please try again in 20s.", "type": "insufficient_quota"}}, None, "busy"),
+        (
+            {"error": {"message": f"{PLAN_AND_BILLING} Please try again in 20s.", "type": "insufficient_quota"}},
+            None,
+            "busy",
+        ),
         ({"error": {"message": "no", "type": "insufficient_quota"}}, None, "hopeless"),
         ({"error": {"message": "Your credit balance is too low"}}, None, "hopeless"),
         ({"error": {"message": "Too many requests for your plan and billing tier"}}, None, "busy"),
@@ -115,9 +119,7 @@ def test_documents_that_are_too_long_change_nothing_for_the_others(
     assert set(server.seen.answered.values()) == {1}
 
 
-def test_a_vague_refusal_of_some_changes_nothing_for_the_others(
-    make_data: Callable[[int], Data], serve: Serve
-) -> None:
+def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(40)
     server = serve(data.behaviour(refuse_text="Town 1", refusal="bad request", latency=0.02))
     outcome, _ = data.generate(server.url, limits=Limits(concurrency=16))
@@ -224,7 +226,7 @@ def test_a_request_whose_end_is_unknown_keeps_its_id(
 
 
 def test_after_a_kill_exactly_what_was_in_flight_is_asked_again_under_the_same_ids(
-    make_data: Callable[[int], Data]
+    make_data: Callable[[int], Data],
 ) -> None:
     data = make_data(20)
     stored: dict[bytes, bytes] = {}

@@ -18,6 +18,7 @@ from goldgate.cli.generation_options import (
     COMMON,
     ENDPOINT,
     SCORING,
+    check_text,
     default_folder,
     options,
     parse_money,
@@ -116,7 +117,7 @@ class _Run:
             raise click.UsageError(f"name who is to answer: {names}")
         if base_url is not None and not model:
             raise click.UsageError("--base-url needs --model")
-        model = model or Path(str(checkpoint)).resolve().name
+        model = check_text(model or Path(str(checkpoint)).resolve().name, "--model")
         limits = Limits()
         if base_url is not None:
             limits = Limits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])

@@ -227,7 +227,7 @@ class Asking:
         return work.request_id
 
     def _lower(self, work: _Work, request: Request, requests: Requests) -> None:
-        """Write down, before its answer, that a question was answered in a lower format than the others are asked in."""
+        """Write down, before its answer, that a question was answered in a lower format than others are asked in."""
         if work.refused is not None and self.ladder.is_higher(requests.form):
             refused, trouble = work.refused
             detail = f"{trouble.cause}: {trouble.detail}"
@@ -238,9 +238,9 @@ class Asking:
         self._not_before = 0.0
         self.counts.answered += 1
         self.ladder.answered(requests.form)
-        if work.refused is not None and self.ladder.is_higher(requests.form):
-            if self.ladder.answered_below(requests.form):
-                self._step_down(self.ladder.form, requests.form, work.refused[1])
+        refused, form = work.refused, requests.form
+        if refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
+            self._step_down(self.ladder.form, form, refused[1])
 
     def _in_trouble(self, work: _Work, request: Request, trouble: Trouble, requests: Requests) -> None:
         if not trouble.undecided:

@@ -208,7 +208,9 @@ def read_lines(path: Path, places: Sequence[Span]) -> Iterator[dict[str, Any]]:
             try:
                 yield orjson.loads(stream.read(length))
             except ValueError:
-                raise InputError("journal.changed", "the journal was changed meanwhile", place=Place(str(path))) from None
+                raise InputError(
+                    "journal.changed", "the journal was changed meanwhile", place=Place(str(path))
+                ) from None
 
 
 def full_error(path: Path, reason: str) -> ConfigError:

@@ -34,7 +34,9 @@ class Found(NamedTuple):
 
     def unused(self, contents: Contents) -> list[Span]:
         """Further answers to this question, in other formats: paid for, and not counted as answers."""
-        return [contents.answers[key] for form, key in self.keys.items() if form != self.form and key in contents.answers]
+        return [
+            contents.answers[key] for form, key in self.keys.items() if form != self.form and key in contents.answers
+        ]
 
 
 class Ladder:

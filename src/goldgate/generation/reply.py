@@ -39,7 +39,7 @@ _FORMAT = re.compile(
     r"response[_ ]?format|json[_ ]?schema|json[_ ]?object|json mode|structured[_ ]?output|guided|grammar", re.IGNORECASE
 )
 _DENIED = re.compile(
-    r"not\s+(?:yet\s+|currently\s+)?(?:be\s+)?(?:support|availab|implement|allow|enabl|permit|recogni|valid|compatib|known)"
+    r"not\s+(?:yet\s+|currently\s+|be\s+)?(?:support|availab|implement|allow|enabl|permit|recogni|valid|compatib|known)"
     r"|n't support|un(?:support|known|recogni|expect|availab)|invalid|must be|should be|only|extra (?:field|input)"
     r"|not one of|no such|disabled|cannot be used|(?:no|without|lacks) support",
     re.IGNORECASE,

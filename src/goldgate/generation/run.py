@@ -276,9 +276,7 @@ def _say_start(listener: Listener, prepared: Prepared, contents: Contents, count
     elif contents.answers:
         plan = prepared.plan
         others = [record["settings"] for record in contents.plans.values() if record["base"] != plan.base()]
-        differs = [
-            name for name, value in plan.settings().items() if any(other.get(name) != value for other in others)
-        ]
+        differs = [name for name, value in plan.settings().items() if any(other.get(name) != value for other in others)]
         why = f" (what differs: {', '.join(sorted(differs))})" if differs else " (other documents, or another format)"
         listener.say(
             f"the journal holds {len(contents.answers):,} answers to other questions{why}; they are left alone, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import ipaddress
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ _SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 _AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_HOST = re.compile(r"[A-Za-z0-9._~-]+")
 _LONG = 16  # characters of a query's value that no answer has by chance
 
 
@@ -114,8 +116,9 @@ def check_address(url: str) -> str:
     """A base address that can be used; one that carries a password is refused."""
     try:
         parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
+        valid = parts.scheme in ("http", "https") and _is_host(parts.hostname or "") and parts.port != 0
+        valid = valid and url.isprintable() and " " not in url
+    except ValueError:  # also of a port above 65535, and of a name with a part that is empty or too long
         valid = False
     if not valid:
         raise ConfigError(
@@ -131,6 +134,12 @@ def check_address(url: str) -> str:
             advice="take it out; the key comes from an environment variable",
         )
     return url
+
+
+def _is_host(name: str) -> bool:
+    if ":" in name:
+        return bool(ipaddress.ip_address(name.partition("%")[0]))
+    return _HOST.fullmatch(name.encode("idna").decode()) is not None
 
 
 def shown_arguments(arguments: Sequence[str]) -> list[str]:
