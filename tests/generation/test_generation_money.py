@@ -128,6 +128,31 @@ def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Calla
     assert set(server.seen.answered.values()) == {1}
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "means"),
+    [
+        (400, "response_format json_schema is not supported", "format"),
+        (400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", "format"),
+        (400, "response_format.type: Input should be 'text' or 'json_object'", "format"),
+        (400, "Invalid schema for response_format 'events': 'required' must be supplied", "format"),
+        (400, "json_schema is too complex: the schema is too large", "format"),
+        (422, "extra fields not permitted: response_format", "format"),
+        (500, "guided decoding is not available", "format"),
+        (501, "structured output is not implemented", "format"),
+        (400, "Failed to generate JSON. Please adjust your prompt.", "unclear"),
+        (400, "bad request", "unclear"),
+        (400, "the document breaks our rules", "unclear"),
+        (413, "Request too large", "final"),
+        *((400, message, "final") for message in TOO_LONG),
+    ],
+)
+def test_what_says_that_a_format_is_not_supported(status: int, message: str, means: str) -> None:
+    body = json.dumps({"error": {"message": message}}).encode()
+    trouble = read_reply(status, "application/json", body, Secret(None))
+    assert isinstance(trouble, Trouble)
+    assert trouble.means == means
+
+
 def asked_about(body: bytes) -> str:
     found = re.search(r"Union (\d+) went", json.loads(body)["messages"][-1]["content"])
     assert found is not None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 MAX_BODY = 16 * 1024 * 1024  # of one reply, decompressed: 10,000 tokens with 20 logprobs each have about as much
 LARGE = 256 * 1024  # a body above this waits for the other large ones, so that memory is bounded for all together
+LARGE_AT_ONCE = 4
 ACCEPTED = "gzip, deflate"  # what can be decompressed piece by piece without another library
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32

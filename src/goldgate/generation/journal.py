@@ -101,7 +101,8 @@ class Journal:
         """
         try:
             self._reserve = tempfile.TemporaryFile(dir=self.path.parent)  # noqa: SIM115  # held until it is needed
-            os.posix_fallocate(self._reserve.fileno(), 0, max(size, 1))
+            if hasattr(os, "posix_fallocate"):  # not on macOS: then there is no reserve
+                os.posix_fallocate(self._reserve.fileno(), 0, max(size, 1))
         except OSError as problem:
             self._free()
             if problem.errno in _FULL:

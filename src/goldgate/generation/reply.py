@@ -27,6 +27,7 @@ MOST_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does no
 MOST_NAME = 200  # characters of a model's name or a finish reason that are kept
 
 _READ = 8 * MAX_DETAIL  # of a message, before keys are looked for in it: that takes time
+_TWICE = 1024 * 1024  # bytes of a body that is read a second time
 _SEARCHED = 64 * 1024  # bytes of an error in which a retry time is looked for
 _HOPELESS = {
     401: "the key is refused",
@@ -39,15 +40,16 @@ _FORMAT = re.compile(
     r"response[_ ]?format|json[_ ]?schema|json[_ ]?object|json mode|structured[_ ]?output|guided|grammar", re.IGNORECASE
 )
 _DENIED = re.compile(
-    r"not\s+(?:yet\s+|currently\s+|be\s+)?(?:support|availab|implement|allow|enabl|permit|recogni|valid|compatib|known)"
-    r"|n't support|un(?:support|known|recogni|expect|availab)|invalid|must be|should be|only|extra (?:field|input)"
-    r"|not one of|no such|disabled|cannot be used|(?:no|without|lacks) support",
+    r"not\s+(?:yet\s+|currently\s+|be\s+)?"
+    r"(?:support|availab|implement|allow|enabl|permit|recogni|valid|known|compat|one of)"
+    r"|n't support|un(?:support|known|recogni|expect|availab)|in(?:valid|compat)|must be|should be|only|disabled"
+    r"|extra (?:field|input)|no such|cannot be used|(?:no|without|lacks) support|schema (?:is )?too",
     re.IGNORECASE,
 )
 _TOO_LONG = re.compile(
-    r"context[_ ](?:length|window|size)|too (?:long|large|many tokens)|maximum (?:context|length|input|prompt|number of)"
-    r"|max_(?:model_len|seq_len|input)|reduce the length|token limit|(?:prompt|input|request)[^.]{0,40}exceed"
-    r"|exceed[^.]{0,40}(?:tokens|context|length)|string_above_max_length",
+    r"context[_ ](?:length|window|size)|(?<!schema )(?<!schema is )too (?:long|large|many tokens)|reduce the length"
+    r"|maximum (?:context|length|input|prompt|number of)|max_(?:model_len|seq_len|input)|token limit"
+    r"|(?:prompt|input|request)[^.]{0,40}exceed|exceed[^.]{0,40}(?:tokens|context|length)|string_above_max_length",
     re.IGNORECASE,
 )
 _NO_MONEY = re.compile(
@@ -116,7 +118,7 @@ def read_reply(
     answer = _answer(value, secret)
     if answer is None and isinstance(value, dict) and value.get("error"):  # some gateways wrap an error into a 200
         return _refusal(_code(value["error"]), value, body, secret, asked)
-    if answer is None and isinstance(value, dict) and b'"choices"' in body:  # a name twice: the other one may have it
+    if answer is None and isinstance(value, dict) and len(body) <= _TWICE:  # a name twice: the other one may have it
         answer = _answer(parse_first(body), secret)
     if answer is not None:
         return answer
@@ -199,11 +201,10 @@ def _meaning(status: int, told: str, parameter: str, searched: str) -> Means:
     if status == 429:
         clear = _NO_MONEY.search(searched) and pause_in_words(searched) is None
         return "hopeless" if clear else "busy"
-    if status in (400, 413, 422) and _TOO_LONG.search(told):
+    if status in (400, 413, 422) and _TOO_LONG.search(told):  # even if it names the response format on the way
         return "final"
-    if status in (400, 415, 422, 500, 501) and (
-        parameter.startswith("response_format") or (_FORMAT.search(told) and _DENIED.search(told))
-    ):
+    named = _FORMAT.search(told) and _DENIED.search(told)
+    if status in (400, 415, 422, 500, 501) and (named or parameter.startswith("response_format")):
         return "format"
     if status in _HOPELESS:
         return "hopeless"

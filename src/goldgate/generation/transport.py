@@ -23,7 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.body import ACCEPTED, MAX_BODY, read_body, readable
+from goldgate.generation.body import ACCEPTED, LARGE_AT_ONCE, MAX_BODY, read_body, readable
 from goldgate.generation.reply import Answer, Trouble, read_reply
 from goldgate.generation.secret import Secret, shown_address
 from goldgate.generation.waiting import asked_pause
@@ -109,7 +109,7 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as session:
-        large = asyncio.Semaphore(1)
+        large = asyncio.Semaphore(LARGE_AT_ONCE)
 
         async def send(body: bytes, request_id: str) -> Answer | Trouble:
             named = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
