@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PREDICTIONS = "predictions.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
 # No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
-NO_REPORT = ("key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours")
+NO_REPORT = ("key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use")
 
 
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
