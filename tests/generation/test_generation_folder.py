@@ -86,6 +86,21 @@ def test_predictions_of_somebody_else_are_not_overwritten(data: Data, serve: Ser
     assert (data.out / "predictions.jsonl").read_bytes() == b'{"id": "d0", "response": "mine"}\n'
 
 
+def test_nothing_is_written_through_a_link(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    data.generate(server.url)
+    mine = data.folder / "mine.txt"
+    mine.write_text("mine")
+    for name in ("predictions.jsonl", "generation.json"):
+        (data.out / name).unlink()
+        (data.out / name).symlink_to(mine)
+        (data.out / (name + ".unfinished")).symlink_to(mine)
+    outcome, _ = data.generate(server.url)
+    assert outcome.summaries[0].complete
+    assert mine.read_text() == "mine"
+    assert sorted(file.name for file in data.out.iterdir()) == ["generation.json", "journal.jsonl", "predictions.jsonl"]
+
+
 def test_a_journal_that_was_removed_is_begun_anew(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     data.generate(server.url)

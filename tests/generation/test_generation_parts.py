@@ -271,7 +271,8 @@ def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
         grown = min(60.0, 0.5 * 2 ** (attempt - 1))
         assert grown / 2 <= pause(attempt, None, rng) <= grown
         assert 3.0 <= pause(attempt, 3.0, rng) <= max(4.0, grown)
-        assert pause(attempt, 0.0, rng) >= (0.0 if attempt <= 3 else grown / 2)  # "in 0 seconds", again and again
+    assert pause(10, 0.0, rng) <= 0.05
+    assert pause(11 + 7, 0.0, rng) >= 30.0  # "in 0 seconds", again and again
 
 
 def test_a_pace_never_bursts() -> None:

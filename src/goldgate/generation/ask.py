@@ -84,6 +84,8 @@ class Asking:
     counts: Counts
     rng: random.Random = field(default_factory=random.Random)
     on_step_down: Callable[[str], None] = lambda _: None
+    _stepped: bool = False  # to a lower format, for the whole run
+    _interrupted: bool = False
     _ended: Reason | None = None
     _message: str = ""
     _fault: BaseException | None = None
@@ -116,7 +118,8 @@ class Asking:
 
     def interrupt(self) -> bool:
         """Ask nothing new and let what is in flight end. Called again, it ends at once. True the first time."""
-        if self._ended is None:
+        if not self._interrupted:
+            self._interrupted = True
             self._stop("interrupted")
             return True
         for task in self._tasks:
@@ -126,7 +129,7 @@ class Asking:
     async def _hand_out(self) -> None:
         while (work := await self._next()) is not None:
             document, requests = self.documents[work.position], self.ladder[work.form or self.ladder.form]
-            if self.ladder.find(self.journal.contents, document, work.seed).place is not None:
+            if self._stepped and self.ladder.find(self.journal.contents, document, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
                 continue
             request = requests.make(document, work.seed)
@@ -284,7 +287,7 @@ class Asking:
     def _step_down(self, refused: Format, lower: Format, trouble: Trouble) -> None:
         detail = f"{trouble.cause}: {trouble.detail}"
         self.journal.step_down(self.ladder.plan.base(), refused, lower, detail)
-        self.ladder.form = lower
+        self.ladder.form, self._stepped = lower, True
         self._begin(lower)
         self.on_step_down(f"the endpoint refuses {refused} ({trouble.cause}); from here on it is asked for {lower}")
 

@@ -20,7 +20,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     unfinished = path.with_name(path.name + _UNFINISHED)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(unfinished, "wb") as out:
+        unfinished.unlink(missing_ok=True)  # left by a kill; or a link, through which nothing must be written
+        with open(unfinished, "xb") as out:
             yield out
         os.replace(unfinished, path)
     except OSError as problem:

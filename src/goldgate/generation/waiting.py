@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 FIRST_PAUSE = 0.5  # seconds
 LONGEST_PAUSE = 60.0
 LONGEST_ASKED = 120.0  # servers have been seen to ask for hours
-PATIENT = 3  # times that a pause of the server's own is taken as it is; after that ours grows too
+PATIENT = 10  # times that a pause of the server's own is taken as it is; after that ours grows too
 
 _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
@@ -54,11 +54,12 @@ def pause_in_words(text: str) -> float | None:
 
 def pause(attempt: int, asked: float | None, rng: random.Random) -> float:
     """The pause before the next attempt: doubled each time, up to half of it by chance; never less than was asked."""
-    grown = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20)) * rng.uniform(0.5, 1.0)
     if asked is None:
-        return grown
+        return _grown(attempt) * rng.uniform(0.5, 1.0)
     later = asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))  # so that not all come back in the same moment
-    return later if attempt <= PATIENT else max(later, grown)  # "in 0 seconds", again and again, is no time
+    if attempt <= PATIENT:
+        return later
+    return max(later, _grown(attempt - PATIENT) * rng.uniform(0.5, 1.0))  # "in 0 seconds", again and again, is no time
 
 
 @dataclass(slots=True)
@@ -77,6 +78,10 @@ class Pace:
     def correct(self, difference: float) -> None:
         """What was reserved turned out to be so much more (or less)."""
         self.free_at += difference * 60.0 / self.per_minute
+
+
+def _grown(attempt: int) -> float:
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20))
 
 
 def _number(text: str | None) -> float | None:
