@@ -21,7 +21,7 @@ from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
 from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.readers.index import index_store, join, open_store
-from goldgate.readers.records import Digest, RecordStore
+from goldgate.readers.records import Digest, RecordStore, held
 
 Paths = str | Path | Sequence[str | Path]
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
@@ -53,17 +53,19 @@ def evaluate_files(
             stack.callback(stores[-1].close)
         aside = stack.enter_context(ThreadPoolExecutor(1))
         hashes = [aside.submit(store.sha256s) for store in stores]  # takes no turn from the rest
-        gold_index, predicted_index = (index_store(store) for store in stores)
-        work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
         tally, done = Tally(), 0
-        for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
-            tally += result.tally
-            if records is not None:
-                records.write(result.records)
-            done += result.samples
-            if progress is not None:
-                progress(done, len(gold_index))
-        return judge(scorer, tally, plan, *map(_digests, stores, hashes))
+        with held(stores):  # what was hashed is what was scored
+            gold_index, predicted_index = (index_store(store) for store in stores)
+            work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
+            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
+                tally += result.tally
+                if records is not None:
+                    records.write(result.records)
+                done += result.samples
+                if progress is not None:
+                    progress(done, len(gold_index))
+            digests = list(map(_digests, stores, hashes))
+        return judge(scorer, tally, plan, *digests)
 
 
 def evaluate(
