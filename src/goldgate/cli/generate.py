@@ -283,7 +283,9 @@ def _inputs(wanted: Wanted) -> dict[str, list[str]]:
 def _discard_reports(wanted: Wanted) -> None:
     paths = [path for paths in _inputs(wanted).values() for path in paths]
     for folder in wanted.folders():
-        OutFolder(str(folder), paths)
+        out = OutFolder(str(folder), paths)
+        out.discard()
+        out.close()
     for name in SEEDS:
         (wanted.out / name).unlink(missing_ok=True)
 
