@@ -15,6 +15,11 @@ _SHOWN_CHARACTERS = 300
 _ROOM = ("machine.disk_full", "a disk is full", "make room; TMPDIR and --out may name other disks")
 _FILES = ("machine.open_files", "too many files are open", "raise the limit (ulimit -n), or give fewer files")
 _MEMORY = ("machine.memory", "the machine ran out of memory", "try fewer --workers")
+_NOWHERE = (
+    "machine.no_working_directory",
+    "the working directory was deleted",
+    "change to a folder that exists, or name every file by its full path",
+)
 _LACKS = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
@@ -23,6 +28,7 @@ _LACKS = {
     errno.ENFILE: _FILES,
     errno.ENOMEM: _MEMORY,
     errno.EIO: ("machine.device", "a device failed to read or write", "look at the disk"),
+    errno.EAGAIN: ("machine.processes", "no more processes or threads can be started", "try fewer --workers"),
     errno.EROFS: ("machine.read_only", "a file system is read-only", "choose another folder for the results"),
 }
 
@@ -35,7 +41,16 @@ def as_error(problem: Exception) -> GoldgateError:
         return _machine(_MEMORY, None)
     if isinstance(problem, OSError) and problem.errno in _LACKS:
         return _machine(_LACKS[problem.errno], problem.filename)
+    if isinstance(problem, FileNotFoundError) and not _has_working_directory():
+        return _machine(_NOWHERE, None)
     return _internal(problem)
+
+
+def _has_working_directory() -> bool:
+    try:
+        return bool(os.getcwd())
+    except OSError:
+        return False
 
 
 def _machine(what: tuple[str, str, str], file: object) -> MachineError:

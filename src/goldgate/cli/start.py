@@ -45,14 +45,13 @@ def start(command: click.Command, name: str) -> int:
     except BrokenPipeError:  # nobody reads what is printed
         abandon_stdout()
         return EXIT_SYSTEM_ERROR
-    except OSError as problem:
-        abandon_stdout()
-        _say(f"SYSTEM_ERROR\n  message   {problem.strerror or type(problem).__name__}")
-        return EXIT_SYSTEM_ERROR
     except Exception as problem:  # 1, Python's own status for it, would read as a failed gate
-        if os.environ.get(DEBUG):
-            raise
-        _say(f"SYSTEM_ERROR\n  message   {type(problem).__name__}, a fault of goldgate")
+        from goldgate.cli.faults import as_error
+        from goldgate.report.text import render_error
+
+        if isinstance(problem, OSError):
+            abandon_stdout()
+        _say(render_error(as_error(problem).as_json()).rstrip("\n"))
         return EXIT_SYSTEM_ERROR
 
 
