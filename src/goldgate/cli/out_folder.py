@@ -11,7 +11,7 @@ from typing import Any
 
 from goldgate.cli import folder_lock
 from goldgate.cli.folder_lock import FolderLock
-from goldgate.cli.start import signals_wait
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, Place
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
@@ -65,7 +65,7 @@ class OutFolder:
             self._samples.close()
             if with_samples:
                 names.add(SAMPLES)
-        with signals_wait():
+        with uninterrupted():
             for name in NAMES:
                 if name not in names:
                     _remove(self.path / name)
@@ -83,7 +83,7 @@ class OutFolder:
 
     def close(self) -> None:
         """Remove what is unfinished, unlock the folder; one that was made for nothing goes too."""
-        with signals_wait():
+        with uninterrupted():
             if self._samples is not None:
                 with suppress(ConfigError):
                     self._samples.close()

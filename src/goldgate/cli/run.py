@@ -18,6 +18,7 @@ import click
 from goldgate.cli.faults import as_error
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
 from goldgate.cli.start import EXIT_INTERRUPTED, abandon_stdout, ended_by_signals
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, GoldgateError
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
 def guarded(work: Callable[[], T]) -> T | GoldgateError:
     """What the work gives, or the error it ended in; a fault of our own becomes an InternalError."""
     try:
+        with uninterrupted():  # its C code ends the process if a signal raises an exception while it is imported
+            import orjson  # noqa: F401
         return work()
     except GoldgateError as error:
         return error

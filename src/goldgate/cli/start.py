@@ -71,16 +71,6 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-@contextmanager
-def signals_wait() -> Iterator[None]:
-    """What must not be done by halves: whoever asks this process to end is heard right afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def abandon_stdout() -> None:
     """Let what is still to be printed go nowhere: Python would try once more at its end, and complain."""
     if sys.stdout is not None:

@@ -15,39 +15,40 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.engines import start_worker, worker
+from goldgate.engines.aside import Promise, start_aside
 from goldgate.errors import InternalError, MachineError
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 AHEAD = 3  # shards given out a worker: enough to keep it busy, few enough to keep memory flat
+JOIN_SECONDS = 5.0  # for a thread whose worker is gone: it has nothing more to wait for
 
 
 class Processes:
     """An engine of so many worker processes, which begin to start at once."""
 
     def __init__(self, workers: int, preload: str) -> None:
-        self.workers = workers
         self._started: list[_Worker] = []
-        self._free: SimpleQueue[_Worker] = SimpleQueue()
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
-        self._threads = ThreadPoolExecutor(workers)
         try:
-            for _ in range(workers):
-                self._started.append(_Worker(preload, self._alive))
-                self._free.put(self._started[-1])
-        except OSError as problem:
+            with uninterrupted():  # none is started halfway; and workers hear no signals that are for this process
+                for _ in range(workers):
+                    self._started.append(_Worker(preload, self._alive, self._tasks))
+        except (OSError, RuntimeError) as problem:  # no more processes, no more threads
             self.__exit__()
             raise MachineError(
                 "machine.processes",
                 "a worker process cannot be started",
-                found=problem.strerror or type(problem).__name__,
+                found=getattr(problem, "strerror", None) or str(problem),
                 advice="try fewer --workers",
             ) from None
         except BaseException:
@@ -57,44 +58,46 @@ class Processes:
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards in parallel; results, and the first error, come in the shards' order."""
         packed = worker.pack(work)
-        waiting: deque[Future[R]] = deque()
+        waiting: deque[Promise[R]] = deque()
         for shard in shards:
-            waiting.append(self._threads.submit(self._ask, packed, shard))
-            if len(waiting) >= self.workers * AHEAD:
+            task = _Task(packed, shard, Promise())
+            self._tasks.put(task)
+            waiting.append(task.promise)
+            if len(waiting) >= len(self._started) * AHEAD:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-    def _ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
-        """The result of one shard, from whichever worker is free."""
-        asked = self._free.get()
-        try:
-            return asked.ask(packed, shard)
-        finally:
-            self._free.put(asked)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the workers: they only read, so nothing is lost if one is in the middle of a shard."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        for started in self._started:
-            started.kill()
-        self._threads.shutdown(wait=True)
-        for started in self._started:
-            started.close()
-        self._started.clear()
-        for end in (self._alive, self._alive_here):
-            with suppress(OSError):
-                os.close(end)
-        self._alive = self._alive_here = -1
+        with uninterrupted():
+            for started in self._started:
+                started.kill()
+                self._tasks.put(None)
+            for started in self._started:
+                started.close()
+            self._started.clear()
+            for end in (self._alive, self._alive_here):
+                with suppress(OSError):
+                    os.close(end)
+            self._alive = self._alive_here = -1
+
+
+class _Task(NamedTuple):
+    """A shard, the work on it, and where the result goes."""
+
+    packed: tuple[bytes, list[int]]
+    shard: Any
+    promise: Promise[Any]
 
 
 class _Worker:
-    """One process and the socket to it."""
+    """One process, the socket to it, and a thread that gives it one shard after the other."""
 
-    def __init__(self, preload: str, alive: int) -> None:
+    def __init__(self, preload: str, alive: int, tasks: SimpleQueue[_Task | None]) -> None:
         self._work: tuple[bytes, list[int]] | None = None
         self._connection, theirs = socket.socketpair()
         with theirs:
@@ -106,8 +109,13 @@ class _Worker:
                 pass_fds=(alive, theirs.fileno()),
                 process_group=0,  # what is typed at the terminal is for the first process
             )
+        self._thread = start_aside(partial(self._serve, tasks))
 
-    def ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
+    def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
+        while (task := tasks.get()) is not None:
+            task.promise.keep(partial(self._ask, task.packed, task.shard))
+
+    def _ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
         try:
             if self._work is not packed:
                 worker.send(self._connection, worker.WORK, *packed)
@@ -127,6 +135,7 @@ class _Worker:
 
     def close(self) -> None:
         self._process.wait()
+        self._thread.join(JOIN_SECONDS)
         self._connection.close()
 
     def _died(self) -> InternalError:

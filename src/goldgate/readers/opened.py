@@ -143,13 +143,18 @@ def open_once(path: str | Path, kind: str) -> Opened:
 
 def copy_aside(original: Opened, read: Callable[[int], bytes]) -> Opened:
     """What `read` gives, in a temporary file that has no name and so is gone when nobody has it open."""
-    with _temporary(original) as copy:
-        while block := read(BLOCK):
+    try:
+        with tempfile.TemporaryFile(prefix="goldgate-") as nameless:
+            copy = _File(os.dup(nameless.fileno()), "r+b")
+    except OSError as problem:
+        raise _no_room(original, problem) from None
+    while block := memoryview(read(BLOCK)):
+        while block:  # the system may take a part only, and give the reason next time
             try:
-                copy.write(block)
+                block = block[copy.write(block) :]
             except OSError as problem:
                 raise _no_room(original, problem) from None
-        return Opened(original.name, original.kind, _File(os.dup(copy.fileno())), None)
+    return Opened(original.name, original.kind, copy, None)
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -160,13 +165,6 @@ def _difference(before: Stamp, now: Stamp) -> str:
     if before.size != now.size:
         return f"it had {before.size:,} bytes and now has {now.size:,}"
     return "it was written to, or its time or rights were set"
-
-
-def _temporary(original: Opened) -> io.FileIO:
-    try:
-        return tempfile.TemporaryFile(prefix="goldgate-", buffering=0)
-    except OSError as problem:
-        raise _no_room(original, problem) from None
 
 
 def _no_room(original: Opened, problem: OSError) -> MachineError:
