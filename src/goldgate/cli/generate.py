@@ -302,7 +302,9 @@ def _discard_reports(wanted: Wanted) -> None:
 
     paths = [path for paths in _inputs(wanted).values() for path in paths]
     for folder in wanted.folders():
-        OutFolder(str(folder), paths)
+        out = OutFolder(str(folder), paths)
+        out.discard()
+        out.close()
     for name in SEEDS:
         remove_file(wanted.out / name)
 
