@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,24 @@ def test_a_mistake_of_a_second_process_leaves_the_first_one_alone(data: Data, se
     assert not (data.out / "report.json").exists()
     assert first.wait(30) == 0
     assert stored(data, "report.json")["status"] == "PASS"
+
+
+def test_a_finished_report_stays_until_there_is_a_new_one(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    assert run(data, server.url).returncode == 0
+    report = (data.out / "report.json").read_bytes()
+    server.behaviour.latency = 30.0
+    again = subprocess.Popen(
+        command(data, server.url, "--prompt", "zh"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
+    _wait_for(lambda: server.seen.requests == 24)
+    for _ in range(2):
+        again.send_signal(signal.SIGTERM)
+        time.sleep(0.5)  # two at once would be one
+    _, said = again.communicate(timeout=20)
+    assert again.returncode == 128 + signal.SIGTERM
+    assert "is an earlier run's" in said
+    assert (data.out / "report.json").read_bytes() == report
 
 
 @pytest.mark.parametrize("content", [b"my notes", b'{"id": "a", "response": "b"}\n', b'{"kind":"answer","key":5}\n'])

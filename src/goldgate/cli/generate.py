@@ -26,7 +26,7 @@ from goldgate.cli.generation_options import (
     parse_seeds,
 )
 from goldgate.cli.many_values import ManyValues
-from goldgate.cli.out_folder import OutFolder
+from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out, guarded, say, show_error
 from goldgate.cli.start import EXIT_INTERRUPTED
@@ -150,8 +150,8 @@ class _Run:
 
         secret = read_secret(self.given.get("api_key_env"))
         journal: Journal = held.enter_context(open_journal(prepared))
-        if score:  # an older report must not be taken for this run's, however it ends
-            _discard_reports(prepared.wanted)
+        if score:  # before anything is paid for
+            _check_folders(prepared.wanted)
         line = WatchLine(quiet=self.quiet, currency=prepared.settings.currency)
         try:
             outcome = generate(prepared, journal, secret, Listener(line.say, line, line.every))
@@ -163,6 +163,8 @@ class _Run:
 
     def _after(self, prepared: Prepared, outcome: Outcome, *, score: bool) -> int:
         if outcome.ended.reason == "interrupted":
+            if score and any((folder / REPORT_JSON).exists() for folder in prepared.wanted.folders()):
+                say_error("the report that is there is an earlier run's")
             say_error("interrupted; everything answered is in the journal. To go on:")
             say_error(f"  {resume_command()}")
             return 128 + outcome.ended.signal if outcome.ended.signal is not None else EXIT_INTERRUPTED
@@ -183,6 +185,9 @@ class _Run:
         """A report for each seed, then the summary of all."""
         from goldgate.generation.run import write_summary
 
+        problem = guarded(lambda: _discard_seeds(prepared.wanted))
+        if isinstance(problem, GoldgateError):
+            return self._fail(problem)
         evaluations: dict[int, Evaluation] = {}
         statuses = []
         for number, summary in enumerate(outcome.summaries):
@@ -235,6 +240,7 @@ class _Run:
         def fail(_: IO[bytes] | None) -> Evaluation:
             raise error
 
+        guarded(lambda: _discard_seeds(wanted))  # what they sum up is about to be replaced
         *others, last = wanted.folders()
         for folder in others:
             with redirect_stderr(StringIO()):
@@ -297,14 +303,16 @@ def _inputs(wanted: Wanted) -> dict[str, list[str]]:
     return {"gold": list(wanted.gold)} | {kind: [path] if path is not None else [] for kind, path in named.items()}
 
 
-def _discard_reports(wanted: Wanted) -> None:
-    from goldgate.generation.files import remove_file
-
+def _check_folders(wanted: Wanted) -> None:
+    """The folders for the reports can be written to, nobody else does, and no input lies under a report's name."""
     paths = [path for paths in _inputs(wanted).values() for path in paths]
     for folder in wanted.folders():
-        out = OutFolder(str(folder), paths)
-        out.discard()
-        out.close()
+        OutFolder(str(folder), paths).close()
+
+
+def _discard_seeds(wanted: Wanted) -> None:
+    from goldgate.generation.files import remove_file
+
     for name in SEEDS:
         remove_file(wanted.out / name)
 
