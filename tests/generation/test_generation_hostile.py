@@ -34,6 +34,21 @@ def chunked(*pieces: bytes, end: bool = True) -> bytes:
     return head + b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + (b"0\r\n\r\n" if end else b"")
 
 
+def events(*pieces: dict[str, Any], done: bool = True) -> bytes:
+    lines = [
+        ": working on it",
+        *(f"data: {json.dumps(piece)}" for piece in pieces),
+        *(["data: [DONE]"] if done else []),
+    ]
+    return "\n\n".join(lines).encode()
+
+
+def delta(text: str, finish: str | None = None) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
+
+
+STREAM = [delta(ANSWER[:5]), delta(ANSWER[5:], "stop"), {"choices": [], "usage": {"prompt_tokens": 5}}]
+
 PAID: dict[str, tuple[Reply, str]] = {
     "half a surrogate pair": (http(raw_body("x\\ud83d")), "x\ufffd"),
     "both halves": (http(raw_body("\\ud83d\\ude00")), "😀"),
@@ -52,7 +67,7 @@ PAID: dict[str, tuple[Reply, str]] = {
     "tokens below zero": (http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": -5')), ANSWER),
     "tokens that are text": (http(WHOLE.replace(b'"prompt_tokens": 5', b'"prompt_tokens": "5"')), ANSWER),
     "more after the end": (http(WHOLE + b"\n\ndata: [DONE]"), ANSWER),
-    "an object for a text": (http(WHOLE.replace(json.dumps(ANSWER).encode(), b'{"events": []}')), '{"events":[]}'),
+    "an object for a text": (http(WHOLE.replace(json.dumps(ANSWER).encode(), b'{"a": "\\ud83d"}')), '{"a": "\ufffd"}'),
     "a length that is too long": (http(WHOLE, length=len(WHOLE) + 7), ANSWER),
     "chunks without an end": (chunked(WHOLE, end=False), ANSWER),
     "chunks, then garbage": ([chunked(WHOLE[:9], WHOLE[9:], end=False), b"zz\r\n\xff\r\n"], ANSWER),
@@ -66,6 +81,7 @@ PAID: dict[str, tuple[Reply, str]] = {
     "zlib": (http(zlib.compress(WHOLE), "Content-Encoding: deflate"), ANSWER),
     "deflate without a header": (http(zlib.compress(WHOLE)[2:-4], "Content-Encoding: deflate"), ANSWER),
     "gzip that is none": (http(WHOLE, "Content-Encoding: gzip"), ANSWER),
+    "a stream": (http(events(*STREAM)), ANSWER),
     "another 2xx": (http(WHOLE, status="201 Created"), ANSWER),
     "an error beside the answer": (http(WHOLE[:-1] + b', "error": {"message": "late", "code": 500}}'), ANSWER),
     "unicode in headers": (http(WHOLE, "X-Note: 质押\udcff", "Retry-After: ５"), ANSWER),
@@ -164,6 +180,9 @@ REPEATED: dict[str, tuple[Callable[[], Reply], str]] = {
     "brackets": (lambda: http(b"[" * 100_000), "not_json"),
     "half of gzip": (lambda: http(gzip.compress(WHOLE * 9)[:40], "Content-Encoding: gzip"), "not_json"),
     "brotli": (lambda: http(b"\x0b\x02\x80hello\x03", "Content-Encoding: br"), "encoding"),
+    "a stream that breaks off": (lambda: http(events(STREAM[0], done=False)), "not_json"),
+    "an error in a stream": (lambda: http(events({"error": {"message": "no", "code": 503}})), "http_503"),
+    "no stream": (lambda: http(b"data: 5\n\ndata: {"), "not_json"),
     "a redirect": (lambda: http(b"", "Location: http://127.0.0.1:9/", status="307 Temporary Redirect"), "http_307"),
     "a long error": (lambda: http(b'{"error": {"message": "%s"}}' % (b"*" * 2**20), status="410 No"), "http_410"),
     "an error code of 5000 digits": (lambda: http(b'{"error": {"code": ' + b"9" * 5000 + b"}}"), "http_500"),

@@ -10,14 +10,14 @@ hopeless no request will be answered: wrong key, unknown model, no money left
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import orjson
-
 from goldgate.generation.lenient import parse_first, parse_lenient, whole_text
 from goldgate.generation.secret import Secret
+from goldgate.generation.streamed import join_stream
 from goldgate.generation.waiting import pause_in_words
 
 RETRIED = frozenset({408, 409, 425})
@@ -109,8 +109,8 @@ def read_reply(
     try:
         value = parse_lenient(body)
     except ValueError:
-        value = None
-        if 200 <= status < 300:
+        value = join_stream(body)
+        if value is None and 200 <= status < 300:
             kind = secret.hide(whole_text(content_type[:_READ]))[:40] or "no content type"
             return Trouble("again", "not_json", f"{kind}: {_told(None, body, secret)}", asked, billed=True)
     if not 200 <= status < 300:
@@ -137,7 +137,7 @@ def _answer(value: Any, secret: Secret) -> Answer | None:
         texts = (part.get("text") for part in content if isinstance(part, dict))
         content = "".join(text for text in texts if isinstance(text, str))
     elif isinstance(content, dict):  # the JSON that was asked for, not as a text
-        content = orjson.dumps(content).decode()
+        content = json.dumps(content, ensure_ascii=False)
     refusal, reasoning = message.get("refusal"), message.get("reasoning_content") or message.get("reasoning")
     if content is None and (isinstance(refusal, str) or choice.get("finish_reason") is not None):
         content = refusal if isinstance(refusal, str) else ""  # it said nothing: that is an answer too
