@@ -1,4 +1,4 @@
-"""Laws: no reply makes its reader raise, a line of a journal is read or refused, the query of an address is not shown."""
+"""Laws: no reply makes its reader raise, a line of a journal is read or refused, no query of an address is shown."""
 
 from __future__ import annotations
 
