@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 )
 @click.option("--schema", metavar="FILE", help="The event schema: event types and their roles.")
 @click.option("--protocol", metavar="FILE", help="Settings and gates, as YAML. Without it: the defaults, no gates.")
-@click.option(
-    "--out", metavar="DIR", help="Write report.json, report.md, samples.jsonl and run.json here; older ones go."
-)
+@click.option("--out", metavar="DIR", help="Write report.json, report.md, samples.jsonl and run.json here.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with.")
 @click.option(
     "--format", type=click.Choice(list(RENDERERS)), default="text", show_default=True, help="Of the printed report."
