@@ -219,16 +219,6 @@ def test_mistakes_in_options_are_exit_status_2(data: Data, more: list[str], told
     assert "Traceback" not in done.stderr
 
 
-def test_two_processes_cannot_write_one_journal(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour(latency=2.0))
-    first = subprocess.Popen(command(data, server.url, "--quiet"), env=ENVIRONMENT, stdout=subprocess.DEVNULL)
-    _wait_for(lambda: server.seen.requests > 0)
-    second = run(data, server.url)
-    assert second.returncode == 2
-    assert "another process is writing this journal" in second.stderr
-    assert first.wait(30) == 0
-
-
 def test_killed_at_random_moments_nothing_is_lost_or_asked_twice(
     make_data: Callable[[int], Data], serve: Serve
 ) -> None:
@@ -310,13 +300,22 @@ def test_a_second_ctrl_c_stops_at_once(data: Data, serve: Serve) -> None:
     process = subprocess.Popen(command(data, server.url), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     _wait_for(lambda: server.seen.requests == 12)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    _until(process, "stopping: waiting for 12 requests")
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    assert process.wait(10) == 130
-    assert time.monotonic() - began < 5
-    process.communicate()
+    process.communicate(timeout=20)  # the requests take 30 seconds
+    assert process.returncode == 130
+
+
+def _until(process: subprocess.Popen[str], words: str) -> str:
+    """What a process says on stderr, up to a line with these words."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(said)
 
 
 def _asked(server: Running, wanted: int) -> bool:

@@ -7,7 +7,7 @@ import os
 import resource
 import signal
 import subprocess
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from goldgate.generation.transport import find_proxy
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
-from tests.generation.test_generation_commands import ENVIRONMENT, _wait_for, command, run, stored
+from tests.generation.test_generation_commands import ENVIRONMENT, _until, _wait_for, command, run, stored
 
 Serve = Callable[[Behaviour], Running]
 
@@ -54,14 +54,23 @@ def test_the_journal_is_locked_until_the_report_is_written(
     assert not in_use(data.out / "journal.jsonl")
 
 
-def test_a_mistake_of_a_second_process_leaves_the_first_one_alone(data: Data, serve: Serve) -> None:
-    server = serve(data.behaviour(latency=1.5))
-    first = subprocess.Popen(command(data, server.url, "--quiet"), env=ENVIRONMENT, stdout=subprocess.DEVNULL)
-    _wait_for(lambda: server.seen.requests > 0)
-    second = run(data, server.url, "--prompt", "nowhere.md")
-    assert second.returncode == 2
-    assert not (data.out / "report.json").exists()
-    assert first.wait(30) == 0
+def test_a_mistake_of_a_second_process_leaves_the_first_one_alone(data: Data) -> None:
+    gate = threading.Event()
+
+    def reply(*_: object) -> bytes:
+        gate.wait(60)
+        return http(completion())
+
+    with Raw(reply) as server:
+        first = subprocess.Popen(command(data, server.url, "--quiet"), env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+        _wait_for(lambda: len(server.heads) > 0)
+        second = run(data, server.url, "--prompt", "nowhere.md")
+        third = run(data, server.url)
+        assert (second.returncode, third.returncode) == (2, 2)
+        assert "another process is writing this journal" in third.stderr
+        assert not (data.out / "report.json").exists()
+        gate.set()
+        assert first.wait(60) == 0
     assert stored(data, "report.json")["status"] == "PASS"
 
 
@@ -74,10 +83,10 @@ def test_a_finished_report_stays_until_there_is_a_new_one(data: Data, serve: Ser
         command(data, server.url, "--prompt", "zh"), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     _wait_for(lambda: server.seen.requests == 24)
-    for _ in range(2):
-        again.send_signal(signal.SIGTERM)
-        time.sleep(0.5)  # two at once would be one
-    _, said = again.communicate(timeout=20)
+    again.send_signal(signal.SIGTERM)
+    heard = _until(again, "stopping: waiting for 12 requests")
+    again.send_signal(signal.SIGTERM)
+    said = heard + again.communicate(timeout=20)[1]
     assert again.returncode == 128 + signal.SIGTERM
     assert "is an earlier run's" in said
     assert (data.out / "report.json").read_bytes() == report
