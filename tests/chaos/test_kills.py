@@ -82,6 +82,18 @@ def test_several_signals_at_once_are_no_worse_than_one(data: Data, tmp_path: Pat
             assert status in (0, *(-number for number in SIGNALS), *(128 + number for number in SIGNALS)), said
 
 
+def test_ignored_hangup_stays_ignored(data: Data, tmp_path: Path) -> None:
+    """As under `nohup`."""
+    for chance in rounds("nohup"):
+        line = ["bash", "-c", 'trap "" HUP; exec "$@"', "bash", *command(data, tmp_path, "--workers", "2")]
+        process = start(line)
+        time.sleep(chance.uniform(0.1, LONGEST))
+        process.send_signal(signal.SIGHUP)
+        status, said = finished(process)
+        if status != -signal.SIGHUP:  # that was bash, which had not yet come to its first word
+            assert (status, said) == (0, "")
+
+
 def _was_done(out: Path, newer: bytes) -> bool:
     """The signal may come when the report has its name already, and the process is about to end."""
     return (out / "report.json").read_bytes() == newer and {path.name for path in out.iterdir()} >= FILES
