@@ -29,7 +29,7 @@ test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the t
 	$(BIN)/pytest tests/local
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
-ROUNDS ?= 2
+ROUNDS ?= 1
 SEED ?= 1
 chaos: $(VENV)/.dev ## end, starve and disturb runs at random moments: make chaos ROUNDS=50 SEED=7
 	ROUNDS=$(ROUNDS) SEED=$(SEED) $(BIN)/pytest -n 2 tests/chaos

@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,12 @@ from typing import Any
 
 from goldgate.cli.folder_lock import NAME as LOCK
 
-ROUNDS = int(os.environ.get("ROUNDS", "2"))
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
 SEED = int(os.environ.get("SEED", "1"))
-SAMPLES = 2_000
+SAMPLES = 1_500
 FILES = {"report.json", "report.md", "samples.jsonl", "run.json"}
 MARK = "GOLDGATE_CHAOS"  # in the environment of a process and all that it starts
-PATIENCE = 30.0  # seconds; ending takes milliseconds, unless the machine is very busy
+PATIENCE = 60.0  # seconds; ending takes milliseconds, unless the machine is very busy
 
 
 def rounds(name: str) -> Iterator[random.Random]:
@@ -79,6 +80,10 @@ def command(data: Data, out: Path, *more: str, predictions: str = "predictions.j
     ]
 
 
+def new_mark() -> str:
+    return uuid.uuid4().hex
+
+
 def start(line: list[str], mark: str = "-", **options: Any) -> subprocess.Popen[str]:
     environment = {**os.environ, MARK: mark, **options.pop("env", {})}
     return subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options)
@@ -86,8 +91,18 @@ def start(line: list[str], mark: str = "-", **options: Any) -> subprocess.Popen[
 
 def finished(process: subprocess.Popen[str]) -> tuple[int, str]:
     """The exit status and what was said on stderr."""
-    _, said = process.communicate(timeout=PATIENCE * 4)
+    try:
+        _, said = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
     return process.returncode, said
+
+
+def python_was_still_starting(said: str) -> bool:
+    """Whether Ctrl-C came before our first line: then Python shows a traceback of its own, whatever we do."""
+    return "KeyboardInterrupt" in said and "start.py" not in said
 
 
 def report_of(data: Data, folder: Path, predictions: str = "predictions.jsonl") -> bytes:

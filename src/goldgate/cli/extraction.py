@@ -9,6 +9,7 @@ import click
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def extraction_command(
     progress = ProgressLine(quiet=quiet)
 
     def evaluate(records: IO[bytes] | None) -> Evaluation:
-        from goldgate.pipeline import evaluate_files
+        with uninterrupted():  # a module that is half imported is a fault that hides the signal
+            from goldgate.pipeline import evaluate_files
 
         try:
             return evaluate_files(

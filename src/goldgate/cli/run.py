@@ -17,7 +17,7 @@ import click
 
 from goldgate.cli.faults import as_error
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
-from goldgate.cli.start import EXIT_INTERRUPTED, abandon_stdout, ended_by_signals
+from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, GoldgateError
 
@@ -72,11 +72,20 @@ def guarded(work: Callable[[], T]) -> T | GoldgateError:
         return work()
     except GoldgateError as error:
         return error
-    except KeyboardInterrupt:  # said here, because click would put an empty line before it
-        click.echo("interrupted", err=True)
-        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    except KeyboardInterrupt:
+        raise _interrupted() from None
     except Exception as problem:
+        if isinstance(problem.__cause__, KeyboardInterrupt):  # Python wraps one that comes while it makes a class
+            raise _interrupted() from None
+        if isinstance(problem.__cause__, Terminated):
+            raise problem.__cause__ from None
         return as_error(problem)
+
+
+def _interrupted() -> click.exceptions.Exit:
+    """Said here, because click would put an empty line before it."""
+    click.echo("interrupted", err=True)
+    return click.exceptions.Exit(EXIT_INTERRUPTED)
 
 
 def say(text: str | bytes, status: int) -> int:

@@ -100,15 +100,12 @@ class _Worker:
     def __init__(self, preload: str, alive: int, tasks: SimpleQueue[_Task | None]) -> None:
         self._work: tuple[bytes, list[int]] | None = None
         self._connection, theirs = socket.socketpair()
-        with theirs:
-            words = [str(alive), str(theirs.fileno()), preload, *_library_folders()]
-            self._process = subprocess.Popen(
-                [sys.executable, *_flags(), start_worker.__file__, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(alive, theirs.fileno()),
-                process_group=0,  # what is typed at the terminal is for the first process
-            )
+        try:
+            with theirs:
+                self._process = _start_process(preload, alive, theirs.fileno())
+        except BaseException:
+            self._connection.close()
+            raise
         self._thread = start_aside(partial(self._serve, tasks))
 
     def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
@@ -151,6 +148,16 @@ class _Worker:
             found=found,
             advice="the machine may be out of memory; try fewer --workers",
         )
+
+
+def _start_process(preload: str, alive: int, connection: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, *_flags(), start_worker.__file__, str(alive), str(connection), preload, *_library_folders()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(alive, connection),
+        process_group=0,  # what is typed at the terminal is for the first process
+    )
 
 
 def _flags() -> list[str]:

@@ -66,11 +66,9 @@ def apart(names: Iterable[str], columns: int | None = None) -> dict[str, str]:
         return shown
     short = {text: shortened(form, columns) for text, form in shown.items()}
     counts = Counter(short.values())
-    for text, form in shown.items():
-        if counts[short[text]] > 1:
-            digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]
-            short[text] = f"{shortened(form, columns - 1 - _DIGEST)}~{digest}"
-    return short
+    return {
+        text: shortened_apart(form, columns) if counts[short[text]] > 1 else short[text] for text, form in shown.items()
+    }
 
 
 def markdown(text: str) -> str:
@@ -114,6 +112,14 @@ def shortened(text: str, columns: int) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
+
+
+def shortened_apart(text: str, columns: int) -> str:
+    """The same, with some digits of a digest behind the `…`: texts that differ only in what was cut look different."""
+    if shortened(text, columns) == text:
+        return text
+    digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]
+    return f"{shortened(text, columns - 1 - _DIGEST)}~{digest}"
 
 
 def _hidden_in(text: str) -> Callable[[str], bool]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.report.safe import apart, as_markdown, code, markdown, named, visible, width
+from goldgate.report.safe import apart, as_markdown, code, markdown, named, shortened_apart, visible, width
 
 # Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
 TRICKY = "ab:#[]\\xuU0 @!`|*_<>&~.w/-GH5\x1b\r\n\t\x85\xa0\xad\u200b\u202e\u2028\u3000\u3164\ufe0f\u0301éе\U000e0041中"
@@ -84,6 +84,8 @@ def test_long_names_that_differ_at_their_ends_are_told_apart() -> None:
     assert shown["short"] == "short"
     assert len(set(shown.values())) == 3
     assert all(re.fullmatch(r"a long n…~[0-9a-f]{6}", form) for form in list(shown.values())[:2])
+    assert shortened_apart("a long name, the first", 16) == shown["a long name, the first"]
+    assert shortened_apart("a long name", 16) == "a long name"
 
 
 @pytest.mark.parametrize(
