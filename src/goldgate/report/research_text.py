@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from goldgate.report import research_shown
-from goldgate.report.safe import shortened, visible
+from goldgate.report.safe import shortened, shortened_apart, visible
 from goldgate.report.shown import shown
 from goldgate.report.text import COLUMNS, SHOWN_DIGEST, render_error, table
 
@@ -158,4 +158,4 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _fitted(text: str) -> str:
-    return _INDENT + shortened(visible(text), COLUMNS - len(_INDENT))
+    return _INDENT + shortened_apart(visible(text), COLUMNS - len(_INDENT))
