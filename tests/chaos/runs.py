@@ -101,8 +101,8 @@ def finished(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def python_was_still_starting(said: str) -> bool:
-    """Whether Ctrl-C came before our first line: then Python shows a traceback of its own, whatever we do."""
-    return "KeyboardInterrupt" in said and "start.py" not in said
+    """Whether Ctrl-C came before our first function: then Python shows a traceback of its own, whatever we do."""
+    return "KeyboardInterrupt" in said and ", in start\n" not in said
 
 
 def report_of(data: Data, folder: Path, predictions: str = "predictions.jsonl") -> bytes:

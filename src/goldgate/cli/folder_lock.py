@@ -55,8 +55,6 @@ class FolderLock:
             if not is_at(descriptor, self.path):  # its owner has just removed it
                 os.close(descriptor)
                 return False
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()} on {platform.node()}\n".encode(errors="replace"), 0)
         except OSError as problem:
             who = os.pread(descriptor, _SHOWN, 0).decode(errors="replace").strip()
             os.close(descriptor)
@@ -66,6 +64,9 @@ class FolderLock:
                 raise
             self.held = False
             return True
+        with suppress(OSError):  # on a full disk nobody learns who it is
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()} on {platform.node()}\n".encode(errors="replace"), 0)
         self._descriptor = descriptor
         return True
 

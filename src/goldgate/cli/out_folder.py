@@ -54,6 +54,11 @@ class OutFolder:
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
         """Complete the run's files and give them their names, in place of an earlier run's."""
         names = set(files)
+        if self._samples is not None and with_samples:
+            self._samples.close()
+            names.add(SAMPLES)
+        else:
+            self._drop_samples()  # first: on a full disk it makes room for the report that says so
         for name, content in files.items():
             path = self._unfinished(name)
             try:
@@ -61,10 +66,6 @@ class OutFolder:
                     stream.write(content)
             except OSError as problem:
                 raise _cannot_write(path, problem) from None
-        if self._samples is not None:
-            self._samples.close()
-            if with_samples:
-                names.add(SAMPLES)
         with uninterrupted():
             for name in NAMES:
                 if name not in names:
@@ -84,16 +85,20 @@ class OutFolder:
     def close(self) -> None:
         """Remove what is unfinished, unlock the folder; one that was made for nothing goes too."""
         with uninterrupted():
-            if self._samples is not None:
-                with suppress(ConfigError):
-                    self._samples.close()
             with suppress(ConfigError):
+                self._drop_samples()
                 self._remove_unfinished()
             self._lock.release()
             if not self._published:
                 for folder in self._made:
                     with suppress(OSError):
                         folder.rmdir()
+
+    def _drop_samples(self) -> None:
+        if self._samples is not None:
+            with suppress(ConfigError):
+                self._samples.close()
+        _remove(self._unfinished(SAMPLES))
 
     def _unfinished(self, name: str) -> Path:
         return self.path / (name + self._ending)
