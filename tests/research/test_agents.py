@@ -23,7 +23,8 @@ STOPPED_BY = {
     "quotes_what_is_not_there": {"evidence_coverage_rate", "golden_recall"},
     "manifests_without_steps": {"manifest_integrity"},
     "another_runs_evidence": {"evidence_coverage_rate", "golden_recall"},
-    "crashes_half_way": {"golden_recall", "abstention_accuracy", "manifest_integrity"},
+    # The log shows what a broken run had verified: that counts, uncovered.
+    "crashes_half_way": {"evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity"},
 }
 
 
@@ -47,7 +48,8 @@ def test_one_that_files_the_corpus_and_knows_when_to_abstain_is_stopped_by_compa
     assert failed(evaluation) == {"ledger_precision", "uncited_evidence_rate"}
     assert evaluation.exit_status == 1
     plain = judge_agent("dumps_the_corpus_and_abstains")  # the four alone cannot see it, but the report warns
-    assert {finding["code"] for finding in plain.report["findings"]} == {"uncited_ledger"}
+    assert plain.passed
+    assert {finding["code"] for finding in plain.report["findings"]} == {"uncited_ledger", "heaped_ledger", "stands_out"}
 
 
 def test_the_honest_agent_passes_the_same_queries() -> None:

@@ -183,10 +183,9 @@ def test_levels_and_failures_stand_beside_the_rate(tmp_path: Path) -> None:
     ]
     write_run(tmp_path / "outputs", out=output(evidence=ledger), artifact=True)
     evaluation = judged(tmp_path)
-    assert evaluation.report["evidence"] == {
-        "levels": {"structural": 1, "verbatim": 1, "chain": 1},
-        "failures": {"fabricated": 1},
-    }
+    shown = evaluation.report["evidence"]
+    assert shown["levels"] == {"structural": 1, "verbatim": 1, "chain": 1, "anchored": 0}
+    assert shown["failures"] == {"fabricated": 1}
 
 
 def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def _evidence(report: dict[str, Any]) -> list[str]:
             ],
             2,
         ),
+        *(_wrapped(note, _INDENT, most=6) if (note := report["evidence"]["note"]) else ()),
     ]
 
 
@@ -148,13 +149,13 @@ def _origin(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrapped(text: str, indent: str, most: int = SHOWN_LINES) -> list[str]:
     """The text on as many lines as it needs, up to a few."""
     room = COLUMNS - len(indent)
     lines = textwrap.wrap(visible(text), room) or [""]
-    if len(lines) > SHOWN_LINES:
-        lines[SHOWN_LINES - 1] += " …"
-    return [indent + shortened(line, room) for line in lines[:SHOWN_LINES]]
+    if len(lines) > most:
+        lines[most - 1] += " …"
+    return [indent + shortened(line, room) for line in lines[:most]]
 
 
 def _fitted(text: str) -> str:

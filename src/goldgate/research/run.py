@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
+from goldgate.research.claims import check_claims
+from goldgate.research.content import Content, content_of
 from goldgate.research.contracts import ResearchOutput
 from goldgate.research.decode import decode
 from goldgate.research.evidence import Demands
 from goldgate.research.finding import Finding, Findings
 from goldgate.research.fits import fits, problems
-from goldgate.research.golden import Golden, match_key
-from goldgate.research.ledger import Claims, Ledger, check_claims, check_ledger, read_sources
+from goldgate.research.golden import Golden, Query, match_key
+from goldgate.research.ledger import Ledger, check_ledger, read_sources
 from goldgate.research.log import Log, parse_log
-from goldgate.research.run_files import OUTPUT, RunFiles, read_run, storable
+from goldgate.research.run_files import OUTPUT, Limits, RunFiles, read_run, storable
+from goldgate.research.sources import Sources
 from goldgate.research.steps import count_steps
+from goldgate.research.suspicion import ABSTAINED, Outcome, note_suspicions
 
 NO_QUERY = -1
-LARGE_LEDGER = 8  # records; of fewer, a few that nobody cites are no sign of anything
 
 _output_fits = fits(ResearchOutput)
 
 
 class Settings(NamedTuple):
-    """What a protocol sets for reading runs."""
+    """What a protocol, and whoever evaluates, set for reading runs."""
 
     demands: Demands = Demands()
-    max_bytes: int = 64_000_000
+    limits: Limits = Limits()
+    anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
 
 
 class RunFacts(NamedTuple):
@@ -49,6 +54,7 @@ class RunFacts(NamedTuple):
     structural: int
     verbatim: int
     chain: int
+    anchored: int
     failures: tuple[tuple[str, int], ...]
     steps: int
     with_manifest: int
@@ -56,7 +62,10 @@ class RunFacts(NamedTuple):
     orphans: int
     torn: bool
     files: int
-    digest: bytes
+    bytes_read: int
+    digest: bytes  # of names and bytes
+    answer: bytes  # of what it claims and cites, without ids; empty if nothing, or if the run is broken
+    content: bytes  # and of how it got there; empty if the run is broken
 
 
 class RunResult(NamedTuple):
@@ -73,7 +82,7 @@ def judge_run(
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
     shown = storable(name)
-    files = RunFiles() if refused is not None else read_run(root, name, settings.max_bytes)
+    files = RunFiles() if refused is not None else read_run(root, name, settings.limits)
     if files is None:
         return RunResult(shown, None, [], [(f"{shown}/", "a directory with none of a run's files")])
     findings = Findings(shown)
@@ -110,27 +119,30 @@ class _Judge:
         if run_id is None and log is not None:
             run_id = log.run_id
         steps = count_steps(files, log, output.get("steps") if output is not None else None, run_id, findings)
-        objective, stop_reason = self._agreed(output, log)
         if output is not None:
             self._check_pins(output)
-        query = self._query(objective)
-        ledger, claims = Ledger(), Claims()
+        objective, number = self._task(output, log)
+        query = self.golden.queries[number] if self.golden is not None and number != NO_QUERY else None
+        stop_reason = self._stop_reason(output, log, query)
+        sources, ledger = Sources({}), Ledger()
         if output is not None:
-            sources = read_sources(files, findings)
+            sources = read_sources(files, self.settings.anchors, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
-            claims = check_claims(output, log.statuses if log is not None else {}, ledger, findings)
-        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        if len(ledger) >= LARGE_LEDGER and uncited * 4 >= len(ledger) * 3:
-            message = f"{uncited} of {len(ledger)} evidence records are cited by no claim: is this the whole corpus?"
-            findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
-        required = self.golden.queries[query].required if self.golden is not None and query != NO_QUERY else frozenset()
+        claims = check_claims(output["claims"] if output is not None else [], log, ledger, findings)
+        required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
-        levels = [*ledger.valid.values()]
+        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
+        note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        content = Content(b"", b"")
+        if output is not None and self.broken is None:
+            head = (match_key(objective or ""), stop_reason or "")
+            content = content_of(head, output, claims, ledger, sources, required, steps.manifests, files)
+        levels = Counter(ledger.valid.values())
         return RunFacts(
             name=self.name,
             run_id=run_id,
-            query=query,
-            objective=objective if query == NO_QUERY else None,
+            query=number,
+            objective=objective if query is None else None,
             broken=self.broken,
             stop_reason=stop_reason,
             verified=claims.verified,
@@ -142,9 +154,10 @@ class _Judge:
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
             uncited=uncited,
-            structural=levels.count("structural"),
-            verbatim=levels.count("verbatim"),
-            chain=levels.count("chain"),
+            structural=levels["structural"],
+            verbatim=levels["verbatim"],
+            chain=levels["chain"],
+            anchored=levels["anchored"],
             failures=tuple(sorted(ledger.failures().items())) if ledger.failed or ledger.nameless else (),
             steps=steps.total,
             with_manifest=steps.with_manifest,
@@ -152,7 +165,10 @@ class _Judge:
             orphans=steps.orphans,
             torn=log is not None and log.torn,
             files=files.read,
+            bytes_read=files.bytes_read,
             digest=files.digest,
+            answer=content.answer,
+            content=content.content,
         )
 
     def _output(self) -> dict[str, Any] | None:
@@ -192,20 +208,38 @@ class _Judge:
                 kept[name] = None
         return kept
 
-    def _agreed(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, str | None]:
-        """Objective and stop reason; where log and output contradict each other, the log wins."""
-        agreed: list[str | None] = []
-        for name in ("objective", "stop_reason"):
-            stated = output[name] if output is not None else None
-            logged = getattr(log, name) if log is not None else None
-            if stated is None or logged is None or stated == logged:
-                agreed.append(logged or stated)
-                continue
-            if match_key(stated) != match_key(logged):
-                message = f"the output says {stated!r}, the log {logged!r}: the log wins"
-                self.findings.add("contradiction", "warning", OUTPUT, message, f"/{name}")
-            agreed.append(logged)
-        return agreed[0], agreed[1]
+    def _task(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, int]:
+        """The objective and its query. A log that names another query breaks the run: nobody can say which it was."""
+        stated = output["objective"] if output is not None else None
+        logged = [*log.objectives] if log is not None else []
+        first = logged[0] if logged else None
+        if stated is not None and first is not None and match_key(stated) != match_key(first):
+            message = f"the output says {stated!r}, the log {first!r}"
+            self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
+            if NO_QUERY not in (mine := self._query(stated), other := self._query(first)) and mine != other:
+                self._break("conflicting_objective", "output and log name two different golden queries", "/objective")
+        for objective in (stated, *logged):  # a line about something else does not take a run away from its query
+            number = self._query(objective)
+            if number != NO_QUERY:
+                return objective, number
+        return stated or first, NO_QUERY
+
+    def _stop_reason(self, output: dict[str, Any] | None, log: Log | None, query: Query | None) -> str | None:
+        """The stop reason that is worse for the run: it abstained only if output and log say so.
+
+        Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.
+        """
+        stated: str | None = output["stop_reason"] if output is not None else None
+        logged = [log.own.stop_reason, log.foreign.stop_reason] if log is not None else []
+        if query is not None and query.sufficient:
+            logged = logged[:1]
+        said = [reason for reason in (*logged, stated) if reason is not None]
+        if len(set(said)) > 1:
+            message = f"output and log say {' and '.join(map(repr, dict.fromkeys(said)))}: the worse counts"
+            self.findings.add("contradiction", "warning", OUTPUT, message, "/stop_reason")
+        abstaining_is_worse = query is not None and query.sufficient
+        worse = [reason for reason in said if (reason == ABSTAINED) is abstaining_is_worse]
+        return next(iter(worse or said), None)
 
     def _check_pins(self, output: dict[str, Any]) -> None:
         if self.golden is None:
@@ -219,6 +253,7 @@ class _Judge:
                 )
 
     def _query(self, objective: str | None) -> int:
+        """The number of the golden query with this objective."""
         if objective is None or self.golden is None:
             return NO_QUERY
         found = self.golden.find(objective)

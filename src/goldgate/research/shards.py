@@ -9,9 +9,10 @@ from typing import NamedTuple
 from goldgate.errors import InputError, Place
 from goldgate.research.golden import Golden, load_golden
 from goldgate.research.run import RunResult, Settings, judge_run
-from goldgate.research.run_files import leaves, storable
+from goldgate.research.run_files import RUN_FILES, leaves, storable
 
 SHARD_RUNS = 32
+_SHOWN_NAMES = 5
 
 
 class Entry(NamedTuple):
@@ -58,6 +59,44 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
         ) from None
     strays = [(storable(name), reason) for name, reason in strays]
     return Listing(root, sorted(directories), sorted(strays))
+
+
+def no_runs(outputs: str, listing: Listing) -> InputError:
+    """Nothing was measured; the error says what is there instead."""
+    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.strays}
+    if RUN_FILES & names:
+        found, advice = "the files of one run", "name the folder above it: the one that holds all runs"
+    elif deeper := _holds_runs(listing):
+        found, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
+    elif names:
+        shown = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+        found = f"no run, but {shown}"
+        advice = "these are not the files of a run; docs/research.md says what a run leaves behind"
+    else:
+        found, advice = "an empty directory", "run the agent first, or name the folder with its runs"
+    return InputError(
+        "outputs.no_runs",
+        "there is not a single run: nothing was measured",
+        place=Place(outputs),
+        expected=f"a directory a run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
+        found=found,
+        advice=advice,
+    )
+
+
+def _holds_runs(listing: Listing) -> str | None:
+    """The first directory whose own directories have files of a run."""
+    for entry in listing.directories[:_SHOWN_NAMES] if listing.directories else ():
+        if entry.refused is not None:
+            continue
+        try:
+            with os.scandir(os.path.join(listing.root, entry.name)) as inner:
+                folders = sorted(folder.path for folder in inner if folder.is_dir(follow_symlinks=False))
+            if any(not RUN_FILES.isdisjoint(os.listdir(folder)) for folder in folders[:_SHOWN_NAMES]):
+                return storable(entry.name)
+        except OSError:
+            continue
+    return None
 
 
 def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
