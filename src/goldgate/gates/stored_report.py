@@ -5,13 +5,12 @@ What is summed is worked out again from `runs` and `queries`; the numbers under 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import orjson
 
 from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
@@ -71,7 +70,8 @@ def load_report(path: str | Path, suite: str) -> StoredReport:
         for name in rates.keys() | stated.keys():
             if rates.get(name) != stated.get(name):
                 raise _ContradictionError(f"metrics.main.{name}", _fraction(rates.get(name)), _fraction(stated.get(name)))
-        content = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        _ = [run["fingerprint"] for run in value["runs"]], value["inputs"]["outputs"]["sha256"]
+        content = json.dumps(value, sort_keys=True).encode()
     except _ContradictionError as contradiction:
         field, from_runs, found = contradiction.args
         raise InputError(
@@ -147,8 +147,8 @@ def _rates(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 def _shared(one: StoredReport, other: StoredReport) -> int:
     """How many runs the two have in common."""
-    mine = {run.get("content") for run in one.value["runs"]} - {None}
-    return sum(run.get("content") in mine for run in other.value["runs"])
+    mine = {run["fingerprint"] for run in one.value["runs"]} - {None}
+    return sum(run["fingerprint"] in mine for run in other.value["runs"])
 
 
 def _twice(report: StoredReport, found: str) -> InputError:

@@ -6,22 +6,19 @@ verified if either of them ends with that, and retracted only if both do.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from goldgate.research.decode import same
 from goldgate.research.finding import Findings
 from goldgate.research.ledger import Ledger
+from goldgate.research.letters import letters
 from goldgate.research.log import Log, normal_status
 from goldgate.research.run_files import OUTPUT
 
 MANY = 8  # records or claims; fewer are no sign of anything
 _UNREADABLE = "unreadable"
-_NO_LETTER = re.compile(r"[\W\d_]+")
-_COMPARED = 1_000  # characters of a statement
 
 
 class ReadClaim(NamedTuple):
@@ -54,14 +51,13 @@ def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: F
         if number in copies:
             continue
         status = _status(claim, number, log, findings)
-        name = claim.get("claim_id") if type(claim) is dict else None
         if status == _UNREADABLE:
             claims.unreadable += 1
             claims.verified += 1
             continue
-        cited = [*dict.fromkeys(_cited(claim))]
-        claims.read.append(ReadClaim(claim["statement"] if type(claim.get("statement")) is str else "", status, cited))
-        if name in conflicting and (conflicting[name] or status == "verified"):
+        name, statement, cited = claim.get("claim_id"), claim.get("statement"), _cited(claim)
+        claims.read.append(ReadClaim(statement if type(statement) is str else "", status, cited))
+        if conflicting and name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
             continue
         _count(claims, status, cited)
@@ -77,6 +73,9 @@ def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[
     first: dict[str, int] = {}
     conflicting: dict[str, bool] = {}
     copies: set[int] = set()
+    names = [name for claim in listed if type(claim) is dict and type(name := claim.get("claim_id")) is str]
+    if len(set(names)) == len(names):  # as nearly always
+        return conflicting, copies
     for number, claim in enumerate(listed):
         name = claim.get("claim_id") if type(claim) is dict else None
         if type(name) is not str or not name.strip():
@@ -103,16 +102,15 @@ def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[
 
 def _status(claim: object, number: int, log: Log | None, findings: Findings) -> str:
     """The worse of what output and log say."""
-    stated = normal_status(claim.get("status")) if type(claim) is dict else None
-    if stated is None:
+    if type(claim) is not dict or (stated := normal_status(claim.get("status"))) is None:
         return _UNREADABLE
-    assert type(claim) is dict
     name = claim.get("claim_id")
-    logged = log.statuses(name) if log is not None and type(name) is str else []
-    if not logged or set(logged) == {stated}:
+    if log is None or type(name) is not str:
         return stated
-    readings = {stated, *logged}
-    counted = "verified" if "verified" in readings else "candidate"
+    logged = log.statuses(name)
+    if logged in ([], [stated], [stated, stated]):
+        return stated
+    counted = "verified" if "verified" in (stated, *logged) else "candidate"
     message = f"the output says {stated}, the log {' and '.join(logged)}: it counts as {counted}"
     findings.add("contradiction", "warning", OUTPUT, message, f"/claims/{number}/status")
     return counted
@@ -133,15 +131,18 @@ def _count(claims: Claims, status: str, cited: list[str]) -> None:
 def _cover(claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: Findings, *, named: bool) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
     valid, failed = ledger.valid, ledger.failed
-    if named and any(identity in valid for identity in cited):
+    covered = False
+    for identity in cited:
+        if identity in valid:
+            covered = True
+        elif identity not in failed:
+            message = f"{identity} is not in this run's ledger"
+            findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
+    if named and covered:
         claims.covered += 1
     else:
         words = "a verified claim without a valid evidence record" if named else "a verified claim without a claim_id"
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
-    for identity in cited:
-        if identity not in valid and identity not in failed:
-            message = f"{identity} is not in this run's ledger"
-            findings.add("dangling_ref", "error", OUTPUT, message, f"/claims/{number}/evidence_ids")
 
 
 def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: Findings) -> None:
@@ -149,8 +150,9 @@ def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: 
     if log is None or not (log.own.statuses or log.foreign.statuses):
         return
     names = {claim["claim_id"] for claim in listed if type(claim) is dict and type(claim.get("claim_id")) is str}
-    for name in dict.fromkeys((*log.own.statuses, *log.foreign.statuses)):
-        if name not in names and "verified" in log.statuses(name):
+    unlisted = [name for name in (*log.own.statuses, *log.foreign.statuses) if name not in names]
+    for name in dict.fromkeys(unlisted):
+        if "verified" in log.statuses(name):
             claims.verified += 1
             claims.unreadable += 1
             message = f"the log has the claim {name} verified; the output does not list it"
@@ -161,28 +163,26 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: Findings) -> None
     """Claims that are one claim many times over, and a claim that cites the whole ledger: shown, not judged."""
     records = len(ledger)
     for claim in claims.read:
+        if len(claim.cited) < MANY:
+            continue
         cited = sum(identity in ledger.valid or identity in ledger.failed for identity in claim.cited)
         if cited >= MANY and cited * 4 >= records * 3:
             message = f"one claim ({claim.status}) cites {cited} of {records} evidence records"
             findings.add("claim_cites_all", "warning", OUTPUT, message, "/claims")
     if claims.verified < MANY:
         return
-    stated = (claim.statement[:_COMPARED].casefold() for claim in claims.read if claim.status == "verified")
-    alike = Counter(_NO_LETTER.sub(" ", statement).strip() for statement in stated)  # numbering does not tell apart
-    statement, count = max(alike.items(), key=lambda item: item[1], default=("", 0))
+    stated = [claim.statement for claim in claims.read if claim.status == "verified"]
+    count = max(Counter(map(letters, stated)).values(), default=0)  # numbers do not tell statements apart
     if count >= MANY and count * 2 > claims.verified:
-        message = f"{count} of {claims.verified} verified claims state the same: {statement!r}"
+        message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
         findings.add("repeated_statement", "warning", OUTPUT, message, "/claims")
 
 
-def _cited(claim: dict[str, Any]) -> Iterator[str]:
-    ids = claim.get("evidence_ids")
-    if type(ids) is list:
-        for identity in ids:
-            if type(identity) is str:
-                yield identity
-    embedded = claim.get("evidence")
+def _cited(claim: dict[str, Any]) -> list[str]:
+    """The ids that a claim cites, each once."""
+    ids, embedded = claim.get("evidence_ids"), claim.get("evidence")
+    cited = [identity for identity in ids if type(identity) is str] if type(ids) is list else []
     if type(embedded) is list:
-        for record in embedded:
-            if type(record) is dict and type(record.get("evidence_id")) is str:
-                yield record["evidence_id"]
+        records = [record.get("evidence_id") for record in embedded if type(record) is dict]
+        cited += [identity for identity in records if type(identity) is str]
+    return [*dict.fromkeys(cited)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from goldgate.research.content import Content
 from goldgate.research.finding import Finding
 from goldgate.research.golden import Golden
 from goldgate.research.measures.trial import Trial
@@ -25,11 +26,16 @@ class Collected:
 
 
 def collect(
-    results: Iterable[RunResult], golden: Golden, strays: list[tuple[str, str]], owed: int | None = None
+    results: Iterable[RunResult],
+    golden: Golden,
+    strays: list[tuple[str, str]],
+    contents: Callable[[list[str]], dict[str, Content]],
+    owed: int | None = None,
 ) -> Collected:
     """Gather the runs; the results must come in the order of the directories' names.
 
-    `owed` is the number of trials that the protocol sets; without it, the most that any query has.
+    `contents` gives the contents of runs by their names, for those that look alike. `owed` is the number of trials
+    that the protocol sets; without it, the most that any query has.
     """
     collected = Collected(ignored=list(strays))
     found: dict[str, list[Finding]] = {}  # by run, because a copy's findings go with it
@@ -40,7 +46,7 @@ def collect(
         if result.facts is not None:
             collected.runs.append(result.facts)
     _settle_run_ids(collected, found)
-    _merge_clones(collected, found)
+    _merge_clones(collected, found, contents)
     _settle_trials(collected, golden, owed, found)
     for run in collected.runs:
         collected.findings += found.get(run.name, ())
@@ -99,28 +105,33 @@ def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> No
         collected.runs = [run for number, run in enumerate(runs) if number not in copies]
 
 
-def _merge_clones(collected: Collected, found: dict[str, list[Finding]]) -> None:
+def _merge_clones(
+    collected: Collected, found: dict[str, list[Finding]], contents: Callable[[list[str]], dict[str, Content]]
+) -> None:
     """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
-    first: dict[bytes, RunFacts] = {}
-    answers: dict[bytes, RunFacts] = {}
+    # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
+    looks = Counter(run.suspect for run in collected.runs if run.suspect)
+    known = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
+    first: dict[bytes, str] = {}
+    answers: dict[bytes, str] = {}
     kept: list[RunFacts] = []
     for run in collected.runs:
-        if not run.content:  # broken: it adds nothing to a numerator, and merging it would take from a denominator
+        content = known.get(run.name)
+        if content is None or not content.content:
             kept.append(run)
             continue
-        original = first.setdefault(run.content, run)
-        if original is not run:
-            message = f"the same as {original.name} but for ids and times; the two are counted as one run"
-            found.setdefault(original.name, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
+        original = first.setdefault(content.content, run.name)
+        if original != run.name:
+            message = f"the same as {original} but for ids and times; the two are counted as one run"
+            found.setdefault(original, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
             collected.ignored.append((f"{run.name}/", message))
             continue
         kept.append(run)
-        alike = answers.setdefault(run.answer, run) if run.answer else run
-        if alike is not run:
-            message = f"the claims and evidence are those of {alike.name}, word for word, by another way"
-            found.setdefault(run.name, []).append(
-                Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
-            )
+        alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
+        if alike != run.name:
+            message = f"the claims and evidence are those of {alike}, word for word, by another way"
+            finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
+            found.setdefault(run.name, []).append(finding)
     collected.runs = kept
 
 

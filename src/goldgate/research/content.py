@@ -9,7 +9,7 @@ ids and times left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from goldgate.research.claims import Claims
 from goldgate.research.decode import BadLine, decode_lines
 from goldgate.research.fold import fold
 from goldgate.research.ledger import Ledger, records
+from goldgate.research.letters import sketch
 from goldgate.research.run_files import RunFiles
 from goldgate.research.sources import Sources
 
@@ -43,28 +44,50 @@ class Content(NamedTuple):
     content: bytes
 
 
-def content_of(
-    head: Iterable[str],
-    output: dict[str, Any],
-    claims: Claims,
-    ledger: Ledger,
-    sources: Sources,
-    required: frozenset[str],
-    manifests: Iterable[dict[str, Any]],
-    files: RunFiles,
-) -> Content:
-    """The digests of a run; `head` is what identifies its task and its end."""
-    filed = dict(_filed(output, sources, required))
-    parts = [*head, _APART]
+class Material(NamedTuple):
+    """What a run's content is made of. `head` is its task and its end, and the counts that it came to."""
+
+    head: tuple[object, ...]
+    output: dict[str, Any]
+    claims: Claims
+    ledger: Ledger
+    sources: Sources
+    required: frozenset[str]
+    manifests: Sequence[dict[str, Any]]
+    files: RunFiles
+
+    @property
+    def answers(self) -> bool:
+        return bool(self.claims.read) or len(self.ledger) > 0
+
+
+def fingerprints(run: Material) -> tuple[bytes, bytes]:
+    """Of the answer and of the whole run, fast: runs with the same content have the same, others nearly never.
+
+    Comparing contents takes as long as judging, so it is done only where these are equal. A run that answers nothing
+    has one fingerprint.
+    """
+    texts = [claim.statement for claim in run.claims.read]
+    texts += [quote for record in run.output.get("evidence") or () if type(quote := _quote(record)) is str]
+    answer = _short((run.head, len(run.claims.read), sketch("".join(texts))))
+    queries = "".join([manifest["retrieval_query"] for manifest in run.manifests])
+    whole = _short((answer, len(run.manifests), sketch(queries)))
+    return answer if run.answers else whole, whole
+
+
+def content_of(run: Material) -> Content:
+    """The digests of a run."""
+    filed = dict(_filed(run.output, run.sources, run.required))
+    parts = [*map(str, run.head), _APART]
     parts += sorted(
         _BETWEEN.join((_plain(claim.statement), claim.status, *sorted(filed.get(name, "") for name in claim.cited)))
-        for claim in claims.read
+        for claim in run.claims.read
     )
     parts += [_APART, *sorted(filed.values())]
-    path = [_path(manifest) for manifest in manifests]
-    if claims.read or len(ledger):
+    path = [_path(manifest) for manifest in run.manifests]
+    if run.answers:
         return Content(_digest(parts), _digest([*parts, _APART, *path]))
-    return Content(b"", _digest([*parts, _APART, *path, _APART, *_recorded(output, files)]))
+    return Content(b"", _digest([*parts, _APART, *path, _APART, *_recorded(run.output, run.files)]))
 
 
 def _filed(output: dict[str, Any], sources: Sources, required: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -73,6 +96,10 @@ def _filed(output: dict[str, Any], sources: Sources, required: frozenset[str]) -
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is str:
             yield identity, _BETWEEN.join((_quoted(record, sources), identity if identity in required else ""))
+
+
+def _quote(record: Any) -> Any:
+    return record.get("quote") if type(record) is dict else None
 
 
 def _quoted(record: dict[str, Any], sources: Sources) -> str:
@@ -133,3 +160,7 @@ def _names_id_or_time(key: str) -> bool:
 
 def _digest(parts: list[str]) -> bytes:
     return blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _short(value: object) -> bytes:
+    return blake2b(repr(value).encode("utf-8", "replace"), digest_size=8).digest()

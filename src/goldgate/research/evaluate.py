@@ -10,20 +10,21 @@ from pathlib import Path
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Gate, require_known, require_sensible
-from goldgate.engines import start_engine
+from goldgate.engines import Engine, start_engine
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.gates.baseline import load_baseline, require_baseline
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.research.collect import Collected, collect
+from goldgate.research.content import Content
 from goldgate.research.corpus import load_corpus
 from goldgate.research.evidence import Demands
 from goldgate.research.golden import load_golden
 from goldgate.research.measures import known_metrics
 from goldgate.research.report import Origin, judge
 from goldgate.research.run import RunResult, Settings
-from goldgate.research.run_files import Limits
+from goldgate.research.run_files import Limits, storable
 from goldgate.research.settings import DEFAULT_GATES, SUITE
-from goldgate.research.shards import RunJudge, list_outputs, no_runs, shards
+from goldgate.research.shards import Listing, RunJudge, list_outputs, no_runs, shards
 
 MEGABYTE = 1_000_000
 LARGEST = Decimal(10**9)  # megabytes; a limit above it is none
@@ -54,7 +55,9 @@ def evaluate_outputs(
         work = RunJudge(listing.root, queries, settings)
         results = (result for shard in engine.map(work, shards(listing.directories)) for result in shard)
         within = _within_limit(results, plan.protocol.research.max_total_megabytes, str(outputs))
-        collected: Collected = collect(within, queries, listing.strays, _trials(plan))
+        collected: Collected = collect(
+            within, queries, listing.strays, lambda names: _contents(names, listing, engine, work), _trials(plan)
+        )
     if not collected.runs:
         raise no_runs(str(outputs), listing)
     origin = Origin(plan, baseline_sha256, len(listing.directories), _digest(collected), known, bool(anchors))
@@ -79,6 +82,15 @@ def run_settings(plan: LoadedProtocol, anchors: frozenset[str] = frozenset()) ->
 
 def _bytes(megabytes: Decimal) -> int:
     return int(min(megabytes, LARGEST) * MEGABYTE)
+
+
+def _contents(names: list[str], listing: Listing, engine: Engine, work: RunJudge) -> dict[str, Content]:
+    """The contents of runs that look alike: they are read again, because there are few of them."""
+    wanted = set(names)
+    entries = [entry for entry in listing.directories if storable(entry.name) in wanted]
+    again = RunJudge(work.root, work.golden, work.settings, with_content=True)
+    results = (result for shard in engine.map(again, shards(entries)) for result in shard)
+    return {result.name: result.facts.content for result in results if result.facts is not None}
 
 
 def _within_limit(results: Iterable[RunResult], megabytes: Decimal, outputs: str) -> Iterator[RunResult]:

@@ -7,6 +7,7 @@ one of those that the evaluator gave: an agent can store a source of its own mak
 
 from __future__ import annotations
 
+import string
 from typing import Any, NamedTuple
 
 from goldgate.research.contracts import Chunk
@@ -35,6 +36,7 @@ FAILURES = (
 _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
 _MOST_PIECES = 12
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
+_PLAIN = frozenset(string.ascii_letters + string.digits)
 _TOO_MUCH = Checked(None, "fabricated", "the quote was not found: there was too much text to search in this run")
 
 _STRUCTURAL, _VERBATIM = Checked("structural"), Checked("verbatim")
@@ -69,7 +71,7 @@ def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checke
     quote, span = record.get("quote"), record.get("span")
     if quote is not None and type(quote) is not str:
         return Checked(None, "malformed", "the quote is no string")
-    if quote is not None and not telling(quote):
+    if quote is not None and quote[:1] not in _PLAIN and not telling(quote):
         return Checked(None, "blank_quote", "the quote has no letter and no digit")
     if span is not None:
         if (

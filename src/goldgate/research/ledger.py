@@ -18,6 +18,7 @@ from goldgate.research.sources import Level, Sources
 _chunk_fits = fits(Chunk)
 
 _FEW_CHARACTERS = 3  # letters and digits: the quote "a" is in every source
+_SHORT = 24  # characters of a quote that is looked at more closely
 
 
 @dataclass(slots=True)
@@ -85,7 +86,8 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
         if checked.level is not None:
             valid[identity] = checked.level
             unstored += checked.level == "structural"
-            thin += _is_thin(record)
+            if type(quote := record.get("quote")) is not str or len(quote) < _SHORT:
+                thin += _is_thin(record)
         else:
             assert checked.failure is not None
             failed[identity] = checked.failure
@@ -103,7 +105,7 @@ def _is_thin(record: dict[str, Any]) -> bool:
     quote, span = record.get("quote"), record.get("span")
     if quote is None:
         return type(span) is dict and bool(span["end"] - span["start"] < _FEW_CHARACTERS)
-    few = len(quote) < 8 * _FEW_CHARACTERS and sum(map(str.isalnum, quote)) < _FEW_CHARACTERS
+    few = sum(map(str.isalnum, quote)) < _FEW_CHARACTERS
     return few and quote.isascii()  # a word may be a single character elsewhere
 
 

@@ -42,7 +42,10 @@ class Log:
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
-        return [said.statuses[claim_id] for said in (self.own, self.foreign) if claim_id in said.statuses]
+        own = self.own.statuses.get(claim_id)
+        if not self.foreign.statuses:
+            return [] if own is None else [own]
+        return [status for status in (own, self.foreign.statuses.get(claim_id)) if status is not None]
 
 
 def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
@@ -67,7 +70,7 @@ def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
                 findings.add("foreign_event", "warning", EVENTS, "an event of another run", "/run_id", line)
                 said, objectives = log.foreign, elsewhere
         payload = event.get("payload")
-        if type(payload) is dict and payload:
+        if type(payload) is dict and ("claim_id" in payload or "objective" in payload or "stop_reason" in payload):
             _read(payload, said, objectives, line, findings)
     log.objectives |= elsewhere
     return log

@@ -13,7 +13,7 @@ from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.gate import GateResult, Verdict, check_gates, overall
 from goldgate.core.metric import Mean, Metric, Metrics, Rate
 from goldgate.core.signature import signature
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, total
 from goldgate.gates.support import support
 from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol, ResearchSettings
@@ -52,12 +52,11 @@ UNANCHORED = (
 
 def judge(collected: Collected, golden: Golden, origin: Origin) -> Evaluation:
     """Sum, divide, check the gates, and put the report together."""
-    tally, asked = Tally(), Tally()  # all runs, and those of golden queries
+    asked, strangers = Tally(), Tally()  # trials of golden queries, and runs of none
     for trial in trials(collected, golden):
         for measure in MEASURES:
-            measure.count(trial, tally)
-            if trial.query is not None:
-                measure.count(trial, asked)
+            measure.count(trial, asked if trial.query is not None else strangers)
+    tally = total((asked, strangers))
     sections = _sections(tally)
     metrics = {**sections["main"], **sections["companions"]}
     of_queries = {name: metric for section in _sections(asked).values() for name, metric in section.items()}
@@ -272,7 +271,7 @@ def _run(run: RunFacts, golden: Golden) -> dict[str, Any]:
         "anchored": run.anchored,
         "steps": run.steps,
         "steps_with_manifest": run.with_manifest,
-        "content": run.content.hex() or None,
+        "fingerprint": run.fingerprint.hex() or None,
     }
 
 

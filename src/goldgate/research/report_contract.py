@@ -107,7 +107,7 @@ class QueryValue(TypedDict):
 
 
 class RunValue(TypedDict):
-    """One run. `query` is its place in `queries`; runs with the same `content` differ in ids and times only."""
+    """One run. `query` is its place in `queries`; runs that differ in ids and times only have the same `fingerprint`."""
 
     run: str
     run_id: str | None
@@ -127,7 +127,7 @@ class RunValue(TypedDict):
     anchored: int
     steps: int
     steps_with_manifest: int
-    content: str | None
+    fingerprint: str | None
 
 
 class FindingValue(TypedDict):

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from goldgate.research.claims import check_claims
-from goldgate.research.content import Content, content_of
+from goldgate.research.content import Content, Material, content_of, fingerprints
 from goldgate.research.contracts import ResearchOutput
 from goldgate.research.decode import decode
 from goldgate.research.evidence import Demands
@@ -64,8 +64,9 @@ class RunFacts(NamedTuple):
     files: int
     bytes_read: int
     digest: bytes  # of names and bytes
-    answer: bytes  # of what it claims and cites, without ids; empty if nothing, or if the run is broken
-    content: bytes  # and of how it got there; empty if the run is broken
+    suspect: bytes  # runs with the same may be clones; empty if the run is broken
+    fingerprint: bytes  # of answer and path
+    content: Content  # empty where nobody asked for it
 
 
 class RunResult(NamedTuple):
@@ -78,7 +79,13 @@ class RunResult(NamedTuple):
 
 
 def judge_run(
-    root: str, name: str, golden: Golden | None, settings: Settings, *, refused: str | None = None
+    root: str,
+    name: str,
+    golden: Golden | None,
+    settings: Settings,
+    *,
+    refused: str | None = None,
+    with_content: bool = False,
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
     shown = storable(name)
@@ -90,7 +97,7 @@ def judge_run(
         findings.add("link_leaves_outputs", "error", "", refused)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
-    facts = _Judge(shown, files, golden, settings, findings).facts(refused)
+    facts = _Judge(shown, files, golden, settings, findings, with_content).facts(refused)
     return RunResult(shown, facts, findings.listed(), [(f"{shown}/{file}", reason) for file, reason in files.ignored])
 
 
@@ -98,13 +105,20 @@ class _Judge:
     """The steps from bytes to counts, sharing what was read."""
 
     def __init__(
-        self, name: str, files: RunFiles, golden: Golden | None, settings: Settings, findings: Findings
+        self,
+        name: str,
+        files: RunFiles,
+        golden: Golden | None,
+        settings: Settings,
+        findings: Findings,
+        with_content: bool = False,
     ) -> None:
         self.name = name
         self.files = files
         self.golden = golden
         self.settings = settings
         self.findings = findings
+        self.with_content = with_content
         self.broken: str | None = None
 
     def facts(self, refused: str | None) -> RunFacts:
@@ -133,10 +147,13 @@ class _Judge:
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
         note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        suspect = fingerprint = b""
         content = Content(b"", b"")
         if output is not None and self.broken is None:
-            head = (match_key(objective or ""), stop_reason or "")
-            content = content_of(head, output, claims, ledger, sources, required, steps.manifests, files)
+            head = (match_key(objective or ""), stop_reason, claims.verified, claims.covered, len(ledger), len(found))
+            material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
+            suspect, fingerprint = fingerprints(material)
+            content = content_of(material) if self.with_content else content
         levels = Counter(ledger.valid.values())
         return RunFacts(
             name=self.name,
@@ -167,8 +184,9 @@ class _Judge:
             files=files.read,
             bytes_read=files.bytes_read,
             digest=files.digest,
-            answer=content.answer,
-            content=content.content,
+            suspect=suspect,
+            fingerprint=fingerprint,
+            content=content,
         )
 
     def _output(self) -> dict[str, Any] | None:

@@ -108,19 +108,26 @@ def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
 class RunJudge:
     """Judges shards of run directories. It can be sent to another process."""
 
-    def __init__(self, root: str, golden: Golden, settings: Settings) -> None:
+    def __init__(self, root: str, golden: Golden, settings: Settings, *, with_content: bool = False) -> None:
         self.root = root
         self.golden = golden
         self.settings = settings
+        self.with_content = with_content
 
     def __reduce__(self) -> tuple[object, ...]:
+        rest = self.settings, self.with_content
         if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
-            return (RunJudge, (self.root, self.golden, self.settings))
+            return (_make, (self.root, self.golden, *rest))
         # It goes along with every shard: the golden queries, which may be many, are read again instead.
-        return (_make, (self.root, self.golden.path, self.golden.sha256, self.settings))
+        return (_make_again, (self.root, self.golden.path, self.golden.sha256, *rest))
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
-        return [judge_run(self.root, name, self.golden, self.settings, refused=refused) for name, refused in shard]
+        return [
+            judge_run(
+                self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content
+            )
+            for name, refused in shard
+        ]
 
 
 def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
@@ -128,11 +135,15 @@ def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() and not os.path.exists(entry.path)
 
 
-def _make(root: str, path: str, sha256: str, settings: Settings) -> RunJudge:
+def _make(root: str, golden: Golden, settings: Settings, with_content: bool) -> RunJudge:
+    return RunJudge(root, golden, settings, with_content=with_content)
+
+
+def _make_again(root: str, path: str, sha256: str, settings: Settings, with_content: bool) -> RunJudge:
     golden = load_golden(path)
     if golden.sha256 != sha256:
         raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
-    return RunJudge(root, golden, settings)
+    return _make(root, golden, settings, with_content)
 
 
 def _no_outputs(outputs: str, code: str, message: str) -> InputError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from unicodedata import normalize
 
 # Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.
 _INVISIBLE = str.maketrans(dict.fromkeys("\u115f\u1160\u3164\uffa0\u2800"))
+_DIGIT = re.compile("[0-9]")  # nearly all ids have one, and no word for nothing has
 _LONGEST_WORD = 64  # no way of saying "unknown" is longer
 
 # As they are left when everything but letters and digits is taken away.
@@ -29,7 +31,7 @@ def is_blank(text: str) -> bool:
 
 def says_something(value: object) -> bool:
     """Whether an identifier says where something comes from."""
-    return type(value) is str and _identifies(value)
+    return type(value) is str and (_DIGIT.search(value) is not None or _identifies(value))
 
 
 @lru_cache(maxsize=4096)
