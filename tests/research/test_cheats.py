@@ -1,4 +1,4 @@
-"""No cheat turns a FAIL into a PASS, and each leaves a finding. A gate is worth what the cheapest way around it costs."""
+"""No cheat turns a FAIL into a PASS, and each leaves a finding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import pytest
 from goldgate.core.evaluation import Evaluation
 from goldgate.research.evaluate import evaluate_outputs
 
-from .cheats import CHEATS, evidence, files, trials
+from .cheats import CHEATS
+from .cheats import evidence as _evidence  # noqa: F401  # importing them registers their cheats
+from .cheats import files as _files  # noqa: F401
+from .cheats import trials as _trials  # noqa: F401
 from .judged import codes, counts, unbalanced
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,9 +21,6 @@ GOLDEN = ROOT / "eval" / "golden_queries.json"
 LOGS = Path(__file__).parent / "cheats" / "logs"
 RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
 FAILING = ("run_a0", "run_a1", "run_a4", "run_n1", "run_n2", "run_n3")
-
-assert evidence, files  # importing them registers their cheats
-assert trials
 
 
 @pytest.fixture

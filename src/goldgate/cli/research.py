@@ -27,7 +27,7 @@ SUITE = "research"
 @click.option(
     "--corpus",
     metavar="PATH",
-    help="The sources that you know: their SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
+    help="The sources that you know: SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
 )
 @click.option("--protocol", metavar="FILE", help="Settings and gates, as YAML. Without it: the defaults.")
 @click.option(

@@ -99,7 +99,7 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
 
 
 def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
-    """The proposed thresholds, each worked out again from the counts beside it: a threshold by itself proves nothing."""
+    """The proposed thresholds, each worked out again from the counts beside it: a number alone proves nothing."""
     for name, entry in record["metrics"].items():
         pairs = [tuple(map(int, counts.split("/"))) for counts in entry["by_report"]]
         if len(pairs) != len(record["reports"]) or not all(0 <= hits <= trials for hits, trials in pairs):

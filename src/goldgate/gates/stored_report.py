@@ -69,7 +69,9 @@ def load_report(path: str | Path, suite: str) -> StoredReport:
             raise _ContradictionError("conservation.runs", str(len(value["runs"])), describe(None))
         for name in rates.keys() | stated.keys():
             if rates.get(name) != stated.get(name):
-                raise _ContradictionError(f"metrics.main.{name}", _fraction(rates.get(name)), _fraction(stated.get(name)))
+                raise _ContradictionError(
+                    f"metrics.main.{name}", _fraction(rates.get(name)), _fraction(stated.get(name))
+                )
         _ = [run["fingerprint"] for run in value["runs"]], value["inputs"]["outputs"]["sha256"]
         content = json.dumps(value, sort_keys=True).encode()
     except _ContradictionError as contradiction:

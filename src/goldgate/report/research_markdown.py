@@ -102,10 +102,18 @@ def _queries(report: dict[str, Any]) -> str:
         abstained = "" if query["right_abstentions"] is None else str(query["right_abstentions"])
         sufficient = "yes" if query["evidence_sufficient"] else "no"
         name = markdown(query["objective"])
-        rows.append(
-            (str(number), name, sufficient, query["status"], trials, best, worst, mean, abstained)
-        )
-    head = ("#", "objective", "sufficient", "status", "trials/owed", "recall: best", "worst", "mean", "right abstentions")
+        rows.append((str(number), name, sufficient, query["status"], trials, best, worst, mean, abstained))
+    head = (
+        "#",
+        "objective",
+        "sufficient",
+        "status",
+        "trials/owed",
+        "recall: best",
+        "worst",
+        "mean",
+        "right abstentions",
+    )
     return _table(head, rows)
 
 

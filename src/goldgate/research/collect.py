@@ -135,9 +135,7 @@ def _merge_clones(
     collected.runs = kept
 
 
-def _settle_trials(
-    collected: Collected, golden: Golden, owed: int | None, found: dict[str, list[Finding]]
-) -> None:
+def _settle_trials(collected: Collected, golden: Golden, owed: int | None, found: dict[str, list[Finding]]) -> None:
     """Set how many trials every query owes; where the protocol says it, a query with more fails: nobody picks."""
     there = trials_of(collected.runs)
     collected.owed = owed or max(there.values(), default=1)

@@ -75,9 +75,7 @@ def run_settings(plan: LoadedProtocol, anchors: frozenset[str] = frozenset()) ->
             expected="--corpus, or artifact_hashes in the golden queries",
         )
     demands = Demands(research.require == "quote_and_span", research.require_verbatim, research.require_anchored)
-    return Settings(
-        demands, Limits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes)), anchors
-    )
+    return Settings(demands, Limits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes)), anchors)
 
 
 def _bytes(megabytes: Decimal) -> int:

@@ -95,6 +95,10 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
     if unstored and sources.chunks:
         message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
         findings.add("chunk_not_stored", "warning", CHUNKS, message)
+    outside = sum(level == "chain" for level in valid.values()) if sources.anchors else 0
+    if outside:
+        message = f"{outside} record(s) rest on stored artifacts that are not in the evaluator's corpus"
+        findings.add("not_in_corpus", "warning", OUTPUT, message, "/evidence")
     if thin:
         message = f"{thin} record(s) quote fewer than {_FEW_CHARACTERS} letters or digits, which any source has"
         findings.add("thin_quote", "warning", OUTPUT, message, "/evidence")

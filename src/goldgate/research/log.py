@@ -104,9 +104,9 @@ def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line
         else:  # a word of the agent's own: the claim keeps the status that it had
             message = f"the claim {claim} gets a status that is none of {', '.join(sorted(_STATUSES))}"
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
-    if "objective" in payload and type(objective := payload["objective"]) is str:
-        if objective.strip() and len(objectives) < _MOST_OBJECTIVES:
-            objectives.setdefault(objective)
+    objective = payload.get("objective")
+    if type(objective) is str and objective.strip() and len(objectives) < _MOST_OBJECTIVES:
+        objectives.setdefault(objective)
 
 
 def _note(log: Log, line: int, event: object, findings: Findings) -> None:

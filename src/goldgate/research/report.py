@@ -45,8 +45,9 @@ class Origin(NamedTuple):
 
 # What the levels leave open, said where the records are counted.
 UNANCHORED = (
-    "No corpus was given: chain shows that a quote is in a source which the run itself stored, not that this source is "
-    "one of yours. With --corpus, or artifact_hashes in the golden queries, records that reach your sources are anchored."
+    "No corpus was given: chain shows that a quote is in a source which the run itself stored, not that this source "
+    "is one of yours. With --corpus, or artifact_hashes in the golden queries, records that reach your sources are "
+    "anchored."
 )
 
 
@@ -198,9 +199,7 @@ def _queries(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
     by_query: dict[int, list[RunFacts]] = {}
     for run in collected.runs:
         by_query.setdefault(run.query, []).append(run)
-    return [
-        _query(query, by_query.get(number, []), collected.owed) for number, query in enumerate(golden.queries)
-    ]
+    return [_query(query, by_query.get(number, []), collected.owed) for number, query in enumerate(golden.queries)]
 
 
 def _query(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class LevelsValue(TypedDict):
 
 
 class EvidenceValue(TypedDict):
-    """The ledgers of all runs that are not broken; `note` says what the levels do not prove where no corpus is given."""
+    """The ledgers of all runs that are not broken. `note` says what levels do not prove where no corpus is given."""
 
     levels: LevelsValue
     failures: dict[str, object]
@@ -107,7 +107,7 @@ class QueryValue(TypedDict):
 
 
 class RunValue(TypedDict):
-    """One run. `query` is its place in `queries`; runs that differ in ids and times only have the same `fingerprint`."""
+    """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`."""
 
     run: str
     run_id: str | None

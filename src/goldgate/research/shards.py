@@ -123,9 +123,7 @@ class RunJudge:
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
         return [
-            judge_run(
-                self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content
-            )
+            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
             for name, refused in shard
         ]
 

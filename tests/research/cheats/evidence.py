@@ -43,13 +43,17 @@ def a_letter_that_nobody_sees_is_quoted(outputs: Path) -> None:
 
 @cheat("blank_quote")
 def nothing_is_quoted_beside_a_span(outputs: Path) -> None:
-    _file(outputs, {"quote": "", "span": {"start": 0, "end": 1}, "chunk_id": "c1", "provenance": {"source_id": "s"}}, "a")
+    _file(
+        outputs, {"quote": "", "span": {"start": 0, "end": 1}, "chunk_id": "c1", "provenance": {"source_id": "s"}}, "a"
+    )
 
 
 @cheat("blank_quote")
 def spans_over_blanks(outputs: Path) -> None:
     _file(
-        outputs, {"quote": None, "span": {"start": 0, "end": 3}, "chunk_id": "c1", "provenance": {"source_id": "s"}}, " \u2800\u3164 x"
+        outputs,
+        {"quote": None, "span": {"start": 0, "end": 3}, "chunk_id": "c1", "provenance": {"source_id": "s"}},
+        " \u2800\u3164 x",
     )
 
 
@@ -65,13 +69,23 @@ def chunks_that_nobody_sees(outputs: Path) -> None:
 
 @cheat("provenance_missing")
 def sources_that_say_they_are_unknown(outputs: Path) -> None:
-    _file(outputs, {"chunk_id": "c", "quote": "Anything", "provenance": {"source_id": "\uff35nkn\u200bown.", "artifact_id": "(N / A)"}})
+    _file(
+        outputs,
+        {
+            "chunk_id": "c",
+            "quote": "Anything",
+            "provenance": {"source_id": "\uff35nkn\u200bown.", "artifact_id": "(N / A)"},
+        },
+    )
 
 
 @cheat("hash_mismatch")
 def artifacts_under_a_name_that_is_not_their_hash(outputs: Path) -> None:
     for name in FAILING:
-        edit(outputs / name, lambda value: [record["provenance"].update(artifact_id="0" * 64) for record in value["evidence"]])
+        edit(
+            outputs / name,
+            lambda value: [record["provenance"].update(artifact_id="0" * 64) for record in value["evidence"]],
+        )
         edit(outputs / name, lambda value: [record["provenance"].pop("content_hash") for record in value["evidence"]])
         chunks = (outputs / name / "chunks.jsonl").read_text().splitlines()
         chunks = [json.dumps({**json.loads(line), "artifact_id": None}) for line in chunks]

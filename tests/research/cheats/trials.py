@@ -29,45 +29,44 @@ def clones_with_keys_in_another_order_and_blanks(outputs: Path) -> None:
 
 @cheat("cloned_run")
 def clones_with_other_times_ids_and_nonces(outputs: Path) -> None:
-    def stamp(value: dict[str, Any]) -> None:
-        value["timestamp"] = f"2024-05-{number + 1:02}T10:00:00Z"
-        value["duration_ms"] = number * 17
-        value["event_id"] = f"{number:032x}"
-
     for number in range(8):
-        run = clone(outputs / GOOD[number % 4], f"clone{number}")
-        edit_lines(run / "events.jsonl", stamp)
-        edit(run, lambda value: value.update(nonce=f"nonce {number}", created_at=1_700_000_000 + number))
+        _stamp(clone(outputs / GOOD[number % 4], f"clone{number}"), number)
+
+
+def _stamp(run: Path, number: int) -> None:
+    times = {"timestamp": f"2024-05-{number + 1:02}T10:00:00Z", "duration_ms": number * 17}
+    edit_lines(run / "events.jsonl", lambda event: event.update(times, event_id=f"{number:032x}"))
+    edit(run, lambda value: value.update(nonce=f"nonce {number}", created_at=1_700_000_000 + number))
 
 
 @cheat("cloned_run")
 def clones_with_renamed_claims_records_and_chunks(outputs: Path) -> None:
     for number in range(4):
-        run = clone(outputs / "run_a2", f"clone{number}")
-        value = output(run)
-        for claim in value["claims"]:
-            claim["claim_id"] += f"-{number}"
-        for record in value["evidence"]:
-            record["chunk_id"] += f"-{number}"
-        save(run, value)
-        edit_lines(run / "chunks.jsonl", lambda chunk: chunk.update(chunk_id=f"{chunk['chunk_id']}-{number}"))
-        edit_lines(
-            run / "events.jsonl",
-            lambda event: event["payload"].update(
-                {"claim_id": f"{event['payload']['claim_id']}-{number}"} if "claim_id" in event["payload"] else {}
-            ),
-        )
+        _rename(clone(outputs / "run_a2", f"clone{number}"), f"-{number}")
+
+
+def _rename(run: Path, suffix: str) -> None:
+    value = output(run)
+    for claim in value["claims"]:
+        claim["claim_id"] += suffix
+    for record in value["evidence"]:
+        record["chunk_id"] += suffix
+    save(run, value)
+    edit_lines(run / "chunks.jsonl", lambda chunk: chunk.update(chunk_id=chunk["chunk_id"] + suffix))
+    log = run / "events.jsonl"
+    log.write_text(log.read_text().replace('"claim_id": "claim-1"', f'"claim_id": "claim-1{suffix}"'))
+    log.write_text(log.read_text().replace('"claim_id": "claim-2"', f'"claim_id": "claim-2{suffix}"'))
 
 
 @cheat("cloned_run")
 def clones_whose_statements_differ_in_case_dots_and_invisible_signs(outputs: Path) -> None:
-    def disguise(value: dict[str, Any]) -> None:
+    for number in range(4):
+        run = clone(outputs / "run_a2", f"clone{number}")
+        value = output(run)
         for claim in value["claims"]:
             claim["statement"] = claim["statement"].upper().replace(" ", " \u200b ") + "." * number
         value["claims"].reverse()
-
-    for number in range(4):
-        edit(clone(outputs / "run_a2", f"clone{number}"), disguise)
+        save(run, value)
 
 
 @cheat("alike_runs")
@@ -84,12 +83,15 @@ def clones_with_one_step_more(outputs: Path) -> None:
 
 @cheat("too_few_trials")
 def different_runs_of_the_easy_queries(outputs: Path) -> None:
+    words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     for number in range(40):
         run = clone(outputs / GOOD[number % 4], f"again{number}")
-        words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-        text = f"{words[number % 10]} and {words[number // 10]}"
-        edit_lines(run / "manifests.jsonl", lambda value: value.update(retrieval_query=text))
-        edit(run, lambda value: [claim.update(statement=text) for claim in value["claims"]])
+        _reword(run, f"{words[number % 10]} and {words[number // 10]}")
+
+
+def _reword(run: Path, text: str) -> None:
+    edit_lines(run / "manifests.jsonl", lambda value: value.update(retrieval_query=text))
+    edit(run, lambda value: [claim.update(statement=text) for claim in value["claims"]])
 
 
 @cheat("unknown_objective")
