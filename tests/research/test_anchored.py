@@ -134,6 +134,13 @@ def test_a_corpus_that_is_none(folder: Path, content: str | None, code: str) -> 
     assert "--corpus" in str(caught.value.expected)
 
 
+@pytest.mark.parametrize("place", ["outputs", "outputs/run_r1/artifacts", "."])
+def test_a_corpus_that_the_agent_writes_to_anchors_nothing(folder: Path, place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        judged(folder, corpus=folder / place)
+    assert caught.value.code == "corpus.holds_outputs"
+
+
 def test_commands_take_a_corpus(folder: Path) -> None:
     corpus = folder / "corpus.txt"
     corpus.write_text(SHA256)

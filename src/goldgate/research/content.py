@@ -131,8 +131,8 @@ def _recorded(output: dict[str, Any], files: RunFiles) -> list[str]:
     try:
         parts = [_bare(output)]
         parts += sorted(_bare(event) for _, event in decode_lines(files.events or b""))
-    except RecursionError:
-        return [files.digest.hex()]  # too deep to compare: equal only where the bytes are
+    except (RecursionError, TypeError):
+        return [files.digest.hex()]  # too deep, or no text at all: equal only where the bytes are
     return parts
 
 

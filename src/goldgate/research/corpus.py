@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.errors import InputError, Place, describe
+from goldgate.errors import ConfigError, InputError, Place, describe
 from goldgate.readers.text_file import cannot_read
 from goldgate.research.run_files import sha256_of
 
@@ -36,6 +36,18 @@ def load_corpus(path: str | Path) -> Corpus:
             "corpus.empty", "the corpus has no source: nothing could be anchored", place=Place(file), expected=_EXPECTED
         )
     return Corpus(hashes, hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest())
+
+
+def require_apart(corpus: str | Path, outputs: str | Path) -> None:
+    """A corpus in the outputs, or around them, is the agent's to write: then it anchors nothing."""
+    known, written = os.path.realpath(corpus), os.path.realpath(outputs)
+    if os.path.commonpath((known, written)) in (known, written):
+        raise ConfigError(
+            "corpus.holds_outputs",
+            "the corpus and the outputs lie in each other: the agent could add to its own sources",
+            place=Place(str(corpus)),
+            expected="a list or a folder that the agent does not write to (--corpus)",
+        )
 
 
 def _of_list(file: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from goldgate.core.gate import GateResult, Verdict, check_gates
@@ -10,7 +10,11 @@ from goldgate.core.metric import Metrics, Rate
 from goldgate.research.finding import Finding
 from goldgate.research.run import RunFacts
 
-COVERAGE = "evidence_coverage_rate"
+# Sums over claims and steps, of which one run can have any number: the part and the whole.
+_SUMS = {
+    "evidence_coverage_rate": ("covered", "verified", "verified claims"),
+    "manifest_integrity": ("with_manifest", "steps", "steps"),
+}
 
 
 def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResult]:
@@ -27,20 +31,25 @@ def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResu
     ]
 
 
-def note_one_run(results: Iterable[GateResult], runs: Iterable[RunFacts]) -> Iterator[Finding]:
-    """A gate on coverage that one run decides: it holds most of the claims, and without it the gate would fail."""
-    gate = next((result for result in results if result.metric == COVERAGE), None)
-    if gate is None or gate.verdict is not Verdict.PASS or not isinstance(gate.measured, Rate):
-        return
-    total = gate.measured
-    for run in runs:
-        if run.verified * 2 <= total.denominator:
+def note_one_run(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """A gate that one run decides: it holds most of the claims or steps, and without it the gate would fail."""
+    for gate in results:
+        if gate.metric not in _SUMS or gate.verdict is not Verdict.PASS or not isinstance(gate.measured, Rate):
             continue
-        covered = run.covered if run.broken is None else 0
-        rest = Rate(total.numerator - covered, total.denominator - run.verified)
-        if rest.denominator and check_gates({COVERAGE: gate.gate}, {COVERAGE: rest})[0].verdict is Verdict.FAIL:
-            message = (
-                f"this run has {run.verified} of {total.denominator} verified claims; without it {COVERAGE} would be "
-                f"{rest.numerator}/{rest.denominator}, and fail"
-            )
-            yield Finding("one_run_decides", "warning", run.name, None, "", message)
+        part, whole, words = _SUMS[gate.metric]
+        total = gate.measured
+        for run in runs:
+            of_run = getattr(run, whole)
+            if of_run * 2 <= total.denominator:
+                continue
+            hits = 0 if part == "covered" and run.broken is not None else getattr(run, part)
+            rest = Rate(total.numerator - hits, total.denominator - of_run)
+            if (
+                rest.denominator
+                and check_gates({gate.metric: gate.gate}, {gate.metric: rest})[0].verdict is Verdict.FAIL
+            ):
+                message = (
+                    f"this run has {of_run} of {total.denominator} {words}; without it {gate.metric} would be "
+                    f"{rest.numerator}/{rest.denominator}, and fail"
+                )
+                yield Finding("one_run_decides", "warning", run.name, None, "", message)

@@ -16,7 +16,7 @@ from goldgate.gates.baseline import load_baseline, require_baseline
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.research.collect import Collected, collect
 from goldgate.research.content import Content
-from goldgate.research.corpus import load_corpus
+from goldgate.research.corpus import load_corpus, require_apart
 from goldgate.research.evidence import Demands
 from goldgate.research.golden import load_golden
 from goldgate.research.measures import known_metrics
@@ -48,6 +48,8 @@ def evaluate_outputs(
     plan, baseline_sha256 = load_research_protocol(protocol)
     queries = load_golden(golden)
     known = load_corpus(corpus) if corpus is not None else None
+    if corpus is not None:
+        require_apart(corpus, outputs)
     anchors = queries.anchors | (known.hashes if known is not None else frozenset())
     settings = run_settings(plan, anchors)
     listing = list_outputs(str(outputs), own_files)

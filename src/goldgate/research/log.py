@@ -97,10 +97,11 @@ def normal_stop_reason(reason: str) -> str | None:
 def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line: int, findings: Findings) -> None:
     if "stop_reason" in payload and type(payload["stop_reason"]) is str:
         said.stop_reason = normal_stop_reason(payload["stop_reason"]) or said.stop_reason
-    if "claim_id" in payload and type(claim := payload["claim_id"]) is str and "status" in payload:
+    claim = payload.get("claim_id")
+    if type(claim) in (str, int) and "status" in payload:
         status = normal_status(payload["status"])
         if status is not None:
-            said.statuses[claim] = status
+            said.statuses[str(claim)] = status
         else:  # a word of the agent's own: the claim keeps the status that it had
             message = f"the claim {claim} gets a status that is none of {', '.join(sorted(_STATUSES))}"
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
