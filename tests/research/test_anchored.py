@@ -78,7 +78,7 @@ def test_without_an_anchor_the_report_says_what_chain_does_not_prove(folder: Pat
     evaluation = judged(folder)
     assert levels(evaluation) == {"chain": 1}
     report = json.loads(evaluation.to_json())
-    words = "chain shows that a quote is in a source which the run itself stored"
+    words = "chain show that a quote is in a text which the run itself stored"
     assert words in " ".join(render_research_text(report).split())
     assert words in render_research_markdown(report)
     assert words in report["evidence"]["note"]

@@ -318,6 +318,24 @@ def test_where_log_and_output_contradict_each_other_the_worse_counts(tmp_path: P
     assert run_entry(evaluation, "run_r1")["stop_reason"] == "BUDGET_EXCEEDED"
 
 
+@pytest.mark.parametrize(
+    ("added", "is_broken"),
+    [
+        (', "claims": []', True),
+        (', "cl\\u0061ims" : []', True),
+        (', "more": {"a": 1, "b": {"a": 1}, "c": "\\"a\\": 1"}', False),
+        (', "more": [{"a": 1, "a" :2}]', True),
+        (', "more": "\\":\\":"', False),
+    ],
+)
+def test_a_key_that_stands_twice_breaks_the_run(tmp_path: Path, added: str, is_broken: bool) -> None:
+    write_golden(tmp_path)
+    run = write_run(tmp_path / "outputs")
+    text = (run / "research_output.json").read_text()
+    (run / "research_output.json").write_text(text[:-1] + added + "}")
+    assert broken(judged(tmp_path)) == ({"run_r1": "repeated_key"} if is_broken else {})
+
+
 def test_one_very_long_line_costs_that_line(tmp_path: Path) -> None:
     write_golden(tmp_path)
     run = write_run(tmp_path / "outputs")

@@ -129,7 +129,7 @@ def _merge_clones(
         kept.append(run)
         alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
         if alike != run.name:
-            message = f"the claims and evidence are those of {alike}, word for word, by another way"
+            message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
             finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
             found.setdefault(run.name, []).append(finding)
     collected.runs = kept

@@ -1,9 +1,9 @@
 """The content of a run without its ids and times: runs with the same content are one run under several names.
 
-Two digests: `answer` is what the run claims and cites, `content` also how it got there. What tells two runs of a
-query apart must be something that is judged: a field that nobody reads, another order, blanks or new ids are no
-other run. Runs that answer nothing are alike by their nature, so for them everything that they recorded counts,
-ids and times left out.
+Two digests: `answer` is what the run verifies and quotes for it, `content` also all else that is judged. What tells two
+runs of a query apart must be something that is judged: a field that nobody reads, another order, blanks or new ids
+are no other run. Runs that answer nothing are alike by their nature, so for them everything that they recorded
+counts, ids and times left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.research.claims import Claims
+from goldgate.research.claims import Claims, ReadClaim
 from goldgate.research.decode import BadLine, decode_lines
 from goldgate.research.fold import fold
 from goldgate.research.ledger import Ledger, records
@@ -38,7 +38,7 @@ _EPOCH = 1_000_000_000  # seconds; a number from here on is a time
 
 
 class Content(NamedTuple):
-    """Digests of 16 bytes; `answer` is empty for a run that claims and cites nothing."""
+    """Digests of 16 bytes; `answer` is empty for a run that verifies nothing."""
 
     answer: bytes
     content: bytes
@@ -57,37 +57,39 @@ class Material(NamedTuple):
     files: RunFiles
 
     @property
-    def answers(self) -> bool:
-        return bool(self.claims.read) or len(self.ledger) > 0
+    def verified(self) -> list[ReadClaim]:
+        return [claim for claim in self.claims.read if claim.status == "verified"]
 
 
 def fingerprints(run: Material) -> tuple[bytes, bytes]:
-    """Of the answer and of the whole run, fast: runs with the same content have the same, others nearly never.
+    """Of what is verified and of the whole run, fast: equal runs have the same, others nearly never.
 
-    Comparing contents takes as long as judging, so it is done only where these are equal. A run that answers nothing
+    Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
     has one fingerprint.
     """
-    texts = [claim.statement for claim in run.claims.read]
+    verified = run.verified
+    answer = _short((run.head[:2], len(verified), sketch("".join([claim.statement for claim in verified]))))
+    texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
     texts += [quote for record in run.output.get("evidence") or () if type(quote := _quote(record)) is str]
-    answer = _short((run.head, len(run.claims.read), sketch("".join(texts))))
-    queries = "".join([manifest["retrieval_query"] for manifest in run.manifests])
-    whole = _short((answer, len(run.manifests), sketch(queries)))
-    return answer if run.answers else whole, whole
+    texts += [manifest["retrieval_query"] for manifest in run.manifests]
+    whole = _short((answer, run.head, len(run.manifests), sketch("".join(texts))))
+    return answer if verified else whole, whole
 
 
 def content_of(run: Material) -> Content:
     """The digests of a run."""
     filed = dict(_filed(run.output, run.sources, run.required))
-    parts = [*map(str, run.head), _APART]
-    parts += sorted(
-        _BETWEEN.join((_plain(claim.statement), claim.status, *sorted(filed.get(name, "") for name in claim.cited)))
-        for claim in run.claims.read
-    )
-    parts += [_APART, *sorted(filed.values())]
-    path = [_path(manifest) for manifest in run.manifests]
-    if run.answers:
-        return Content(_digest(parts), _digest([*parts, _APART, *path]))
-    return Content(b"", _digest([*parts, _APART, *path, _APART, *_recorded(run.output, run.files)]))
+    claims: dict[str, list[str]] = {claim.status: [] for claim in run.claims.read}
+    for claim in run.claims.read:
+        quotes = sorted(filed.get(name, "") for name in claim.cited)
+        claims[claim.status].append(_BETWEEN.join((_plain(claim.statement), *quotes)))
+    answer = [*map(str, run.head[:2]), _APART, *sorted(claims.get("verified", ()))]
+    rest = [*map(str, run.head), _APART]
+    rest += [*sorted(claims.get("candidate", ())), _APART, *sorted(claims.get("retracted", ()))]
+    rest += [_APART, *sorted(filed.values()), _APART, *(_path(manifest) for manifest in run.manifests)]
+    if not (run.claims.read or len(run.ledger)):
+        rest += [_APART, *_recorded(run.output, run.files)]
+    return Content(_digest(answer) if run.verified else b"", _digest([*answer, _APART, *rest]))
 
 
 def _filed(output: dict[str, Any], sources: Sources, required: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -41,6 +42,28 @@ def same(one: object, other: object) -> bool:
         return False
 
 
+def repeated_key(data: bytes, value: Any) -> str | None:
+    """A key that stands twice in one object of the file, where there is one: the value holds the last of the two.
+
+    Every key is followed by `":`, and strings can only add to their number: if it is that of the keys in the value,
+    none is missing there.
+    """
+    if data.translate(None, b" \t\r\n").count(b'":') == _count_keys(value):
+        return None
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            twice.append(next(key for key in keys if keys.count(key) > 1))
+
+    try:
+        json.loads(data, object_pairs_hook=note)
+    except (ValueError, RecursionError):
+        return None
+    return twice[0] if twice else None
+
+
 def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
     """Line number and value of each line that is not blank; a BadLine stands for what is no JSON."""
     lines = data.split(b"\n")
@@ -50,6 +73,18 @@ def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
         return enumerate([*map(loads, lines)], 1)  # all lines are right, as nearly always
     except JSONDecodeError:
         return _decode_each(lines, torn=not data.endswith(b"\n"))
+
+
+def _count_keys(value: Any) -> int:
+    keys = 0
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        if type(inner) is dict:
+            keys += len(inner)
+            inner = inner.values()
+        waiting += [item for item in inner if type(item) is dict or type(item) is list]
+    return keys
 
 
 def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:

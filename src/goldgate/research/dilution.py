@@ -1,12 +1,14 @@
-"""Gates that pass only because of what was added: runs of no query, or one run with most of the claims."""
+"""Gates that pass only because of what was added: runs of no query, or many claims in a few runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from math import fsum
 
 from goldgate.core.gate import GateResult, Verdict, check_gates
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Metrics
 from goldgate.research.finding import Finding
 from goldgate.research.run import RunFacts
 
@@ -31,25 +33,22 @@ def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResu
     ]
 
 
-def note_one_run(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
-    """A gate that one run decides: it holds most of the claims or steps, and without it the gate would fail."""
+def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """A gate that passes over all claims or steps, and would not if every run counted the same."""
     for gate in results:
-        if gate.metric not in _SUMS or gate.verdict is not Verdict.PASS or not isinstance(gate.measured, Rate):
+        if gate.metric not in _SUMS or gate.verdict is not Verdict.PASS:
             continue
         part, whole, words = _SUMS[gate.metric]
-        total = gate.measured
-        for run in runs:
-            of_run = getattr(run, whole)
-            if of_run * 2 <= total.denominator:
-                continue
-            hits = 0 if part == "covered" and run.broken is not None else getattr(run, part)
-            rest = Rate(total.numerator - hits, total.denominator - of_run)
-            if (
-                rest.denominator
-                and check_gates({gate.metric: gate.gate}, {gate.metric: rest})[0].verdict is Verdict.FAIL
-            ):
-                message = (
-                    f"this run has {of_run} of {total.denominator} {words}; without it {gate.metric} would be "
-                    f"{rest.numerator}/{rest.denominator}, and fail"
-                )
-                yield Finding("one_run_decides", "warning", run.name, None, "", message)
+        shares = [
+            0.0 if part == "covered" and run.broken is not None else getattr(run, part) / of_run
+            for run in runs
+            if (of_run := getattr(run, whole))
+        ]
+        mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)
+        least = max((bound for bound in (gate.gate.min, gate.gate.equals) if bound is not None), default=Decimal(0))
+        if mean < least:
+            message = (
+                f"{gate.metric} is {gate.measured} over all {words}, and {mean} on average over runs: "
+                "a few runs with many of them carry the gate"
+            )
+            yield Finding("uneven_runs", "warning", "", None, f"/metrics/main/{gate.metric}", message)

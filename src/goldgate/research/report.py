@@ -19,7 +19,7 @@ from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol, ResearchSettings
 from goldgate.research.collect import Collected, trials, trials_of
 from goldgate.research.corpus import Corpus
-from goldgate.research.dilution import not_by_strangers, note_one_run
+from goldgate.research.dilution import not_by_strangers, note_uneven_runs
 from goldgate.research.evidence import FAILURES
 from goldgate.research.finding import Finding, cut
 from goldgate.research.fold import FOLDING
@@ -45,9 +45,9 @@ class Origin(NamedTuple):
 
 # What the levels leave open, said where the records are counted.
 UNANCHORED = (
-    "No corpus was given: chain shows that a quote is in a source which the run itself stored, not that this source "
-    "is one of yours. With --corpus, or artifact_hashes in the golden queries, records that reach your sources are "
-    "anchored."
+    "No corpus was given: verbatim and chain show that a quote is in a text which the run itself stored, not that it "
+    "is from one of your sources. With --corpus, or artifact_hashes in the golden queries, records that reach your "
+    "sources are anchored."
 )
 
 
@@ -64,7 +64,7 @@ def judge(collected: Collected, golden: Golden, origin: Origin) -> Evaluation:
     protocol = origin.plan.protocol
     gates = not_by_strangers(check_gates(protocol.gates, metrics), of_queries)
     gates = [_not_with_torn_logs(gate, tally) for gate in gates]
-    collected.findings += [*note_one_run(gates, collected.runs), *_alarms(metrics)]
+    collected.findings += [*note_uneven_runs(gates, collected.runs), *_alarms(metrics)]
     balance = conservation(collected, golden, origin.directories)
     report: dict[str, Any] = {
         "format_version": FORMAT_VERSION,

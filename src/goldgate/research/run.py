@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from goldgate.research.claims import check_claims
 from goldgate.research.content import Content, Material, content_of, fingerprints
 from goldgate.research.contracts import ResearchOutput
-from goldgate.research.decode import decode
+from goldgate.research.decode import decode, repeated_key
 from goldgate.research.evidence import Demands
 from goldgate.research.finding import Finding, Findings
 from goldgate.research.fits import fits, problems
@@ -201,6 +201,8 @@ class _Judge:
         except ValueError as reason:
             self._break("output_unreadable", str(reason))
             return None
+        if type(value) is dict and (twice := repeated_key(data, value)) is not None:
+            self._break("repeated_key", f"the key {twice!r} stands twice: nobody can say which of the two holds")
         if _output_fits(value):
             return value  # type: ignore[no-any-return]
         whole = True

@@ -31,10 +31,18 @@ def is_blank(text: str) -> bool:
 
 def says_something(value: object) -> bool:
     """Whether an identifier says where something comes from."""
-    return type(value) is str and (_DIGIT.search(value) is not None or _identifies(value))
+    if type(value) is not str:
+        return False
+    if _DIGIT.search(value) is not None:
+        return True
+    return _known(value) if len(value) <= _LONGEST_WORD else _identifies(value)  # only short ones are remembered
 
 
 @lru_cache(maxsize=4096)
+def _known(value: str) -> bool:
+    return _identifies(value)
+
+
 def _identifies(value: str) -> bool:
     seen = "".join(filter(str.isalnum, value.translate(_INVISIBLE)))
     if len(seen) > _LONGEST_WORD:

@@ -66,6 +66,14 @@ def chunks_that_refute_are_larger_than_is_read(outputs: Path) -> None:
         os.truncate(outputs / name / "chunks.jsonl", 100_000_000)
 
 
+@cheat("repeated_key")
+def a_second_list_of_claims_stands_behind_the_first(outputs: Path) -> None:
+    """Of a key that stands twice, most readers keep the last."""
+    for name in FAILING:
+        path = outputs / name / "research_output.json"
+        path.write_text(path.read_text().rstrip()[:-1] + ', "claims": [], "stop_reason": "NO_EVIDENCE"}')
+
+
 @cheat("contradiction")
 def claims_are_taken_out_of_outputs(outputs: Path) -> None:
     for name in FAILING:

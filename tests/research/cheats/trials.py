@@ -81,6 +81,17 @@ def clones_with_one_step_more(outputs: Path) -> None:
                     stream.write(json.dumps(record) + "\n")
 
 
+@cheat("alike_runs")
+def clones_with_one_record_and_one_candidate_more(outputs: Path) -> None:
+    for number in range(4):
+        run = clone(outputs / "run_a2", f"clone{number}")
+        value = output(run)
+        value["evidence"].append({**value["evidence"][0], "evidence_id": f"more-{number}"})
+        value["claims"].append({**value["claims"][0], "claim_id": "more", "status": "candidate"})
+        value["claims"][-1]["statement"] += " again" * number
+        save(run, value)
+
+
 @cheat("too_few_trials")
 def different_runs_of_the_easy_queries(outputs: Path) -> None:
     words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
