@@ -326,6 +326,9 @@ def test_where_log_and_output_contradict_each_other_the_worse_counts(tmp_path: P
         (', "more": {"a": 1, "b": {"a": 1}, "c": "\\"a\\": 1"}', False),
         (', "more": [{"a": 1, "a" :2}]', True),
         (', "more": "\\":\\":"', False),
+        (', "more": "\\u003a\\u003A"', False),
+        (', "more": "\\u003a", "more": 1', True),
+        (', "more": {"a": "\\u003A:", "a": 1}', True),
     ],
 )
 def test_a_key_that_stands_twice_breaks_the_run(tmp_path: Path, added: str, is_broken: bool) -> None:

@@ -8,7 +8,7 @@ _LOWER = bytes(code + 32 if 65 <= code <= 90 else code for code in range(256))
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 _SIGNS_AND_DIGITS = bytes(code for code in range(128) if not chr(code).isalpha())
 _BEYOND_ASCII = bytes(range(128, 256))
-_COUNTED = (b"k", b"w", b"y", b"g", b"1")  # rare ones are counted fast
+_COUNTED = (b"k", b"w", b"g")  # rare ones are counted fast
 
 
 def letters(text: str) -> bytes:
