@@ -156,6 +156,17 @@ def test_many_sparse_artifacts_are_not_read(outputs: Path) -> None:
     assert files.bytes_read <= 100_000_000
 
 
+def test_large_artifacts_do_not_keep_the_log_from_being_read(outputs: Path) -> None:
+    out = output(claims=[claim(f"k{k}", ()) for k in range(5)])
+    run = write_run(outputs, out=out)
+    (run / "artifacts").mkdir()
+    os.truncate(_touched(run / "artifacts" / "x"), 1_000_000)
+    evaluation = judged(outputs.parent, "research: {max_run_megabytes: 0.5}")
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert counts(evaluation, "evidence_coverage_rate") == (0, 5)
+    assert counts(evaluation, "manifest_integrity") == (2, 2)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_limit_on_all_runs_together(outputs: Path, workers: int) -> None:
     for number in range(3):

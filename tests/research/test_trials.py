@@ -179,9 +179,9 @@ def test_runs_of_no_query_cannot_carry_a_gate(tmp_path: Path) -> None:
 
 def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
     write_golden(tmp_path)
-    claims = [{**claim(f"k{k}"), "statement": f"See evidence no. {k}!"} for k in range(10)]
+    claims = [{**claim(f"k{k}"), "statement": f"See evidence no. {k}!"} for k in range(20)]
     write_run(tmp_path / "outputs", out=output(claims=claims))
-    assert "10 of 10 verified claims" in finding(judged(tmp_path), "repeated_statement")["message"]
+    assert "20 of 20 verified claims" in finding(judged(tmp_path), "repeated_statement")["message"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from goldgate.research.letters import letters
 from goldgate.research.log import Log, normal_status
 from goldgate.research.run_files import OUTPUT
 
-MANY = 8  # records or claims; fewer are no sign of anything
+MANY = 8  # records; fewer are no sign of anything
+_MANY_CLAIMS = 16
 _UNREADABLE = "unreadable"
 
 
@@ -169,11 +170,11 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: Findings) -> None
         if cited >= MANY and cited * 4 >= records * 3:
             message = f"one claim ({claim.status}) cites {cited} of {records} evidence records"
             findings.add("claim_cites_all", "warning", OUTPUT, message, "/claims")
-    if claims.verified < MANY:
+    if claims.verified < _MANY_CLAIMS:
         return
     stated = [claim.statement for claim in claims.read if claim.status == "verified"]
     count = max(Counter(map(letters, stated)).values(), default=0)  # numbers do not tell statements apart
-    if count >= MANY and count * 2 > claims.verified:
+    if count >= _MANY_CLAIMS and count * 2 > claims.verified:
         message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
         findings.add("repeated_statement", "warning", OUTPUT, message, "/claims")
 

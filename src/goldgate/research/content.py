@@ -70,7 +70,8 @@ def fingerprints(run: Material) -> tuple[bytes, bytes]:
     verified = run.verified
     answer = _short((run.head[:2], len(verified), sketch("".join([claim.statement for claim in verified]))))
     texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
-    texts += [quote for record in run.output.get("evidence") or () if type(quote := _quote(record)) is str]
+    ledger = [record for record in run.output.get("evidence") or () if type(record) is dict]
+    texts += [quote for record in ledger if type(quote := record.get("quote")) is str]
     texts += [manifest["retrieval_query"] for manifest in run.manifests]
     whole = _short((answer, run.head, len(run.manifests), sketch("".join(texts))))
     return answer if verified else whole, whole
@@ -98,10 +99,6 @@ def _filed(output: dict[str, Any], sources: Sources, required: frozenset[str]) -
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is str:
             yield identity, _BETWEEN.join((_quoted(record, sources), identity if identity in required else ""))
-
-
-def _quote(record: Any) -> Any:
-    return record.get("quote") if type(record) is dict else None
 
 
 def _quoted(record: dict[str, Any], sources: Sources) -> str:

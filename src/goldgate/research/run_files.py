@@ -12,7 +12,9 @@ from typing import NamedTuple
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
 ARTIFACTS = "artifacts"
-RUN_FILES = frozenset({OUTPUT, EVENTS, CHUNKS, MANIFESTS, MANIFEST_LINES, ARTIFACTS})
+# In the order of reading: large sources must not use up the limit of a run before its log was read.
+_ORDER = (OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS)
+RUN_FILES = frozenset(_ORDER)
 
 _BOM = b"\xef\xbb\xbf"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -95,7 +97,10 @@ class _Reader:
             return files
         if RUN_FILES.isdisjoint(entries):
             return None
-        for name in sorted(entries):
+        strays = sorted(entries.keys() - RUN_FILES)
+        for name in (*_ORDER, *strays):
+            if name not in entries:
+                continue
             entry = entries[name]
             if name == OUTPUT:
                 files.output = self._content(entry, name)
