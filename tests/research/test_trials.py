@@ -143,6 +143,19 @@ def test_abstentions_differ_by_what_they_recorded(tmp_path: Path) -> None:
     assert [run["run"] for run in evaluation.report["runs"]] == ["a", "b"]  # c is a, but for its time
 
 
+def test_a_run_that_failed_does_not_vanish_as_a_copy_of_one_that_did_not(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    log = [event(step, "b") for step in (1, 2, 3)]  # and no manifest of step 3
+    write_run(tmp_path / "outputs", "b", output("b"), events=log)
+    torn = write_run(tmp_path / "outputs", "c", output("c"))
+    with (torn / "events.jsonl").open("a") as stream:
+        stream.write('{"run_id": "c", "st')
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "manifest_integrity") == (6, 8)
+    assert "cloned_run" not in codes(evaluation)
+
+
 def test_a_broken_run_is_never_merged(tmp_path: Path) -> None:
     write_golden(tmp_path)
     for name in ("a", "b"):

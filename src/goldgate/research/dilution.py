@@ -1,4 +1,4 @@
-"""Gates that pass only because of what was added: runs of no query, or many claims in a few runs."""
+"""Gates that pass only because of what was added, runs of no query or many claims in a few runs, or left out."""
 
 from __future__ import annotations
 
@@ -31,6 +31,19 @@ def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResu
         else result
         for result, only in zip(results, alone, strict=True)
     ]
+
+
+def note_nothing_stored(runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """Runs that store no text, among others that do: what is not stored cannot be refuted."""
+    checked = [run for run in runs if run.broken is None and run.structural + run.verbatim + run.chain + run.anchored]
+    bare = [run for run in checked if not run.verbatim + run.chain + run.anchored]
+    if bare and len(bare) < len(checked):
+        message = (
+            f"{len(bare)} of {len(checked)} runs with evidence store none of its text, {bare[0].name} among them: "
+            f"{sum(run.structural for run in bare)} record(s) were checked for their form only "
+            "(require_verbatim makes them fail)"
+        )
+        yield Finding("nothing_stored", "warning", "", None, "/evidence/levels", message)
 
 
 def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:

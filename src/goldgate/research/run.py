@@ -150,7 +150,16 @@ class _Judge:
         suspect = fingerprint = b""
         content = Content(b"", b"")
         if output is not None and self.broken is None:
-            head = (match_key(objective or ""), stop_reason, claims.verified, claims.covered, len(ledger), len(found))
+            torn = log is not None and log.torn
+            # With the counts that gates are about: a run that failed must not vanish as a copy of one that did not.
+            head: tuple[object, ...] = (
+                match_key(objective or ""),
+                stop_reason,
+                claims.verified,
+                claims.covered,
+                claims.candidate,
+            )
+            head += (len(ledger), len(found), uncited, steps.total, steps.with_manifest, torn)
             material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
             suspect, fingerprint = fingerprints(material)
             content = content_of(material) if self.with_content else content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,14 @@ def spans_over_blanks(outputs: Path) -> None:
         {"quote": None, "span": {"start": 0, "end": 3}, "chunk_id": "c1", "provenance": {"source_id": "s"}},
         " \u2800\u3164 x",
     )
+
+
+@cheat("nothing_stored")
+def the_text_that_refutes_is_taken_away(outputs: Path) -> None:
+    """Only the claim that cites nothing, and the queries without a run, are still seen: see require_verbatim."""
+    for name in FAILING:
+        (outputs / name / "chunks.jsonl").unlink()
+        shutil.rmtree(outputs / name / "artifacts", ignore_errors=True)
 
 
 @cheat("provenance_missing")
