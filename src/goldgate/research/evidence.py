@@ -110,8 +110,9 @@ def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checke
             there = sources.may_search(len(text)) and quote in text
         if not there and (wrong := _not_there(quote, start, end, chunk, sources)) is not None:
             return wrong
-    elif not sources.tells(chunk, start, end):
-        return Checked(None, "blank_quote", "there is no letter or digit at the span")
+    elif not (told := sources.tells(chunk, start, end)):
+        blank = Checked(None, "blank_quote", "there is no letter or digit at the span")
+        return _TOO_MUCH if told is None else blank
     return _chain(_VERBATIM, provenance, chunk, sources)
 
 

@@ -101,9 +101,9 @@ class Sources:
             return self.folded(chunk)
         return self._fold(chunk["text"][start:end]) if self.may_search((end - start) * FOLD_COST) else None
 
-    def tells(self, chunk: Chunk, start: int, end: int) -> bool:
-        """Whether there is a letter or a digit at the span; not if there was too much to look through."""
-        return self.may_search(end - start) and telling(chunk["text"][start:end])
+    def tells(self, chunk: Chunk, start: int, end: int) -> bool | None:
+        """Whether there is a letter or a digit at the span; None if there was too much to look through in this run."""
+        return telling(chunk["text"][start:end]) if self.may_search(end - start) else None
 
     def joined(self) -> Joined:
         """All chunks as one folded text."""
