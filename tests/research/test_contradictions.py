@@ -91,12 +91,24 @@ def test_a_log_under_another_runs_name_is_still_this_runs_log(tmp_path: Path) ->
     assert counts(evaluation, "evidence_coverage_rate") == (0, 1)
 
 
-def test_an_objective_that_only_one_of_them_shares_with_a_query_decides(tmp_path: Path) -> None:
-    write_golden(tmp_path, query(), query("Other?", ("x",)))
-    write_run(tmp_path / "outputs", "a", output("a", objective="Not asked"), events=[event(1, "a", objective="Other?")])
+def test_an_objective_that_only_the_output_shares_with_a_query_decides(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"), events=[event(1, "a", objective="Not asked"), event(2, "a")])
     evaluation = judged(tmp_path)
-    assert run_entry(evaluation, "a")["query"] == 1
+    assert counts(evaluation, "golden_recall") == (1, 1)
     assert "contradiction" in codes(evaluation)
+
+
+@pytest.mark.parametrize("first", [[], ["Not asked"]])
+def test_an_objective_that_only_the_log_shares_with_a_query_is_a_failed_trial(tmp_path: Path, first: list[str]) -> None:
+    """One line in a log must not turn a run of no query into one that answers it."""
+    write_golden(tmp_path, query())
+    log = [event(1, "a", objective=objective) for objective in (*first, "When did the harbour freeze?")]
+    write_run(tmp_path / "outputs", "a", output("a", objective="Not asked"), events=[*log, event(2, "a")])
+    evaluation = judged(tmp_path)
+    assert run_entry(evaluation, "a")["query"] == 0
+    assert broken(evaluation) == {"a": "conflicting_objective"}
+    assert counts(evaluation, "golden_recall") == (0, 1)
 
 
 def test_two_golden_objectives_break_a_run(tmp_path: Path) -> None:

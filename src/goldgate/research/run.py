@@ -21,6 +21,7 @@ from goldgate.research.steps import count_steps
 from goldgate.research.suspicion import ABSTAINED, Outcome, note_suspicions
 
 NO_QUERY = -1
+_NO_CONTENT = Content(b"", b"")
 
 _output_fits = fits(ResearchOutput)
 
@@ -147,19 +148,13 @@ class _Judge:
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
         note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        torn = log is not None and log.torn
         suspect = fingerprint = b""
-        content = Content(b"", b"")
+        content = _NO_CONTENT
         if output is not None and self.broken is None:
-            torn = log is not None and log.torn
             # With the counts that gates are about: a run that failed must not vanish as a copy of one that did not.
-            head: tuple[object, ...] = (
-                match_key(objective or ""),
-                stop_reason,
-                claims.verified,
-                claims.covered,
-                claims.candidate,
-            )
-            head += (len(ledger), len(found), uncited, steps.total, steps.with_manifest, torn)
+            counts = (claims.verified, claims.covered, claims.candidate, len(ledger), len(found), uncited)
+            head = (match_key(objective or ""), stop_reason, *counts, steps.total, steps.with_manifest, torn)
             material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
             suspect, fingerprint = fingerprints(material)
             content = content_of(material) if self.with_content else content
@@ -189,7 +184,7 @@ class _Judge:
             with_manifest=steps.with_manifest,
             unlogged=steps.unlogged,
             orphans=steps.orphans,
-            torn=log is not None and log.torn,
+            torn=torn,
             files=files.read,
             bytes_read=files.bytes_read,
             digest=files.digest,
@@ -238,18 +233,27 @@ class _Judge:
         return kept
 
     def _task(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, int]:
-        """The objective and its query. A log that names another query breaks the run: nobody can say which it was."""
+        """The objective and its query, which a run without an output has from its log.
+
+        A log that names another golden query than the output, or one where the output names none, breaks the run.
+        """
         stated = output["objective"] if output is not None else None
         logged = [*log.objectives] if log is not None else []
         first = logged[0] if logged else None
+        mine = self._query(stated)
         if stated is not None and first is not None and match_key(stated) != match_key(first):
             message = f"the output says {stated!r}, the log {first!r}"
             self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
-            if NO_QUERY not in (mine := self._query(stated), other := self._query(first)) and mine != other:
+        if mine != NO_QUERY:
+            if self._query(first) not in (mine, NO_QUERY):
                 self._break("conflicting_objective", "output and log name two different golden queries", "/objective")
-        for objective in (stated, *logged):  # a line about something else does not take a run away from its query
+            return stated, mine
+        for objective in logged:
             number = self._query(objective)
             if number != NO_QUERY:
+                if stated is not None:
+                    words = "the log names a golden query, and the output another objective"
+                    self._break("conflicting_objective", words, "/objective")
                 return objective, number
         return stated or first, NO_QUERY
 
