@@ -35,10 +35,11 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.api ## measure speed and memory
+bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are read
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/research.py
+	$(BIN)/python benchmarks/reading.py
 
 fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"

@@ -3,6 +3,7 @@
 The texts are the corpus of `tests/responses`, answers made from it at random (the seed is fixed), and each of these
 damaged: cut at every character, and with every single mark of structure taken out. No clock, and the same figures every
 time. `--responses FILE.jsonl` takes other responses instead (objects with `response`), for which no reading is known.
+`--time` measures instead how long both take for the corpus and for hostile texts: trust the ratios.
 
 json_repair finds no answer in prose by itself, so it is given the text from its first bracket and the whole text, and
 the better of the two counts. Empty strings that it puts in place of missing values are not held against it.
@@ -15,6 +16,7 @@ import json
 import random
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -63,7 +65,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--responses", type=Path, action="append", help="JSONL with `response`, instead of the corpus")
     parser.add_argument("--most", type=int, default=MOST, help=f"answers to damage; more are sampled (default {MOST})")
+    parser.add_argument("--time", action="store_true", help="measure how long both readers take, and nothing else")
     arguments = parser.parse_args()
+    if arguments.time:
+        print_times()
+        return
     if arguments.responses:
         for path in arguments.responses:
             texts = [json.loads(line)["response"] for line in path.read_text(encoding="utf-8").splitlines()]
@@ -208,6 +214,43 @@ def removal_rows(answers: Iterable[str]) -> list[Row]:
         for key, what in (("units", "units lost"), ("texts", "texts with invented units"))
         for group in ("all marks", *_KINDS.values(), "brackets and braces")
     ]
+
+
+# How long it takes.
+
+# Pieces that are repeated: what a reader that goes back, or one that recurses, takes longest for.
+HOSTILE = {'{"': (4_000, 8_000), "[": (1_000, 100_000), "[{": (10_000, 100_000), '{"a":': (10_000, 100_000)}
+
+
+def print_times() -> None:
+    """The mean for a response of the corpus, and the time for each hostile text; one run each, an error by its name."""
+    texts = [case.response for case in load_corpus()]
+    print(f"\n{'':34}{'ours':>24}{'json_repair':>24}")
+    means = []
+    for reader in (ours, _their_value):
+        _seconds(reader, texts)  # warm
+        means.append(f"{_seconds(reader, texts)[0] / len(texts) * 1e6:.0f} µs")
+    print(f"{'a response of the corpus, mean':34}{means[0]:>24}{means[1]:>24}")
+    for piece, lengths in HOSTILE.items():
+        for times in lengths:
+            taken = (_seconds(reader, [piece * times]) for reader in (ours, _their_value))
+            shown = [f"{took:.3f} s{raised}" for took, raised in taken]
+            print(f"{f'{piece} x {times:,}':34}{shown[0]:>24}{shown[1]:>24}")
+
+
+def _their_value(text: str) -> list[Any]:
+    return [json_repair.loads(text)]
+
+
+def _seconds(reader: Reader, texts: Iterable[str]) -> tuple[float, str]:
+    """How long a reader takes for the texts, and what it raised, if anything."""
+    began, raised = time.perf_counter(), ""
+    for text in texts:
+        try:
+            reader(text)
+        except (ValueError, RecursionError) as problem:
+            raised = f" {type(problem).__name__}"
+    return time.perf_counter() - began, raised
 
 
 _KINDS = {'"': "quotation marks", ",": "commas", ":": "colons"}

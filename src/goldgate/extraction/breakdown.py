@@ -54,6 +54,7 @@ def reading(tally: Tally) -> dict[str, Any]:
             for violation in Violation
             if counts[f"violation.{violation}"]
         },
+        "values": {"distinct": counts["hallucination_values"], "units": counts["hallucination_units"]},
     }
 
 

@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Metrics, Rate, Ratio
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
 from goldgate.extraction.event import EventList, Events, Found, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.form import form_of
 from goldgate.extraction.hints import count_hints
-from goldgate.extraction.match import compare, relaxed_rule
+from goldgate.extraction.match import compare
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule
 from goldgate.extraction.measures.thought import ThoughtChecker
 from goldgate.extraction.mistakes import name_mistakes
 from goldgate.extraction.normalize import Haystack
 from goldgate.extraction.records import parse_gold
+from goldgate.extraction.relaxed_rule import relaxed_rule
 from goldgate.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.extraction.sample import Facts, Gold, Sample
 from goldgate.extraction.sample_record import sample_record
@@ -73,7 +74,7 @@ class Scorer:
         """Add a sample's counts to a tally, in place."""
         for measure in self.measures:
             measure.count(facts, tally)
-        for mistake, _, predicted in facts.mistakes:
+        for mistake, _, predicted, _ in facts.mistakes:
             tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
         count_hints(facts, self.form, tally)
 
@@ -162,7 +163,7 @@ def known_rates(protocol: Protocol) -> frozenset[str]:
     """Those of them that are rates, from 0 to 1."""
     empty = Tally()
     metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
-    return frozenset(name for name, metric in metrics if isinstance(metric, Rate))
+    return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
 
 
 def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:

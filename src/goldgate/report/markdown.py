@@ -25,6 +25,7 @@ def render_markdown(report: dict[str, Any]) -> str:
         "## Scores",
         _rates(shown.scores(report).items()),
         *(block for group in shown.groups(report) for block in _group(group)),
+        *_stands_out(report),
         "## Errors by name",
         _table(("error", "FP", "FN"), [(code(name), str(fp), str(fn)) for name, fp, fn in shown.mistakes(report)]),
         "## How answers were read",
@@ -83,6 +84,11 @@ def _group(group: shown.Group) -> list[str]:
 def _hints(report: dict[str, Any]) -> list[str]:
     found = [f"- {markdown(what)}: {code(setting, in_table=False)}" for what, setting in shown.hints(report)]
     return ["## Hints", "They change no number.", "\n".join(found)] if found else []
+
+
+def _stands_out(report: dict[str, Any]) -> list[str]:
+    found = shown.stands_out(report)
+    return ["## What stands out", "\n".join(f"- {markdown(message)}" for message in found)] if found else []
 
 
 def _breakdown(report: dict[str, Any]) -> list[str]:

@@ -28,6 +28,7 @@ def render_text(report: dict[str, Any]) -> str:
         _generation(report),
         _stacked("Scores", shown.scores(report).items()),
         *(_group(group) for group in shown.groups(report)),
+        _stands_out(report),
         _mistakes(report),
         _reading(report),
         _hints(report),
@@ -109,6 +110,14 @@ def _group(group: shown.Group) -> list[str]:
     rows = [(name, metric.value, metric.reason or metric.counts) for name, metric in group.metrics.items()]
     values = max(len(row[1]) for row in rows)
     return [group.title, *table([(name, value.rjust(values), counts) for name, value, counts in rows], 3)]
+
+
+def _stands_out(report: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for message in shown.stands_out(report):
+        first, *others = _wrapped(visible(message).split(" "), " ", _INDENT * 2)
+        lines += [f"{_INDENT}- {first.lstrip(' ')}", *others]
+    return ["What stands out", *lines] if lines else []
 
 
 def _mistakes(report: dict[str, Any]) -> list[str]:

@@ -344,3 +344,20 @@ def test_half_a_surrogate_pair_in_a_sound_part_becomes_the_replacement_character
 @pytest.mark.parametrize("opening", ["[", '{"a":', "｛"], ids=["list", "object", "full-width"])
 def test_deep_nesting_is_survived(opening: str, depth: int) -> None:
     assert parse_response(opening * depth).status == "error"
+
+
+@pytest.mark.parametrize("depth", [100, 330, 500, 990, 1_030, 20_000])
+@pytest.mark.parametrize(
+    ("opening", "inside", "closing"),
+    [
+        pytest.param("[", "", "]", id="lists"),
+        pytest.param('{"events": [', ONE_A, "]}", id="events-in-events"),
+        pytest.param('{"name": "f", "arguments": ', ONE_A, "}", id="calls-in-calls"),
+        pytest.param("[", f"{ONE_A},", "]", id="lists-in-need-of-repair"),
+        pytest.param('[{"a": ', ONE_A, "}]", id="lists-of-objects"),
+    ],
+)
+def test_deep_nesting_that_is_closed_is_survived(opening: str, inside: str, closing: str, depth: int) -> None:
+    deep = opening * depth + inside + closing * depth
+    for text in (deep, f"So: {deep} and {ONE_B}", f"{ONE_B}\n{deep}"):
+        assert parse_response(text).status in ("raw", "repaired", "error")

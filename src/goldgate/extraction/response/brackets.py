@@ -10,6 +10,22 @@ from typing import Any, NamedTuple
 
 from goldgate.extraction.response.quoted import KEY_AHEAD, QUOTES
 
+# Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
+STRUCTURE = {
+    **{c: c for c in "{}[],:"},
+    "｛": "{",
+    "｝": "}",
+    "［": "[",
+    "］": "]",
+    "【": "[",
+    "】": "]",
+    "，": ",",
+    "、": ",",
+    "：": ":",
+    ";": ",",
+    "；": ",",
+}
+
 
 class Open:
     """A container whose closing bracket has not come yet."""

@@ -42,6 +42,8 @@ class Choice:
 _ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 _FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
+_SEPARATOR = re.compile(r"[\s,，;；]*")
+_MOST_PLACES = 1_000
 _NEAR = 40  # characters before an empty list that are looked at
 
 
@@ -50,18 +52,21 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     choice = Choice(None, [])
     templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
-    rest = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
-    answers = [c for c in _with_remains(rest) if c.complete and _reads_as_events(c, form)]
+    kept = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
+    rest = _with_remains(kept)
+    answers = [c for c in rest if c.complete and _reads_as_events(c, form)]
     if any(not c.code for c in answers):
         _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
         answers = [c for c in answers if not c.code]
     if not answers:
         blank = [c for c in templates if c.complete and is_blank(c.value, form)]
         _fall_back(text, sorted([*rest, *blank], key=lambda c: c.start), choice, form)
+        if choice.answer in blank:
+            choice.left_out.remove(LeftOut(choice.answer.start, choice.answer.end, Reason.TEMPLATE))
         return choice
     answers, turn = _before_next_turn(text, answers, rest, choice)
     group = _last_group(text, answers, choice, form)
-    answer = choice.answer = _joined(group)
+    answer = choice.answer = _joined(group, form)
     cut = [c for c in rest if not c.complete and not c.code and c.start < turn and not _is_within(c, answer)]
     cut = [c for c in cut if _looks_like_an_answer(text, c, form)]
     if cut:
@@ -69,6 +74,18 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
         answer.places = [*answer.places, *((Step.DROPPED_TRUNCATED_VALUE, c.start) for c in cut)]
     choice.left_out.sort()
     return choice
+
+
+def weight(value: Any) -> int:
+    """How much a value says: the strings and numbers in it."""
+    said, rest = 0, [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, (dict, list)):
+            rest += part.values() if isinstance(part, dict) else part
+        else:
+            said += part not in (None, "")
+    return said
 
 
 def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
@@ -82,23 +99,23 @@ def _reads_as_events(candidate: Candidate, form: Form) -> bool:
 def _with_remains(found: list[Candidate]) -> list[Candidate]:
     """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
     merged: list[Candidate] = []
+    events: list[Any] = []  # those of the last one, once something was added to it
     for candidate in found:
         before = merged[-1] if merged else None
-        if candidate.continues and before is not None and before.decoded and candidate.decoded:
-            parts = [_exact(before), _exact(candidate)]
-            events = [event for part in parts for event in (part if isinstance(part, list) else [part])]
-            merged[-1] = replace(
-                before,
-                end=candidate.end,
-                value=events,
-                exact=events,
-                source=None,
-                complete=True,
-                places=[*before.places, *candidate.places],
-            )
-        else:
+        if before is None or not (candidate.continues and before.decoded and candidate.decoded):
             merged.append(candidate)
+            continue
+        if before.value is not events:
+            events = _as_list(_exact(before))
+            merged[-1] = before = replace(before, value=events, exact=events, source=None, complete=True)
+        events += _as_list(_exact(candidate))
+        before.end = candidate.end
+        before.places = [*before.places, *candidate.places] if len(before.places) < _MOST_PLACES else before.places
     return merged
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list) else [value]
 
 
 def _before_next_turn(
@@ -124,12 +141,17 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
         answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
     group: list[Candidate] = []
     known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
+    said_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
     for candidate in answers:
+        said_replaced = said_replaced or says_replaced(text, end, candidate.start)
+        end = candidate.end
         if not group:
-            group = [candidate]
-        elif form.is_answer(candidate.value) or says_replaced(text, group[-1].end, candidate.start):
+            group, said_replaced = [candidate], False
+        elif form.flat and _goes_on(text, group[-1], candidate):
+            group.append(candidate)
+        elif form.is_answer(candidate.value) or said_replaced:
             _leave_out(choice, group, Reason.REPLACED)
-            group, known = [candidate], None
+            group, known, said_replaced = [candidate], None, False
         elif not form.is_answer(group[0].value):
             group.append(candidate)
         else:
@@ -162,11 +184,20 @@ def _identity(value: Any) -> bytes:
     """Equal for equal values."""
     try:
         return orjson.dumps(value, default=lambda number: number.text, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # orjson follows no more than 254 levels
-        return repr(value).encode(errors="surrogatepass")
+    except TypeError:  # orjson writes no more than 254 levels: so deep, no two are looked at
+        return str(id(value)).encode()
 
 
-def _joined(group: list[Candidate]) -> Candidate:
+def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
+    """Whether a flat object is more of the one before: nothing but a comma between them, and no role twice."""
+    if not isinstance(before.value, dict) or not isinstance(candidate.value, dict):
+        return False
+    return _SEPARATOR.fullmatch(text, before.end, candidate.start) is not None and not (
+        before.value.keys() & candidate.value.keys()
+    )
+
+
+def _joined(group: list[Candidate], form: Form) -> Candidate:
     """The parts of an answer as one; equal ones once."""
     once: dict[bytes, Candidate] = {}
     for part in group:
@@ -180,13 +211,21 @@ def _joined(group: list[Candidate]) -> Candidate:
         first,
         end=max(part.end for part in distinct),
         method=Method.FENCED if any(part.method == Method.FENCED for part in distinct) else first.method,
-        value=[_exact(part) for part in distinct],
+        value=_merged(distinct) if form.flat and form.is_answer(first.value) else [_exact(part) for part in distinct],
         source=None,
         places=[*places, (Step.JOINED_OBJECTS, distinct[1].start)],
     )
 
 
-def _exact(candidate: Candidate) -> object:
+def _merged(parts: list[Candidate]) -> dict[str, Any]:
+    """The parts of a flat answer as one object."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= _exact(part)
+    return merged
+
+
+def _exact(candidate: Candidate) -> Any:
     """The value with numbers as their text: a joined answer has no source to read them from again."""
     if candidate.exact is not None:
         return candidate.exact
@@ -205,6 +244,8 @@ def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
     """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
     if candidate.value is not None and _reads_as_events(candidate, form):
         return True
+    if len(text[candidate.start : candidate.end].strip()) < 2:
+        return False  # a bracket alone says nothing
     first = _FIRST_KEY.match(text, candidate.start, candidate.end)
     name = first.group(1) if first is not None else ""
     if name in form.keys:
@@ -217,8 +258,8 @@ def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) ->
     """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
     cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
     if cut:
-        choice.answer = cut[-1]
-        _leave_out(choice, cut[:-1], Reason.CUT)
+        most = choice.answer = max(cut, key=lambda c: (weight(c.value), c.start))
+        _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
         return
     complete = [c for c in found if c.decoded and c.complete]
     if complete:

@@ -23,8 +23,7 @@ def _not_json(constant: str) -> object:
 
 
 _exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
-# One value at a position, and where it ends. Numbers keep the text they were written in.
-scan_exact = _exact.raw_decode
+scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -44,10 +43,20 @@ def decode_exactly(text: str) -> Decoded | None:
         value = _exact.decode(text)
     except (ValueError, RecursionError):
         return None
-    return None if has_lone_surrogate(text, value) else Decoded(value, None)
+    return None if _has_lone_surrogate(text, value) else Decoded(value, None)
 
 
-def has_lone_surrogate(text: str, value: Any) -> bool:
+def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound."""
+    part = text[start:limit]  # an error counts the lines before it: not those of the whole text each time
+    try:
+        value, length = scan_exact(part)
+    except (ValueError, RecursionError):
+        return None
+    return None if _has_lone_surrogate(part[:length], value) else (value, start + length)
+
+
+def _has_lone_surrogate(text: str, value: Any) -> bool:
     """Whether an escape in the text left half of a surrogate pair in the value: no file can hold it."""
     if _SURROGATE.search(text) is None:
         return False

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.extraction.form import Form
-from goldgate.extraction.response.decode import decode, has_lone_surrogate, scan_exact
-from goldgate.extraction.response.parsed import Method
+from goldgate.extraction.response.decode import decode, scan_sound
+from goldgate.extraction.response.openings import BRACKETS, next_opening
+from goldgate.extraction.response.parsed import Method, Reading
 from goldgate.extraction.response.quoted import KEY_AHEAD, QUOTES
-from goldgate.extraction.response.repair import Reading, read_tolerantly
+from goldgate.extraction.response.repair import read_tolerantly
 from goldgate.extraction.response.step import Step
 from goldgate.extraction.response.unwrap import flattened, unwrapped, unwrapped_string
 
@@ -38,26 +40,10 @@ _CODE = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
 )
-# A bracket that could open an answer: behind it, blanks and comments aside, stands another bracket, a quotation
-# mark, a key with its colon, or its own closing bracket. [1], [#4711], [INST], [text](link), {#fff} are prose.
-_INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
-_REMARKS = r"(?:\s|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]*\n|/\*.{0,400}?\*/)*"
-_OPENING = re.compile(
-    rf"""
-      [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)
-    | [{{｛](?!\s*[{{｛]\s*[^\s{QUOTES}\[\]{{}}])               # {{{{ template }}}} is none
-      {_REMARKS}(?:{_INSIDE}|[}}｝]|[^\W\d][\w./-]{{0,40}}[{QUOTES}]?\s{{0,8}}(?:[:：](?!//)|=>?(?!=))|\Z)
-    | 【\s{{0,8}}[{{｛{QUOTES}]
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_BRACKETS = "[{｛［【"
 _UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
-_SOMETHING = re.compile(r"\S")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
-_BRACKET = re.compile(rf"[{re.escape(_BRACKETS)}]")
 _KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
 _MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
 _MAX_FAILURES = 12
@@ -82,22 +68,26 @@ def candidates(text: str, form: Form) -> list[Candidate]:
     return found
 
 
-def unopened(text: str, form: Form, *, any_object: bool) -> Candidate | None:
-    """An object whose opening bracket is missing, from its first key on.
+def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on, outside all that was found.
 
     It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
     """
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
+    ends = [candidate.end for candidate in found]
     mark = _UNOPENED.search(text)
     while mark is not None:
-        reading = read_tolerantly(text, mark.end(), len(text), unopened=True)
+        start = mark.end()
+        inside = bisect_right(ends, start)
+        if inside < len(found) and found[inside].start <= start:
+            mark = _UNOPENED.search(text, found[inside].end)
+            continue
+        reading = read_tolerantly(text, start, len(text), unopened=True)
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
-            return Candidate(
-                mark.end(), reading.end, Method.EMBEDDED, value, True, None, reading.places, complete=False
-            )
+            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
         mark = _UNOPENED.search(text, reading.end)
     return None
 
@@ -177,7 +167,7 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
-    opening = _next_opening(text, position, limit)
+    opening = next_opening(text, position, limit)
     if opening is not None:
         # Prose after an answer seldom has brackets: one guess saves the slow way.
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
@@ -190,7 +180,7 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
-            opening = _next_opening(text, start + 1, limit)
+            opening = next_opening(text, start + 1, limit)
             continue
         reading = _read_sound(text, start, limit) if failures < _MAX_FAILURES else None
         if reading is None:
@@ -208,11 +198,11 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
         in_remains = in_remains or Step.CUT_AT_ERROR in reading.steps
         position = max(reading.end, start + 1)
         if reading.value is None:
-            while position < limit and text[position] in _BRACKETS and text[position] == text[start]:
+            while position < limit and text[position] in BRACKETS and text[position] == text[start]:
                 position += 1  # a run of brackets is looked at once
         if position >= limit:
             break
-        opening = _next_opening(text, position, limit)
+        opening = next_opening(text, position, limit)
         if opening is not None and "\n\n" in text[position : opening.start()]:
             in_remains = False  # a new paragraph
     if unreadable is not None and unreadable.start >= (found[-1].end if found else 0):
@@ -220,33 +210,19 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
     return found
 
 
-def _next_opening(text: str, position: int, limit: int) -> re.Match[str] | None:
-    """The next bracket that could open an answer."""
-    bracket = _BRACKET.search(text, position, limit)  # from one to the next: far faster than searching for the pattern
-    while bracket is not None:
-        opening = _OPENING.match(text, bracket.start(), limit)
-        if opening is not None:
-            return opening
-        bracket = _BRACKET.search(text, bracket.end(), limit)
-    return None
-
-
 def _goes_on(text: str, position: int, limit: int) -> bool:
     """Whether more that looks like an answer follows, or goes on with the one that ended here."""
     if _KEY_AFTER_COMMA.match(text, position, limit):
         return True
-    return _next_opening(text, position, limit) is not None
+    return next_opening(text, position, limit) is not None
 
 
 def _read_sound(text: str, start: int, limit: int) -> Reading | None:
     """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
-    try:
-        value, end = scan_exact(text, start)
-    except (ValueError, RecursionError):
+    sound = scan_sound(text, start, limit)
+    if sound is None or not sound[0] or _MORE.match(text, sound[1], limit):
         return None
-    if end > limit or not value or _MORE.match(text, end, limit) or has_lone_surrogate(text[start:end], value):
-        return None
-    return Reading(value, end, [], complete=True)
+    return Reading(*sound, [], complete=True)
 
 
 def _unreadable(start: int, reading: Reading, segment: _Segment) -> Candidate:

@@ -62,6 +62,21 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
+class Reading:
+    """What could be read from one opening bracket on."""
+
+    value: Any  # a list, a dict, or None where nothing was complete
+    end: int  # where reading stopped; the caller goes on from here
+    places: list[tuple[Step, int]]
+    complete: bool  # the outermost bracket was closed
+
+    @property
+    def steps(self) -> set[Step]:
+        """What was mended, each name once."""
+        return {step for step, _ in self.places}
+
+
+@dataclass(slots=True)
 class Parsed:
     """An answer as it was read. `value` is the decoded JSON, or None where nothing decoded.
 

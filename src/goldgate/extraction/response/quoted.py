@@ -32,9 +32,10 @@ _PLAIN_VALUE = re.compile(
 )
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
-    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\n]{{1,100}}[{DOUBLE_QUOTES}]"
-    rf"|[{QUOTES[1:]}][^{QUOTES}\n]{{1,100}}[{QUOTES[1:]}])"
+    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]"
+    rf"|[{QUOTES[1:]}][^{QUOTES}\\\n]{{1,100}}[{QUOTES[1:]}])"
 )
+_UNOPENED_KEY = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s?[:：=]"
 _ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
 ITEM_AHEAD = re.compile(rf"{_ITEM}\s*[,\]]")
 KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
@@ -43,10 +44,11 @@ KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
 _AFTER_COMMA = re.compile(
     rf"""\s*(?:
       [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
-    | [^\W\d][\w/-]{{0,40}}[{QUOTES}]?\s?[:：=]              # an unquoted key, or one without its first mark
+    | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
+    | {_UNOPENED_KEY}                                        # a key without its first mark
     | {KEY_AHEAD.pattern}
-    | [{QUOTES}][\w/ -]{{1,40}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
-    | (?:"[^"\n]{{0,100}}|'[^'\n]{{0,100}}|[{QUOTES}][^{QUOTES}\n]{{0,100}})\Z  # a key that breaks off
+    | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
+    | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
     | {_KEY}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key without its colon, or cut off
     | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
     )""",
@@ -73,8 +75,10 @@ _MARKS = {
     "`": re.compile(r"\\.|`", re.DOTALL),
 }
 _MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
+_ENDS_LINE = re.compile(r"[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_COLON = re.compile(r"\s*[:：]")
+_COLON = re.compile(r"\s{0,8}[:：]")
+_COLON_BEFORE_VALUE = re.compile(r"\s{0,8}[:：](?:\s|[\[{\d-]|\Z)")
 _LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
 
 # How many quotation marks inside a string are passed over in search of the one that closes it.
@@ -188,7 +192,7 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             continue
         if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
             return _End(first, first + 1)
-        if _closes(text, at + 1, limit, place):
+        if _closes(text, at + 1, limit, place) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
             if first < 0:
                 return _End(at, at + 1)
             if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
@@ -196,6 +200,10 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             note(Step.UNESCAPED_QUOTES, first)
             return _End(at, at + 1)
         if first < 0:
+            line = _ends_with_line(text, begin, at)
+            if line is not None:
+                note(Step.MISSING_QUOTES, line.at)
+                return line
             missing = _ends_unclosed(text, begin, at, limit, place)
             if missing is not None:
                 if missing.at >= 0:
@@ -229,10 +237,10 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
         return _End(first, first + 1)
     line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
     stop = min(end for end in (first, line, limit) if end >= 0)
-    colon = _COLON.search(text, begin, stop)
+    colon = _COLON_BEFORE_VALUE.search(text, begin, stop) or _COLON.search(text, begin, stop)
     if colon is not None and stop < limit and text[begin : colon.start()].strip():
         note(Step.MISSING_QUOTES, colon.start())
-        return _End(colon.start(), colon.start())  # "role: "r"
+        return _End(colon.start(), colon.start())  # "role: "r", "a:b: "r"
     if first < 0 or first > stop:
         return _End(-1, stop)  # no key has a line break in it
     return _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
@@ -266,9 +274,6 @@ def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> 
     opens = _opens_item(text, at, limit) if place is Place.ITEM else KEY_AHEAD.match(text, at, limit) is not None
     if not opens:
         return None
-    line = _ends_with_line(text, begin, at)
-    if line is not None:
-        return line
     paragraph = _PARAGRAPH.search(text, begin, at)
     if paragraph is not None:
         return _End(-1, paragraph.start())  # it broke off, and a new paragraph begins
@@ -279,11 +284,12 @@ def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> 
 def _opens_item(text: str, at: int, limit: int) -> bool:
     """Whether the mark opens the next string of a list: the one after it is followed by a comma or a bracket."""
     quote = text[at]
-    other = text.find(quote, at + 1, min(limit, at + 200))
+    marks = _MARKS[quote].finditer(text, at + 1, min(limit, at + 200))
+    other = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
     if other < 0 or "\n" in text[at:other]:
         return KEY_AHEAD.match(text, at, limit) is not None
-    following = text[BLANK.match(text, other + 1, limit).end() : limit][:1]  # type: ignore[union-attr]  # as above
-    return following in (",", "]", ":", "，", "］")
+    ahead = BLANK.match(text, other + 1, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
+    return ahead < limit and text[ahead] in ",]:，］"
 
 
 def _structure_before(text: str, begin: int, at: int) -> int | None:

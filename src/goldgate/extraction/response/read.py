@@ -13,12 +13,13 @@ from functools import lru_cache
 import orjson
 
 from goldgate.extraction.form import CANONICAL, Form
-from goldgate.extraction.response.choose import Choice, choose
+from goldgate.extraction.response.choose import Choice, choose, weight
 from goldgate.extraction.response.decode import decode
 from goldgate.extraction.response.locate import Candidate, candidates, unopened
 from goldgate.extraction.response.parsed import LeftOut, Method, Parsed, Place, Status
+from goldgate.extraction.response.step import Step
 from goldgate.extraction.response.template import is_template
-from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, ThoughtState, cut_thoughts
+from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
 
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
@@ -72,7 +73,25 @@ def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, f
         if choice.answer is not None and _has_events(choice.answer, form):
             return _parsed(choice, hidden, cut.thought, cut.state)
         return _parsed(_choice(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
-    return _parsed(_choice(cut.visible, form), cut.visible, cut.thought, cut.state)
+    choice = _choice(cut.visible, form)
+    return _with_tags_as_text(choice, cut, text, form) or _parsed(choice, cut.visible, cut.thought, cut.state)
+
+
+def _with_tags_as_text(choice: Choice, cut: Cut, text: str, form: Form) -> Parsed | None:
+    """The answer read again with the tags inside it as text, if that is no worse: they stand in its strings."""
+    answer = choice.answer
+    if answer is None or not any(answer.start < start and end < answer.end for start, end in cut.spans):
+        return None
+    visible = cut.visible[: answer.start] + text[answer.start : answer.end] + cut.visible[answer.end :]
+    again = _choice(visible, form)
+    if again.answer is None or not again.answer.decoded or not _steps(again.answer) <= _steps(answer):
+        return None
+    outside = [text[start:end] for start, end in cut.spans if not (answer.start < start and end < answer.end)]
+    return _parsed(again, visible, "".join(outside), cut.state if outside else ThoughtState.NONE)
+
+
+def _steps(answer: Candidate) -> set[Step]:
+    return {step for step, _ in answer.places}
 
 
 def _moved_back(parsed: Parsed, by: int) -> Parsed:
@@ -87,12 +106,18 @@ def _moved_back(parsed: Parsed, by: int) -> Parsed:
 
 
 def _choice(text: str, form: Form) -> Choice:
-    choice = choose(text, candidates(text, form), form)
+    located = candidates(text, form)
+    choice = choose(text, located, form)
     answer = choice.answer
-    if answer is None or not (form.is_answer(answer.value) or form.is_event(answer.value)):
-        without_bracket = unopened(text, form, any_object=answer is None or not answer.decoded)
-        if without_bracket is not None and not is_template(without_bracket.value, form):
-            choice.answer = without_bracket
+    reads = answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value))
+    if answer is not None and reads and answer.complete:
+        return choice
+    any_object = answer is None or not answer.decoded
+    found = unopened(text, [c for c in located if c.decoded], form, any_object=any_object)
+    if found is None or is_template(found.value, form):
+        return choice
+    if answer is None or not reads or weight(found.value) > weight(answer.value):
+        choice.answer = found
     return choice
 
 

@@ -14,14 +14,24 @@ full-width punctuation, smart quotes, missing marks, answers that break off. Fou
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
-from goldgate.extraction.response.brackets import Ahead, Open, begins_another, closes_unopened_list, is_stray, key_name
-from goldgate.extraction.response.decode import has_lone_surrogate, scan_exact
+from goldgate.extraction.response.brackets import (
+    STRUCTURE,
+    Ahead,
+    Open,
+    begins_another,
+    closes_unopened_list,
+    is_stray,
+    key_name,
+)
+from goldgate.extraction.response.decode import scan_sound
+from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_words
+from goldgate.extraction.response.openings import opens_answer
+from goldgate.extraction.response.parsed import Reading
 from goldgate.extraction.response.quoted import (
-    BLANK,
+    DOUBLE_QUOTES,
     ITEM_AHEAD,
     KEY_AHEAD,
     QUOTES,
@@ -34,47 +44,10 @@ from goldgate.extraction.response.step import Step
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 
-@dataclass(slots=True)
-class Reading:
-    """What could be read from one opening bracket on."""
-
-    value: Any  # a list, a dict, or None where nothing was complete
-    end: int  # where reading stopped; the caller goes on from here
-    places: list[tuple[Step, int]]
-    complete: bool  # the outermost bracket was closed
-
-    @property
-    def steps(self) -> set[Step]:
-        """What was mended, each name once."""
-        return {step for step, _ in self.places}
-
-
-# Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
-_STRUCTURE = {
-    **{c: c for c in "{}[],:"},
-    "｛": "{",
-    "｝": "}",
-    "［": "[",
-    "］": "]",
-    "【": "[",
-    "】": "]",
-    "，": ",",
-    "、": ",",
-    "：": ":",
-    ";": ",",
-    "；": ",",
-}
-
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 _BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
-# Where reading can go on after something unreadable.
-_LANDMARK = re.compile(
-    rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
-)
-_FARTHEST = 400  # characters that are skipped in search of one
-
+_INDENT = 200  # blanks before prose that are looked at for a line break
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
@@ -101,7 +74,7 @@ class _Reader:
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
         self.after_value = False  # a value is complete: a comma or a closing bracket is due
-        self.after_comma = False
+        self.comma = -1  # where the comma stands that was read last, if nothing came after it
 
     def note(self, step: Step, at: int) -> None:
         if len(self.places) < _MOST_PLACES or step not in self.noted:
@@ -116,10 +89,14 @@ class _Reader:
         while True:
             character = self._next()
             if character is None:
-                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if self._key_is_due_a_value() else None)
-            structure = _STRUCTURE.get(character)
+                dropped = self._key_is_due_a_value() or not self.stack[-1].value
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if dropped else None)
+            structure = STRUCTURE.get(character)
             if structure is not None and structure != character:
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            if self._has_ended(structure):
+                self.note(Step.CLOSED_BRACKETS, self.pos)
+                return Reading(self.stack[0].value, self.pos, self.places, complete=True)
             if structure in ("}", "]"):
                 finished = self._close(structure)
             elif structure == ",":
@@ -132,7 +109,7 @@ class _Reader:
             elif character == ")" and self.stack and isinstance(self.stack[-1].value, list):
                 finished = self._close("]")
             elif self.after_value and structure is None and character not in QUOTES + "\\":
-                finished = self._after_value()
+                finished = None if self._skip_text() else self._find_landmark()
             elif structure == ":" and self._key_is_due_a_value():
                 self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
                 self.pos += 1
@@ -145,34 +122,29 @@ class _Reader:
 
     def _next(self) -> str | None:
         """The next character that is neither blank nor in a comment, or None at the limit."""
-        text, limit = self.text, self.limit
-        pos = self.pos
-        while pos < limit:
-            character = text[pos]
-            if character in " \n\t\r":
-                pos = BLANK.match(text, pos, limit).end()  # type: ignore[union-attr]  # matches nothing at least
-                continue
-            if character in "/#" and (self._is_json_without_doubt() or not (self.stack and self.stack[0].value)):
-                comment = _COMMENT.match(text, pos, limit)
-                if comment is None:
-                    break
-                self.note(Step.COMMENTS, pos)
-                pos = comment.end()
-                continue
-            if character in "\ufeff\u200b" or character.isspace():
-                pos += 1
-                continue
-            if character == "\\" and text[pos + 1 : pos + 2] in ("n", "r", "t"):
-                self.note(Step.LENIENT_SYNTAX, pos)
-                pos += 2
-                continue
-            break
-        self.pos = pos
-        return text[pos] if pos < limit else None
+        comments = self._is_json_without_doubt() or not (self.stack and self.stack[0].value)
+        self.pos = skip_blanks(self.text, self.pos, self.limit, self.note, comments=comments)
+        return self.text[self.pos] if self.pos < self.limit else None
 
     def _is_json_without_doubt(self) -> bool:
         """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
-        return len(self.stack) > 1 or self._key_is_due_a_value() or bool(self.stack and self.stack[0].value)
+        if len(self.stack) != 1:
+            return len(self.stack) > 1
+        outermost = self.stack[0]
+        if isinstance(outermost.value, dict):
+            return bool(outermost.value) or outermost.key is not None
+        return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
+
+    def _has_ended(self, structure: str | None) -> bool:
+        """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
+        if not self.after_value or len(self.stack) != 1 or structure not in (None, "["):
+            return False
+        at = self.pos
+        if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
+            return False
+        before = self.text[max(0, at - _INDENT) : at]
+        lines = before[len(before.rstrip()) :].count("\n")
+        return lines > 1 or (lines == 1 and _BARE_KEY.match(self.text, at, self.limit) is None)
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
@@ -185,15 +157,15 @@ class _Reader:
             self.stack[-1].put(None)
         elif not self.after_value:
             self.note(Step.EXTRA_COMMAS, self.pos)
+        self.after_value, self.comma = False, self.pos
         self.pos += 1
-        self.after_value, self.after_comma = False, True
         return None
 
     def _open(self, bracket: str) -> Reading | None:
         """An opening bracket: a value begins, or one that was left open has ended."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
-        self.after_value = self.after_comma = False
+        self.after_value, self.comma = False, -1
         if len(self.stack) >= MAX_DEPTH:
             return self._broken_off(Step.CUT_AT_ERROR)
         if self._is_key_due():
@@ -228,38 +200,31 @@ class _Reader:
         return None
 
     def _read_sound_part(self) -> bool:
-        """Read the container that begins here the fast way, if it is sound JSON.
+        """Read the container that begins here the fast way, if it is sound JSON: most of a broken answer is.
 
-        Most of a broken answer is. The number of failures and what each looks at are bounded, so
-        that reading stays linear.
+        The number of failures and what each looks at are bounded, so that reading stays linear.
         """
         if self.failures >= _MAX_FAILURES:
             return False
-        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
-        try:
-            value, length = scan_exact(part)
-        except (ValueError, RecursionError):
+        sound = scan_sound(self.text, self.pos, min(self.limit, self.pos + _SOUND_PART))
+        if sound is None:
             self.failures += 1
             return False
-        if has_lone_surrogate(part[:length], value):  # the slow way knows what to do with half a pair
-            return False
-        self.pos += length
+        value, self.pos = sound
         self.stack[-1].put(value)
         return True
 
     def _is_key_due(self) -> bool:
-        top = self.stack[-1] if self.stack else None
-        return top is not None and isinstance(top.value, dict) and top.key is None
+        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
 
     def _key_is_due_a_value(self) -> bool:
-        top = self.stack[-1] if self.stack else None
-        return top is not None and top.key is not None
+        return bool(self.stack) and self.stack[-1].key is not None
 
     def _close(self, bracket: str) -> Reading | None:
         """Close the innermost container that this bracket fits, and those left open inside it."""
-        if self.after_comma:
-            self.note(Step.TRAILING_COMMA, self.pos)
-        self.after_value, self.after_comma = True, False
+        if self.comma >= 0:
+            self.note(Step.TRAILING_COMMA, self.comma)
+        self.after_value, self.comma = True, -1
         if bracket == "]" and self._key_is_due_a_value():  # "arguments": ]
             self.note(Step.OPENED_BRACKETS, self.pos)
             self.stack[-1].put([])
@@ -295,7 +260,10 @@ class _Reader:
         """Reading ends here: keep what is complete, drop what is not, close what holds something."""
         if step is not None:
             self.note(step, self.pos)
-        self.note(Step.CLOSED_BRACKETS, self.pos)
+        end = self.pos
+        while self.text[end - 1].isspace():  # the bracket before it is no blank
+            end -= 1
+        self.note(Step.CLOSED_BRACKETS, end)
         stack = self.stack
         value: list[Any] | dict[str, Any] | None = None
         while stack:
@@ -304,17 +272,11 @@ class _Reader:
                 stack[-1].put(value)
         return Reading(value or None, self.pos, self.places, complete=False)
 
-    def _after_value(self) -> Reading | None:
-        """Something that is no structure follows a value: a few words are skipped."""
-        if self._skip_text():
-            return None
-        return self._find_landmark()
-
     def _read_next(self, character: str) -> Reading | None:
         """Read a key, or a value that is no container."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
-        self.after_value = self.after_comma = False
+        self.after_value, self.comma = False, -1
         top = self.stack[-1]
         if isinstance(top.value, list) and opens_string(self.text, self.pos):
             key = KEY_AHEAD.match(self.text, self.pos, self.limit)
@@ -384,7 +346,7 @@ class _Reader:
             value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
             return None if value is SKIPPED else self._find_landmark()
         else:
-            word = _BARE_KEY.match(self.text, at, self.limit)
+            word = _UNOPENED_KEY.match(self.text, at, self.limit) or _BARE_KEY.match(self.text, at, self.limit)
             if word is None:
                 return self._find_landmark()
             key = word.group(1).strip()
@@ -398,7 +360,7 @@ class _Reader:
             if colon != ":":
                 self.note(Step.EQUALS_SIGNS if colon == "=" else Step.FULLWIDTH_PUNCTUATION, self.pos)
             self.pos += 2 if self.text.startswith("=>", self.pos) else 1
-        elif colon in QUOTES or _STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
+        elif colon in QUOTES or STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
             self.note(Step.MISSING_COLONS, self.pos)
         else:
             return self._find_landmark()
@@ -416,26 +378,23 @@ class _Reader:
         top = self.stack[-1]
         if not self._is_json_without_doubt() or top.key is not None:
             return False  # [see above] is prose
-        words = _WORDS.match(self.text, self.pos, self.limit)
-        if words is None:
+        end = skip_words(self.text, self.pos, self.limit)
+        if end == self.pos:
             return False
         self.note(Step.SKIPPED_TEXT, self.pos)
-        self.pos = words.end()
+        self.pos = end
         return True
 
     def _find_landmark(self) -> Reading | None:
         """Go on at the next structure after something unreadable, or end here if there is none near."""
-        if not self._is_json_without_doubt():
-            return self._broken_off(Step.CUT_AT_ERROR)
-        farthest = min(self.limit, self.pos + 1 + _FARTHEST)
-        mark = _LANDMARK.search(self.text, self.pos + 1, farthest)
-        if mark is None or "\n\n" in self.text[self.pos : mark.start()]:
+        mark = next_landmark(self.text, self.pos, self.limit) if self._is_json_without_doubt() else -1
+        if mark < 0:
             return self._broken_off(Step.CUT_AT_ERROR)
         self.note(Step.SKIPPED_TEXT, self.pos)
         self.stack[-1].key = None
-        self.pos = mark.start()
-        self.after_value = _STRUCTURE.get(mark.group()[0]) in ("}", "]", ",")
-        self.after_comma = False
+        self.pos = mark
+        self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
+        self.comma = -1
         return None
 
     def _read_string(self, place: Place) -> object:

@@ -13,20 +13,25 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
     "event type"
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
-# So is what stands in brackets and is no name: <type>, <the role>, {event_type}, <事件类型>.
-_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>|\{\{?[\w ]*\}?\}", re.IGNORECASE)
+# So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
+_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>", re.IGNORECASE)
 
 
 def is_template(value: Any, form: Form) -> bool:
     """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(item, (dict, list)) and is_template(item, form) for item in value)
-    if not isinstance(value, dict):
+    if isinstance(value, dict):
+        listed = next((value[key] for key in form.names.events if isinstance(value.get(key), list)), None)
+        if listed is None:
+            return _is_one(value, form)
+        value = listed
+    if not isinstance(value, list):
         return False
+    return bool(value) and all(isinstance(item, dict) and _is_one(item, form) for item in value)
+
+
+def _is_one(value: dict[str, Any], form: Form) -> bool:
+    """Whether an object that should be an event, or a flat answer, is a template."""
     names = form.names
-    for key in names.events:
-        if isinstance(value.get(key), list):
-            return is_template(value[key], form)
     event_type = _first(value, names.event_type)
     if not isinstance(event_type, str) or (form.flat and not form.is_event(value)):
         return _are_placeholders(value.values())
@@ -67,4 +72,4 @@ def _are_placeholders(values: Iterable[Any]) -> bool:
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
-    return not folded or folded in words or (folded[0] in "<{" and _BRACKETED.fullmatch(folded) is not None)
+    return not folded or folded in words or (folded[0] == "<" and _BRACKETED.fullmatch(folded) is not None)

@@ -24,12 +24,13 @@ THOUGHT_STATES = (ThoughtState.NONE, ThoughtState.CLOSED, ThoughtState.UNCLOSED)
 
 
 class Cut(NamedTuple):
-    """A response without its thoughts. Both texts are as long as the response, so that places stay where they are."""
+    """A response without its thoughts."""
 
-    visible: str  # the response with blanks in place of its thoughts
+    visible: str  # the response with blanks in place of its thoughts, so that places stay where they are
     thought: str  # the text of the thoughts
     state: str
     tail: int | None  # where the text after the tag of an unclosed thought begins
+    spans: tuple[tuple[int, int], ...] = ()  # where thoughts stand, with their tags
 
 
 @lru_cache
@@ -53,6 +54,7 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
     pattern = _tag_pattern(tags)
     values = _Values(text)
     visible: list[str] = []
+    spans: list[tuple[int, int]] = []
     thought = ""
     kept_to = 0  # all before is in one of the two
     opened = -1
@@ -71,6 +73,7 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
             begin = kept_to if opened < 0 else opened
             thought += text[begin:at]
             visible.append(" " * (tag.end() - kept_to))
+            spans.append((kept_to, tag.end()))
             opened, kept_to, state = -1, tag.end(), ThoughtState.CLOSED
         elif opened < 0:
             visible.append(text[kept_to:at])
@@ -79,9 +82,9 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
         at = text.find("<", tag.end())
     if opened >= 0:
         visible.append(" " * (len(text) - kept_to))
-        return Cut("".join(visible), thought, ThoughtState.UNCLOSED, opened)
+        return Cut("".join(visible), thought, ThoughtState.UNCLOSED, opened, tuple(spans))
     visible.append(text[kept_to:])
-    return Cut("".join(visible), thought, state, None)
+    return Cut("".join(visible), thought, state, None, tuple(spans))
 
 
 class _Values:

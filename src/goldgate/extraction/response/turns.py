@@ -1,31 +1,75 @@
 """What words around answers say: that another turn of the chat begins, or that the next answer replaces this one.
 
-Both lists stand here and nowhere else.
+The lists stand here and nowhere else; docs/reading-responses.md repeats them.
 """
 
 from __future__ import annotations
 
 import re
 
-# A mark that begins another turn: alone on its line, or glued to what ends there.
+# A mark that begins another turn, wherever it stands.
+TURN_TOKENS = (
+    "<|im_start|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|start_header_id|>",
+    "<|start|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<start_of_turn>",
+    "[INST]",
+)
+# A name of who speaks: with a colon where a line begins, or (the first two) alone at the end of a line.
+TURN_NAMES = ("assistant", "user", "Assistant", "User", "Human", "ASSISTANT", "USER", "HUMAN")
+# Words between two answers that say that the later one replaces the earlier one; case does not matter.
+REPLACING_WORDS = (
+    "corrected",
+    "correction",
+    "corrections",
+    "the correct",
+    "mistake",
+    "more accurate",
+    "more appropriate",
+    "more suitable",
+    "final answer",
+    "final output",
+    "final version",
+    "final result",
+    "final json",
+    "revised",
+    "revision",
+    "instead",
+    "updated",
+    "improved",
+    "on reflection",
+    "on second thought",
+    "on second thoughts",
+    "更正",
+    "修正",
+    "修改后",
+    "改为",
+    "最终答案",
+    "最终结果",
+    "最终输出",
+    "重新输出",
+)
+
 _TURN = re.compile(
-    r"""
-      (?:^[^\S\n]*|(?<=[^\w\s]))(?:assistant|user)[^\S\n]*:?[^\S\n]*$   # Llama's role names, as text
-    | ^[^\S\n]*(?:\#{1,4}\s?)?(?:Human|User|Assistant|HUMAN|USER|ASSISTANT)\s?[:：]
-    | <\|(?:im_start|eot_id|start_header_id|user|assistant|start|eom_id)\|>
-    | <start_of_turn>
-    | \[INST\]
+    rf"""
+      {"|".join(re.escape(token) for token in TURN_TOKENS)}
+    | (?:^[^\S\n]*|(?<=[^\w\s]))(?:{"|".join(TURN_NAMES[:2])})[^\S\n]*:?[^\S\n]*$
+    | ^[^\S\n]*(?:\#{{1,4}}\s?)?(?:{"|".join(TURN_NAMES)})\s?[:：]
     """,
     re.VERBOSE | re.MULTILINE,
 )
 
-# Words between two answers that say that the later one replaces the earlier one.
-_REPLACES = re.compile(
-    r"\b(?:corrected|corrections?|the\s+correct|mistake|more\s+(?:accurate|appropriate|suitable)|final(?:ized)?\s+(?:answer|output|version|result|json)|revised|revision|instead|"
-    r"updated|improved|on\s+(?:reflection|second\s+thoughts?))\b"
-    r"|更正|修正|修改后|改为|最终答案|最终结果|最终输出|重新输出",
-    re.IGNORECASE,
-)
+
+def _pattern(words: str) -> str:
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return rf"\b{pattern}\b" if words.isascii() else pattern
+
+
+_REPLACES = re.compile("|".join(map(_pattern, REPLACING_WORDS)), re.IGNORECASE)
 _COMMENT_ON_THE_ANSWER = re.compile(r"[^\S\n]*(?://|#)[^\n]*")
 
 
