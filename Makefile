@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
+SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local check chaos bench lock clean
+.PHONY: help demo test test-local check chaos bench fuzz lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -46,10 +47,14 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/research.py
 	$(BIN)/python benchmarks/reading.py
 
+fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all
+	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build api dev; do \
+	cd requirements && for name in core build api dev fuzz; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
@@ -60,7 +65,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
-	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) out dist build fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.made:
@@ -88,4 +93,8 @@ $(VENV)/.dev: $(VENV)/.api requirements/dev.txt
 # Versions without hashes: one version of torch has a build for each kind of processor, and all of them will do.
 $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 	$(PIP) install -r requirements/local.txt
+	@touch $@
+
+$(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
+	$(PIP) install --require-hashes -r requirements/fuzz.txt
 	@touch $@

@@ -1,4 +1,7 @@
-"""Settings for the whole suite: properties are tried on the same examples every time, so CI is stable."""
+"""Settings for the whole suite: properties are tried on the same examples every time, so CI is stable.
+
+`make fuzz` takes the other profile: other examples every time, and what shows a failure again is printed.
+"""
 
 from __future__ import annotations
 
@@ -11,5 +14,12 @@ settings.register_profile(
     deadline=None,  # a busy machine is no failure
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("stable"),
+    derandomize=False,
+    max_examples=600,
+    print_blob=True,
 )
 settings.load_profile("stable")

@@ -1,26 +1,26 @@
 """No text, however hostile, is read in more than linear time.
 
-Regular expressions do their work out of sight, so it cannot be counted, only timed. So that a
-busy machine does not fail the test: CPU time, not the clock; a text eight times as long may take
-thirty times as long (linear is eight, quadratic sixty-four); whoever fails is measured again, up to
-five times. The short texts are longer than any look-ahead of the parser (8,192 characters), for below
-that its cost still grows to its bound.
+Steps are counted, not seconds (`steps.py`): a text eight times as long may take ten times the steps. Linear is
+eight, quadratic sixty-four; the short texts are longer than any look-ahead of the reader (8,192 characters), below
+which its cost still grows to its bound.
 """
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from goldgate import parse_response
+from goldgate.extraction import response
+from goldgate.extraction.form import Form
 from goldgate.protocol.model import CotSettings
 
 from ..helpers import SCHEMA, answer, event, gold, scorer
+from .steps import counted, steps_of
 
-SHORT, TIMES = 9_000, 8
-MOST, TRIES = 30, 5
-LEAST = 0.001  # seconds; below this a measurement says nothing
+SHORT, TIMES = 20_000, 8
+MOST = 10
 
 EVENT = answer(event("T", ("r", "x")))[1:-1]
 REPEATED = [
@@ -58,55 +58,141 @@ REPEATED = [
     f"{EVENT} /* ",
     f"[{EVENT},",
     f"```json\n{EVENT}\n```\n",
+    # quotation marks that are missing, doubled, mixed, escaped
+    '[{"a": "b, ',
+    '{"role": "r, "argument": "v"}, ',
+    '"a": "x", "y", ',
+    '["a", b", ',
+    '["a" "b" ',
+    '["a"b"c", ',
+    '{"a": "b" "c" ',
+    '{"a": "say "hi" now", ',
+    '[{""a"": ""b"", ',
+    '[“a”，"b”',
+    '{"a”: ',
+    "[「",
+    "[' ",
+    '["   ',
+    '[{\\"a\\": \\"b\\", ',
+    '{"a": "x\n\n',
+    '{"a": "x], "b": ',
+    # brackets that are missing, too many, or of another kind
+    '"event_type": "A", "arguments": [',
+    '\n"event_type": "A"\n',
+    '{"a": "b"}, "c": "d"}, ',
+    '[{"a": 1}}, ',
+    '{"a": {"b": 1}]',
+    '"a": {"b": 1}, {"b": 2}, ',
+    f"{EVENT}]",
+    "{{",
+    "[[], ",
+    "((((",
+    "[(",
+    # what is no value
+    "[ // \n",
+    "[ # \n",
+    "[\\n",
+    "[\u3000",
+    '{"a": b, ',
+    '{"a": 1,200, ',
+    "[..., ",
+    # marks of a chat, corrections, wrappers
+    "assistant\n",
+    f"{EVENT}\nassistant\n{{",
+    f"corrected {EVENT}",
+    f"[{EVENT}] corrected ",
+    '["<think>',
+    f"<think>{EVENT}</think>",
+    '{"name": "f", "arguments": ',
+    '{"tool_calls": [{"function": ',
+    '{"events": "[',
+    '{"event_type": "string"} ',
 ]
+INSIDE = [
+    *REPEATED[:17],
+    '"',
+    "“",
+    "「」",
+    "'",
+    '"\\ud83d\\ude00"',
+    "[INST] ",
+    f"{EVENT}]",
+    f"]{EVENT}",
+    '{"role": "r", "argument": "x}, ',
+]
+FLAT = ['{"a": "b", ', '{"a b": "c, ', "{a b: c, ", '"a": ', "{} "]
 # Something long between two events that makes them no row.
 BETWEEN = [" ", "\n", "/* */", "// \n", "- ", "1. ", ",", "/*"]
 
 
-def seconds(text: str) -> float:
-    begin = time.process_time()
-    parse_response(text)
-    return max(time.process_time() - begin, LEAST)
-
-
-def grows_linearly(short: str, long: str) -> bool:
-    least = min(seconds(short) for _ in range(2))
-    return any(seconds(long) < MOST * least for _ in range(TRIES))
+@pytest.fixture(autouse=True, scope="module")
+def _counted() -> Iterator[None]:
+    with counted(response):
+        yield
 
 
 def filled(piece: str, length: int) -> str:
     return (piece * (length // len(piece) + 1))[:length]
 
 
+def growth(work: Callable[[str], object], piece: str, begin: str = "", end: str = "") -> float:
+    """How many times the steps a text takes that is `TIMES` times as long."""
+    short, long = (steps_of(work, begin + filled(piece, length) + end) for length in (SHORT, SHORT * TIMES))
+    return long / short
+
+
 @pytest.mark.parametrize("piece", REPEATED)
 def test_repeated_text_is_read_in_linear_time(piece: str) -> None:
-    assert grows_linearly(filled(piece, SHORT), filled(piece, SHORT * TIMES))
+    assert growth(parse_response, piece) <= MOST
 
 
-@pytest.mark.parametrize("piece", REPEATED[:17])
+@pytest.mark.parametrize("piece", INSIDE)
 def test_repeated_text_inside_an_answer_is_read_in_linear_time(piece: str) -> None:
-    begin = '[{"event_type": "T", "arguments": ['
-    assert grows_linearly(begin + filled(piece, SHORT), begin + filled(piece, SHORT * TIMES))
+    assert growth(parse_response, piece, begin='[{"event_type": "T", "arguments": [') <= MOST
+
+
+@pytest.mark.parametrize("piece", FLAT)
+def test_repeated_text_is_read_in_linear_time_as_a_flat_answer(piece: str) -> None:
+    assert growth(lambda text: parse_response(text, form=Form(flat=True)), piece) <= MOST
 
 
 @pytest.mark.parametrize("piece", BETWEEN)
 def test_gap_between_two_events_is_read_in_linear_time(piece: str) -> None:
     # Thirty pieces took minutes once: the pattern was tried in every way the gap can be cut.
-    assert seconds(f"{EVENT}{piece * 20}x{EVENT}") <= LEAST * 50
-    short, long = (f"{EVENT}{filled(piece, length)}x{EVENT}" for length in (SHORT, SHORT * TIMES))
-    assert grows_linearly(short, long)
+    assert growth(parse_response, piece, begin=EVENT, end=f"x{EVENT}") <= MOST
 
 
 def test_thought_of_many_lines_is_checked_in_linear_time() -> None:
     checker = scorer(SCHEMA, cot=CotSettings(enabled=True))
 
-    def check(size: int) -> float:
+    def steps(size: int) -> int:
         values = [f"v{number}q" for number in range(size)]
         predicted = answer(event("Sue", *(("plaintiff", value) for value in values)))
-        response = "<think>" + "z\n" * (5 * size) + " ".join(values) + f" plaintiff</think>{predicted}"
-        begin = time.process_time()
-        checker.score(response, gold())
-        return max(time.process_time() - begin, LEAST)
+        text = "<think>" + "z\n" * (5 * size) + " ".join(values) + f" plaintiff</think>{predicted}"
+        return steps_of(lambda text: checker.score(text, gold()), text)
 
-    # Eight times as much: linear is eight, quadratic sixty-four.
-    assert any(check(400) < 30 * check(50) for _ in range(TRIES))
+    assert steps(400 * TIMES) <= MOST * steps(400)
+
+
+def _every_rest(text: str) -> int:
+    return sum(len(text[at:]) for at in range(0, len(text), 100))
+
+
+def _searched_again_and_again(text: str) -> None:
+    for at in range(0, len(text), 100):
+        text.find("?", at)
+
+
+def _called_for_each_pair(text: str) -> None:
+    for at in range(0, len(text), 400):
+        for _ in range(at // 400):
+            ord("x")
+
+
+@pytest.mark.parametrize("quadratic", [_every_rest, _searched_again_and_again, _called_for_each_pair])
+def test_quadratic_work_is_noticed(quadratic: Callable[[str], object]) -> None:
+    assert growth(quadratic, "x") > 4 * MOST
+
+
+def test_linear_work_is_not_taken_for_quadratic() -> None:
+    assert 7 < growth(lambda text: [ord(character) for character in text], "x") < 9

@@ -1,0 +1,203 @@
+"""The doors through which foreign bytes come in, and what must hold behind each, whatever the bytes.
+
+A target is a function of bytes that raises if a promise is broken. A GoldgateError is no broken promise where a user
+gave the file: it says what is wrong with it. An InternalError is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.errors import GoldgateError, InternalError
+from goldgate.extraction.form import CANONICAL, Form
+from goldgate.extraction.records import parse_gold, parse_prediction
+from goldgate.extraction.response.read import parse_any, parse_response, parse_usual
+from goldgate.extraction.response.step import Step
+from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
+from goldgate.pipeline import load_scorer
+from goldgate.protocol.load import load_protocol
+from goldgate.readers.index import Index, index_files, join
+from goldgate.research.evaluate import evaluate_outputs
+from tests.responses.corpus import load_corpus
+from tests.responses.damage import strings
+
+ROOT = Path(__file__).parents[2]
+EXTRACTION = ROOT / "examples" / "extraction"
+RUN = ROOT / "examples" / "research" / "passing" / "run_a0"
+GOLDEN = ROOT / "eval" / "golden_queries.json"
+
+
+class Target(NamedTuple):
+    """What is tried, and what to begin with."""
+
+    check: Callable[[bytes], None]
+    seeds: Callable[[], list[bytes]]
+
+
+FORMS = (CANONICAL, Form(mapping=True), Form(flat=True), Form(prefix='[{"event_type":'))
+PROTOCOLS: list[dict[str, Any]] = [
+    {"metrics": {"cot": {"enabled": True}}},
+    {"metrics": {"response": {"arguments": "mapping", "null_words": ["none", "无"]}}},
+    {"metrics": {"response": {"flat": {"event_type": {"from": "gold"}}}}},
+]
+GOLD = {"id": "1", "text": "甲公司 ab", "events": [{"event_type": "质押", "arguments": [{"role": "r", "argument": "甲"}]}]}
+
+
+def check_response(data: bytes) -> None:
+    """No text makes the reader raise; `raw` decodes as it stands; nothing is invented; fast and slow ways agree."""
+    text = data.decode("utf-8", "replace")
+    for form in FORMS:
+        parsed = parse_response(text, form=form)
+        assert parsed.status in ("raw", "repaired", "error")
+        assert set(parsed.repairs) <= set(Step)
+        assert (parsed.status == "repaired") == (bool(parsed.repairs) and parsed.status != "error")
+        assert parsed.status != "error" or parsed.value is None
+        if parsed.status == "raw" and parsed.source is not None:
+            assert orjson.loads(parsed.source) == parsed.value
+        fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, form)
+        assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, form)
+    if "\\" not in text and "<" not in text:  # neither escapes nor thoughts: a string is the text between its marks
+        said = parse_response(text).value
+        assert all(string in text for string in strings(said) if not _is_number(string))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_score(data: bytes) -> None:
+    """Every response gets a score, and its record can be stored."""
+    text = data.decode("utf-8", "replace")
+    for scorer in _scorers():
+        assert orjson.dumps(scorer.score(text, GOLD).record)
+
+
+@cache
+def _scorers() -> list[Any]:
+    schema = {"event_types": {"质押": {"roles": ["r", "数量"]}}}
+    return [load_scorer(schema, protocol) for protocol in PROTOCOLS]
+
+
+def check_records(data: bytes) -> None:
+    """A file of records is read, or refused with its place: as gold, as predictions, and both joined."""
+    with _expected_errors():
+        path = _file("records", data)
+        with _indexed(path, "gold") as gold, _indexed(path, "predictions") as predictions:
+            join(gold, predictions)
+            for index, parse in ((gold, parse_gold), (predictions, parse_prediction)):
+                for place in range(len(index)):
+                    location, length = index.locations[place], index.lengths[place]
+                    parse(index.store.decode(location, index.store.read(location, length)))
+
+
+@contextmanager
+def _indexed(path: Path, kind: str) -> Iterator[Index]:
+    index = index_files([path], kind)
+    try:
+        yield index
+    finally:
+        index.store.close()
+
+
+def check_protocol(data: bytes) -> None:
+    """A protocol is loaded, or refused."""
+    with _expected_errors():
+        load_protocol(_file("protocol.yaml", data))
+
+
+def check_golden(data: bytes) -> None:
+    """Golden queries are loaded and judged with, or refused."""
+    with _expected_errors():
+        evaluate_outputs(_file("golden.json", data), _outputs(), None)
+
+
+def check_research_output(data: bytes) -> None:
+    """A run with any research_output.json is judged: what is wrong with it are findings."""
+    _judge_run_with("research_output.json", data)
+
+
+def check_events(data: bytes) -> None:
+    """The same with any events.jsonl."""
+    _judge_run_with("events.jsonl", data)
+
+
+def check_chunks(data: bytes) -> None:
+    """The same with any chunks.jsonl."""
+    _judge_run_with("chunks.jsonl", data)
+
+
+def _judge_run_with(name: str, data: bytes) -> None:
+    path = _outputs() / "run" / name
+    before = path.read_bytes()
+    path.write_bytes(data)
+    try:
+        assert evaluate_outputs(GOLDEN, _outputs(), None).report
+    finally:
+        path.write_bytes(before)
+
+
+@contextmanager
+def _expected_errors() -> Iterator[None]:
+    try:
+        yield
+    except InternalError:
+        raise
+    except GoldgateError as error:
+        assert error.code
+        assert error.message
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="goldgate-fuzz-")
+
+
+def _file(name: str, data: bytes) -> Path:
+    path = Path(_folder().name, name)
+    path.write_bytes(data)
+    return path
+
+
+@cache
+def _outputs() -> Path:
+    outputs = Path(_folder().name, "outputs")
+    shutil.copytree(RUN, outputs / "run")
+    return outputs
+
+
+def _responses() -> list[bytes]:
+    return [case.response.encode("utf-8", "replace") for case in load_corpus()]
+
+
+def _files(*paths: Path) -> Callable[[], list[bytes]]:
+    return lambda: [path.read_bytes() for path in paths]
+
+
+def _record_files() -> list[bytes]:
+    """A few lines of each example, as lines and as an array."""
+    files = [path.read_bytes().splitlines()[:4] for path in sorted(EXTRACTION.glob("*.jsonl"))]
+    return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
+
+
+TARGETS: dict[str, Target] = {
+    "response": Target(check_response, _responses),
+    "score": Target(check_score, _responses),
+    "records": Target(check_records, _record_files),
+    "protocol": Target(check_protocol, _files(*sorted(EXTRACTION.glob("*.yaml")), *sorted((ROOT / "examples" / "research").glob("*.yaml")))),
+    "golden": Target(check_golden, _files(GOLDEN)),
+    "research-output": Target(check_research_output, _files(RUN / "research_output.json")),
+    "research-events": Target(check_events, _files(RUN / "events.jsonl")),
+    "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
+}
