@@ -18,6 +18,7 @@ from goldgate.extraction.response import Status, Step
 from goldgate.extraction.response.parsed import METHODS, REASONS
 from goldgate.extraction.response.thoughts import THOUGHT_STATES
 from goldgate.report import reading_words
+from goldgate.report.places import Places
 from goldgate.report.safe import width
 from tests.responses.corpus import Case, load_corpus
 
@@ -299,6 +300,23 @@ def test_nothing_from_a_response_reaches_the_terminal_as_it_stands(tmp_path: Pat
     read = json.loads(line)
     assert read["id"] == HOSTILE
     assert read["value"][0]["event_type"] == HOSTILE
+
+
+@pytest.mark.parametrize("at", range(0, 400, 7))
+def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it(at: int) -> None:
+    text = "一二" + "".join(chr(0x41 + number % 26) for number in range(395)) + "\n\n"
+    line, mark = Places(text).excerpt(at, 60)
+    assert width(line) <= 60
+    under = "".join(character * (1 if width(character) == 1 else 2) for character in line)  # a column a character
+    if at < 397:
+        assert under[len(mark) - 1] == text[at]
+        assert line.removeprefix("…").removesuffix("…") in text
+
+
+def test_an_excerpt_behind_the_text_is_its_end() -> None:
+    assert Places("[1,\n\n").excerpt(5, 60) == ("[1,", "   ^")
+    assert Places("").excerpt(0, 60) == ("", "^")
+    assert [str(Places("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
 @pytest.mark.parametrize("case", load_corpus(), ids=lambda case: case.name)

@@ -52,10 +52,9 @@ class Places:
             if 0 < kept < at:
                 return self.excerpt(kept, columns)
         most = columns * _BEFORE // 4
-        before = visible(self.text[max(begin, at - columns) : at])
-        if width(before) > most or at - begin > columns:
-            while width(before) > most - 1:
-                before = before[1:]
-            before = "…" + before
-        after = visible(self.text[at : min(end, at + columns)].rstrip("\r"))
-        return before + shortened(after, columns - width(before)), " " * width(before) + "^"
+        first, cut = max(begin, at - columns), ""
+        while width(visible(self.text[first:at])) > most - len(cut) or (first > begin and not cut):
+            first, cut = first + 1, "…"
+        # As one text: what is safe in two pieces may be a command in one.
+        line_shown = cut + visible(self.text[first : min(end, at + columns)].rstrip("\r"))
+        return shortened(line_shown, columns), " " * width(cut + visible(self.text[first:at])) + "^"
