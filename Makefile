@@ -34,10 +34,11 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.api ## measure speed and memory
+bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are read
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/research.py
+	$(BIN)/python benchmarks/reading.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt

@@ -20,10 +20,11 @@ import pytest
 from goldgate.core.gate import Gate
 from goldgate.extraction.event import Violation
 from goldgate.extraction.mistakes import Mistake
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.response.step import Step
 from goldgate.extraction.scorer import known_metrics
 from goldgate.protocol.load import load_protocol
 from goldgate.protocol.model import Protocol
+from goldgate.report.reading_words import STEPS
 from goldgate.research.measures import known_metrics as known_research_metrics
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits
@@ -145,8 +146,10 @@ def test_every_violation_and_error_name_is_documented() -> None:
     assert {*map(str, Violation), *map(str, Mistake)} - _code_words("metrics.md") == set()
 
 
-def test_every_repair_step_is_documented() -> None:
-    assert set(map(str, Step)) - _code_words("reading-responses.md") == set()
+def test_every_repair_step_is_documented_in_the_words_that_people_are_shown() -> None:
+    page = (DOCS / "reading-responses.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE))
+    assert {step: rows[step].replace("`", "") for step in Step} == STEPS
 
 
 def test_every_protocol_key_is_documented_with_its_default() -> None:
@@ -181,7 +184,7 @@ def _as_yaml(key: str, default: object) -> str:
 
 def test_every_error_code_is_documented() -> None:
     documented = {word for word in _code_words("files.md") if re.fullmatch(r"[\w<>]+\.\w+", word)}
-    kinds = ("gold", "predictions", "schema", "protocol")
+    kinds = ("gold", "predictions", "schema", "protocol", "response")
     documented |= {word.replace("<kind>", kind) for word in documented for kind in kinds}
     endings = {word[word.index(".") :] for word in documented}
     used = set(_error_codes())

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ from goldgate.generation.examples import no_examples
 from goldgate.generation.plan import Plan, Requests, make_plan, response_schema
 from goldgate.generation.prompt import load_template, parse_template
 from goldgate.generation.reply import Answer, Trouble, Usage, read_reply
+from goldgate.generation.run import Wanted, prepare
 from goldgate.generation.secret import Secret, check_address, read_secret, shown_address
 from goldgate.generation.transport import Endpoint, find_proxy
 from goldgate.generation.waiting import LONGEST_ASKED, Pace, asked_pause, pause
@@ -45,6 +47,35 @@ def plan(**changes: Any) -> Plan:
 
 def key(of: Plan, document: Document = DOCUMENT, seed: int | None = None) -> str:
     return Requests(of, of.first_format).make(document, seed).key
+
+
+def test_structured_output_is_not_demanded_beside_another_form_of_answers() -> None:
+    assert plan().first_format == "json_schema"
+    assert plan(other_form=True).first_format == "text"
+    assert plan(other_form=True, response_format="json_object").first_format == "json_object"
+    with pytest.raises(ConfigError) as caught:
+        plan(other_form=True, response_format="json_schema")
+    assert caught.value.code == "response_format.other_form"
+
+
+@pytest.mark.parametrize(
+    ("response", "first"),
+    [
+        ({}, "json_schema"),
+        ({"null_words": ["none"]}, "json_schema"),
+        ({"flat": {"event_type": "Sue"}}, "text"),
+        ({"arguments": "mapping"}, "text"),
+        ({"keys": {"role": ["name"]}}, "text"),
+        ({"prefix": "["}, "text"),
+    ],
+)
+def test_the_protocol_says_whether_answers_have_another_form(response: Any, first: str, tmp_path: Path) -> None:
+    gold, schema, protocol = (tmp_path / name for name in ("gold.jsonl", "schema.json", "protocol.yaml"))
+    gold.write_bytes(orjson.dumps({"id": "1", "text": "A text.", "events": []}))
+    schema.write_bytes(orjson.dumps(SCHEMA))
+    protocol.write_bytes(orjson.dumps({"metrics": {"response": response}}))  # JSON is YAML
+    wanted = Wanted([str(gold)], str(schema), tmp_path, "m", base_url="http://127.0.0.1:1/v1", protocol=str(protocol))
+    assert prepare(wanted).plan.first_format == first
 
 
 def test_everything_that_determines_a_request_is_in_its_key() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
+from goldgate.extraction.largest_matching import largest_matching
 from goldgate.extraction.normalize import normalize
 from goldgate.protocol.model import MetricSettings, RelaxedSettings, SchemaSettings
 from goldgate.protocol.shape import Share
@@ -101,3 +103,73 @@ def test_span_iou_matching_is_the_largest(predicted: list[Argument], gold: list[
     strict, relaxed = hits("span_iou", threshold, predicted, gold)
     assert strict == len(ours.keys() & theirs.keys())
     assert relaxed == largest(list(ours), list(theirs), fits)
+
+
+# --- the matching by itself, on any bits
+
+
+@st.composite
+def tables(draw: st.DrawFn, most: int) -> list[list[bool]]:
+    """Which of some lefts fit which of as many rights or more."""
+    rights = draw(st.integers(1, most))
+    row = st.lists(st.booleans(), min_size=rights, max_size=rights)
+    return draw(st.lists(row, min_size=1, max_size=rights))
+
+
+def bits(fits: list[bool]) -> int:
+    return sum(1 << place for place, fit in enumerate(fits) if fit)
+
+
+def one_after_the_other(table: list[list[bool]]) -> dict[int, int]:
+    """Right → left by plain augmenting paths, breadth first: the pairs that the records are to have."""
+    left_of: dict[int, int] = {}
+    right_of: dict[int, int] = {}
+    for start in range(len(table)):
+        reached_from: dict[int, int] = {}
+        queue = deque([start])
+        end: int | None = None
+        while queue and end is None:
+            here = queue.popleft()
+            for there, fit in enumerate(table[here]):
+                if fit and there not in reached_from:
+                    reached_from[there] = here
+                    if there not in left_of:
+                        end = there
+                        break
+                    queue.append(left_of[there])
+        while end is not None:
+            here = reached_from[end]
+            before = right_of.get(here)
+            right_of[here], left_of[end] = end, here
+            end = before
+    return left_of
+
+
+@MANY
+@given(tables(5), st.sampled_from([-1, 0, 2, 10**9]))
+def test_matching_of_any_bits_is_the_largest(table: list[list[bool]], limit: int) -> None:
+    rows = [bits(row) for row in table]
+    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {}, limit)
+    assert len(found) == len(set(found.values())) == largest(table, table[0], table)
+    assert all(table[left][right] for right, left in found.items())
+
+
+@MANY
+@given(tables(12))
+def test_pairs_are_those_of_plain_augmenting_paths(table: list[list[bool]]) -> None:
+    rows = [bits(row) for row in table]
+    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, {})
+    assert list(found.items()) == list(one_after_the_other(table).items())
+    in_phases = largest_matching(len(rows), len(table[0]), rows.__getitem__, {}, -1)
+    assert len(in_phases) == len(found)
+
+
+@MANY
+@given(tables(8), st.sampled_from([-1, 10**9]), st.data())
+def test_what_is_matched_at_first_stays_matched(table: list[list[bool]], limit: int, data: st.DataObject) -> None:
+    equal = {place: place for place in range(len(table)) if table[place][place] and data.draw(st.booleans())}
+    rows = [bits(row) for row in table]
+    found = largest_matching(len(rows), len(table[0]), rows.__getitem__, equal, limit)
+    assert equal.keys() <= found.keys()
+    assert set(equal.values()) <= set(found.values())
+    assert len(found) == len(one_after_the_other(table))

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import parse_response
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.form import CANONICAL, Form
+from goldgate.extraction.response.read import parse_any, parse_usual
+from goldgate.extraction.response.step import Step
+from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
 
@@ -86,6 +89,30 @@ def test_cutting_an_answer_off_never_invents_a_unit(value: list[Any], data: st.D
     assert units(text[: data.draw(st.integers(0, len(text)))]) <= units(text)
 
 
+@MANY
+@given(st.one_of(any_text, composed, mutated()), st.sampled_from([CANONICAL, Form(flat=True)]))
+def test_fast_way_of_reading_says_what_the_slow_way_says(text: str, form: Form) -> None:
+    fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, form)
+    assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, form)
+
+
+@MANY
+@given(
+    st.one_of(events, odd_events),
+    st.one_of(st.none(), thoughts, any_text),
+    st.sampled_from(["", " ", "\n", "\u2028", "\x1c", "\u3000", "\ufeff"]),
+    st.sampled_from(["```json\n{}\n```", "```\n{}```", "{}", "[{}]", "```json\n{}\n```\n", "``` \n{}\n```"]),
+)
+def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
+    value: list[Any], thought: str | None, gap: str, form: str
+) -> None:
+    text = gap + form.replace("{}", json.dumps(value, ensure_ascii=False)) + gap
+    if thought is not None:
+        text = f"{gap}<think>{thought}</think>{text}"
+    fast = parse_usual(text, DEFAULT_THOUGHT_TAGS)
+    assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS)
+
+
 PLAIN = st.text(alphabet=st.characters(exclude_characters="<`", exclude_categories=["Cs"]), max_size=20)
 
 
@@ -114,7 +141,7 @@ def test_answer_means_the_same_whole_fenced_embedded_or_decoded(value: list[Any]
     text = json.dumps(value, ensure_ascii=False)
     expected = scorer.score(text, gold).record
     forms: list[str | list[Any]] = [value, f"```json\n{text}\n```", f'{{"events": {text}}}']
-    if any(isinstance(item, dict) and "event_type" in item for item in value):
+    if value and isinstance(value[0], dict) and isinstance(value[0].get("event_type"), str):  # [1, … is prose
         forms.append(f"The events are {text} as asked.")
     for form in forms:
         record = scorer.score(form, gold).record

@@ -194,21 +194,46 @@ def test_scorer_for_one_response_gives_the_same_as_an_evaluation() -> None:
 
 
 def test_sample_record_traces_the_numbers() -> None:
-    record = scorer(SCHEMA, schema_mode="schema_strict").score(PREDICTIONS[0]["response"], GOLDS[0]).record
+    response = PREDICTIONS[0]["response"]
+    record = scorer(SCHEMA, schema_mode="schema_strict").score(response, GOLDS[0]).record
     assert record == {
         "id": "a",
-        "parse": {"status": "raw", "method": "fenced", "repairs": (), "thought": "closed"},
+        "parse": {
+            "status": "raw",
+            "method": "fenced",
+            "repairs": (),
+            "thought": "closed",
+            "start": response.index("[{"),
+            "end": response.index("}]}]") + len("}]}]"),
+            "left_out": [],
+        },
         "gold": {"质押": [("质押方", "甲公司"), ("数量", "100")]},
         "predicted": {"质押": [("质押方", "甲"), ("数量", "100")]},
         "relaxed_pairs": [{"predicted": ("质押", "质押方", "甲"), "gold": ("质押", "质押方", "甲公司")}],
         "errors": [
-            {"error": "boundary", "side": "predicted", "unit": ("质押", "质押方", "甲")},
-            {"error": "boundary", "side": "gold", "unit": ("质押", "质押方", "甲公司")},
+            {
+                "error": "boundary",
+                "side": "predicted",
+                "unit": ("质押", "质押方", "甲"),
+                "paired_with": ("质押", "质押方", "甲公司"),
+            },
+            {
+                "error": "boundary",
+                "side": "gold",
+                "unit": ("质押", "质押方", "甲公司"),
+                "paired_with": ("质押", "质押方", "甲"),
+            },
         ],
         "violations": [{"violation": "value_number", "path": "$[0].arguments[1].argument"}],
         "hallucination": {"checked": 2, "unsupported": []},
         "cot": None,
     }
+
+
+def test_sample_record_says_what_was_left_out_and_why() -> None:
+    record = scorer().score('[{"event_type": "A", "arguments": []}]\n[]', GOLDS[0]).record
+    assert record["parse"]["left_out"] == [{"start": 0, "end": 38, "reason": "replaced"}]
+    assert (record["parse"]["start"], record["parse"]["end"]) == (39, 41)
 
 
 def test_decoded_answers_of_every_shape_can_be_scored() -> None:

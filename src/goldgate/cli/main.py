@@ -14,6 +14,7 @@ from goldgate.cli.start import start
 COMMANDS = {
     "extraction": ("goldgate.cli.extraction", "extraction_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
+    "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
     "research": ("goldgate.cli.research", "research_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),

@@ -45,6 +45,11 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class Ratio(Rate):
+    """One size over another, which may be above 1: no share of anything."""
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """A number of things; undefined, with a reason, where they were not counted."""
 

@@ -8,11 +8,11 @@ from typing import Any
 from goldgate.core.metric import Rate, mean, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Violation
-from goldgate.extraction.locate import METHODS
 from goldgate.extraction.measures.unit_counts import UnitCounts, unit_counts_by
 from goldgate.extraction.mistakes import Mistake
-from goldgate.extraction.repair_step import Step
-from goldgate.extraction.thoughts import THOUGHT_STATES
+from goldgate.extraction.response.parsed import METHODS
+from goldgate.extraction.response.step import Step
+from goldgate.extraction.response.thoughts import THOUGHT_STATES
 
 
 def breakdown(tally: Tally) -> dict[str, Any]:
@@ -54,6 +54,7 @@ def reading(tally: Tally) -> dict[str, Any]:
             for violation in Violation
             if counts[f"violation.{violation}"]
         },
+        "values": {"distinct": counts["hallucination_values"], "units": counts["hallucination_units"]},
     }
 
 

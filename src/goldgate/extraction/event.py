@@ -7,13 +7,14 @@ in gold.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
 from goldgate.extraction.normalize import normalize, normalize_all
-from goldgate.extraction.repair import NumberText, number_text
+from goldgate.extraction.number import NumberText, number_text
 
 Span = tuple[int, int]
 RoleArgument = tuple[str, str]  # role, normalized argument
@@ -125,19 +126,39 @@ def is_event(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("event_type"), str)
 
 
-def read_events(events: EventList, source: str | bytes | None, roles: AllowedRoles | None = None) -> Events:
+def read_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
     """Walk an event list; `roles` adds the event schema's checks.
 
     `source` is the JSON text that the list was decoded from: a number that is no small
     integer is read from it once more, because its text (1.10) is what counts, not its value.
+    `to_canonical` is what was done to the decoded text, where it was in another form.
     """
+    return read_usual_events(events, roles) or read_any_events(events, source, roles, to_canonical)
+
+
+def read_usual_events(events: EventList, roles: AllowedRoles | None = None) -> Events | None:
+    """The same for a list that is as it should be; None if anything about it is odd."""
     said = [_read_usual(event, roles) for event in events.items]
-    if None not in said:
-        return _gather(cast("list[Said]", said), [], [])
+    return _gather(cast("list[Said]", said), [], []) if None not in said else None
+
+
+def read_any_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
+    """The same for any list: the rule, of which `read_usual_events` is the quick way."""
     walk = _Walk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
-        exact = event_list(_with_number_texts(source))
+        again = _with_number_texts(source)
+        exact = event_list(again if to_canonical is None else to_canonical(again))
         if exact is not None:
             walk = _Walk(roles, exact.path)
             walk.read(exact.items)
@@ -304,10 +325,18 @@ class _Walk:
         self.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
 
 
+# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
+_ESCAPED = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
 def _with_number_texts(source: str | bytes) -> Any:
+    """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
     try:
-        if "\\ud" in str(source).lower():  # half of a surrogate pair would come back with the numbers
-            return None
-        return json.loads(source, parse_int=number_text, parse_float=NumberText)
+        text = source.decode() if isinstance(source, bytes) else source
+        if "\\ud" in text or "\\uD" in text:
+            text = _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
+        return json.loads(text, parse_int=number_text, parse_float=NumberText)
     except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
         return None

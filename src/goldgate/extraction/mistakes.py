@@ -27,11 +27,12 @@ class Mistake(StrEnum):
 
 
 class Named(NamedTuple):
-    """A mistake, its unit, and on which side it stands."""
+    """A mistake, its unit, on which side it stands, and the unit of the other side that it is paired with."""
 
     mistake: Mistake
     unit: Unit
     predicted: bool  # a false positive; otherwise a false negative
+    partner: Unit | None = None  # for boundary, wrong role and wrong type
 
 
 def name_mistakes(comparison: Comparison, is_unsupported: Callable[[Unit], bool]) -> list[Named]:
@@ -44,10 +45,11 @@ def name_mistakes(comparison: Comparison, is_unsupported: Callable[[Unit], bool]
     named: list[Named] = []
     extra, missed = set(comparison.false_positives), set(comparison.false_negatives)
     for pair in comparison.pairs:
-        for unit, errors, predicted in ((pair.predicted, extra, True), (pair.gold, missed, False)):
+        sides = (pair.predicted, pair.gold, extra, True), (pair.gold, pair.predicted, missed, False)
+        for unit, partner, errors, predicted in sides:
             if unit in errors:  # the other side of a rerouted pair may be an exact match
                 errors.remove(unit)
-                named.append(Named(Mistake.BOUNDARY, unit, predicted))
+                named.append(Named(Mistake.BOUNDARY, unit, predicted, partner))
     named += _pair_off(extra, missed, Mistake.WRONG_ROLE, lambda unit: (unit.event_type, unit.argument))
     named += _pair_off(extra, missed, Mistake.WRONG_TYPE, lambda unit: (unit.role, unit.argument))
     for unit in sorted(extra):
@@ -73,5 +75,5 @@ def _pair_off(
             partner = waiting.pop()
             extra.remove(unit)
             missed.remove(partner)
-            named += (Named(mistake, unit, True), Named(mistake, partner, False))
+            named += (Named(mistake, unit, True, partner), Named(mistake, partner, False, unit))
     return named

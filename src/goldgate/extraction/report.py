@@ -14,13 +14,17 @@ from goldgate.core.signature import signature
 from goldgate.core.tally import Tally
 from goldgate.extraction.breakdown import breakdown, error_names, reading
 from goldgate.extraction.event_schema import EventSchema
+from goldgate.extraction.form import form_of, form_signature
+from goldgate.extraction.hints import hints
+from goldgate.extraction.measures.hallucination import HALLUCINATION_VERSION
 from goldgate.extraction.scorer import Scorer
+from goldgate.extraction.stands_out import stands_out
 from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol
 from goldgate.readers.records import Digest
 
 SUITE = "extraction"
-PARSER_VERSION = 1  # raised whenever the same response may be read otherwise
+PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
 
 
 def judge(
@@ -37,7 +41,7 @@ def judge(
         sections[measure.section].update(measure.metrics(tally))
     metrics = {**sections["main"], **sections["diagnostics"]}
     gates = check_gates(protocol.gates, metrics)
-    report = {
+    report: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "suite": SUITE,
         "status": overall(gates),
@@ -52,11 +56,14 @@ def judge(
                 for section, found in sections.items()
             },
         },
+        "stands_out": [],
         "errors": error_names(tally),
         "reading": reading(tally),
+        "hints": hints(tally, scorer.form),
         "breakdown": breakdown(tally),
         "error": None,
     }
+    report["stands_out"] = stands_out(report)
     return Evaluation(report, metrics, gates)
 
 
@@ -76,10 +83,11 @@ def _settings(protocol: Protocol, schema: EventSchema | None) -> dict[str, objec
         "protocol": f"{protocol.protocol.name}@{protocol.protocol.version}",
         "parser": PARSER_VERSION,
         "thoughts": "+".join(metrics.response.thought_tags) or "none",
+        **form_signature(form_of(metrics.response)),
         "norm": metrics.normalization,
         "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
         "schema": metrics.schema.mode,
-        "hallucination": metrics.hallucination.match_mode,
+        "hallucination": f"{metrics.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
         "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
         "types": "none" if schema is None else schema.digest[:12],
     }

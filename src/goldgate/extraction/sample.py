@@ -55,3 +55,4 @@ class ThoughtCheck:
     argument_consistent: bool = False
     mentioned: list[str] | None = None
     missing: Unit | None = None  # the first predicted argument that the thought does not have
+    copied: bool = False  # the thought is the answer over again

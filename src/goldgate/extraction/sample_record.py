@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from goldgate.extraction.measures.hallucination import count_distinct
 from goldgate.extraction.sample import Facts
 
 
@@ -29,6 +30,9 @@ def sample_record(facts: Facts) -> dict[str, Any]:
             "method": parsed.method,
             "repairs": parsed.repairs,
             "thought": parsed.thought_state,
+            "start": parsed.start,
+            "end": parsed.end,
+            "left_out": [{"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out],
         },
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
         "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
@@ -36,14 +40,19 @@ def sample_record(facts: Facts) -> dict[str, Any]:
             {"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs
         ],
         "errors": [
-            {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": tuple(unit)}
-            for mistake, unit, is_predicted in facts.mistakes
+            {
+                "error": mistake,
+                "side": "predicted" if is_predicted else "gold",
+                "unit": tuple(unit),
+                "paired_with": None if partner is None else tuple(partner),
+            }
+            for mistake, unit, is_predicted, partner in facts.mistakes
         ],
         "violations": [{"violation": found.violation, "path": found.path} for found in predicted.violations],
         "hallucination": None
         if facts.text is None
         else {
-            "checked": sum(len(texts) for _, _, texts, _, _ in predicted.said),
+            "checked": count_distinct(predicted),
             "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
         },
         "cot": None
@@ -54,5 +63,6 @@ def sample_record(facts: Facts) -> dict[str, Any]:
             "argument_consistent": thought.argument_consistent,
             "mentioned": thought.mentioned,
             "missing": None if thought.missing is None else tuple(thought.missing),
+            "copied": thought.copied,
         },
     }

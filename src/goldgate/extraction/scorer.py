@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Metrics, Rate, Ratio
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.extraction.event import EventList, Events, Unit, Violation, event_list, no_events, read_events
+from goldgate.extraction.event import EventList, Events, Found, Unit, Violation, event_list, no_events, read_events
 from goldgate.extraction.event_schema import EventSchema
-from goldgate.extraction.locate import Method
-from goldgate.extraction.match import compare, relaxed_rule
+from goldgate.extraction.form import form_of
+from goldgate.extraction.hints import count_hints
+from goldgate.extraction.match import compare
 from goldgate.extraction.measures import Measure, all_measures
 from goldgate.extraction.measures.hallucination import support_rule
 from goldgate.extraction.measures.thought import ThoughtChecker
 from goldgate.extraction.mistakes import name_mistakes
 from goldgate.extraction.normalize import Haystack
 from goldgate.extraction.records import parse_gold
-from goldgate.extraction.response import Parsed, Status, parse_response
+from goldgate.extraction.relaxed_rule import relaxed_rule
+from goldgate.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.extraction.sample import Facts, Gold, Sample
 from goldgate.extraction.sample_record import sample_record
 from goldgate.protocol.model import Protocol
@@ -34,6 +36,7 @@ class Scorer:
         self.protocol = protocol
         self.schema = schema
         self.measures: list[Measure] = all_measures(settings)
+        self.form = form_of(settings.response)
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
         self._relaxed = relaxed_rule(settings.relaxed)
@@ -41,7 +44,7 @@ class Scorer:
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
     def score(self, response: str | list[Any] | dict[str, Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
-        """Score one answer: raw text, decoded JSON, or None for no answer.
+        """Score one answer: raw text, decoded JSON in our own form, or None for no answer.
 
         A gold record that is scored against again and again can be parsed once, with `parse_gold`.
         """
@@ -71,8 +74,9 @@ class Scorer:
         """Add a sample's counts to a tally, in place."""
         for measure in self.measures:
             measure.count(facts, tally)
-        for mistake, _, predicted in facts.mistakes:
+        for mistake, _, predicted, _ in facts.mistakes:
             tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
+        count_hints(facts, self.form, tally)
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
@@ -83,24 +87,40 @@ class Scorer:
 
     def _read(self, sample: Sample) -> tuple[Parsed | None, Events]:
         """The answer and its events; what is no event list has no events and a violation."""
-        source: str | bytes | None
         if sample.response is not None:
-            parsed = parse_response(sample.response, self._tags)
-            source = parsed.source
+            parsed = parse_response(sample.response, self._tags, self.form)
         elif sample.events is not None:
             parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
-            source = sample.source
         else:
             return None, no_events(Violation.NOT_PARSED)
         if parsed.status == Status.ERROR:
             return parsed, no_events(Violation.NOT_PARSED)
+        if sample.response is not None and not self.form.unchanged:
+            return parsed, self._read_form(parsed, sample.gold)
         if isinstance(sample.events, list):
             events: EventList | None = EventList(sample.events, "$.events[*]")
         else:
             events = event_list(parsed.value)
         if events is None:
             return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
+        source = parsed.source if sample.response is not None else sample.source
         return parsed, read_events(events, source, self._roles)
+
+    def _read_form(self, parsed: Parsed, gold: Gold) -> Events:
+        """The events of an answer in another form than our own; paths are those of what the model wrote."""
+        event_types = tuple(gold.events.units)
+
+        def to_canonical(value: Any) -> Any:
+            return self.form.to_canonical(value, event_types)
+
+        listed = event_list(to_canonical(parsed.value))
+        if listed is None:
+            return no_events(Violation.NOT_AN_EVENT_LIST)
+        events = read_events(listed, parsed.source, self._roles, to_canonical)
+        events.violations = [
+            Found(violation, self.form.path_in(parsed.value, path)) for violation, path in events.violations
+        ]
+        return events
 
 
 @dataclass(slots=True)
@@ -143,7 +163,7 @@ def known_rates(protocol: Protocol) -> frozenset[str]:
     """Those of them that are rates, from 0 to 1."""
     empty = Tally()
     metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
-    return frozenset(name for name, metric in metrics if isinstance(metric, Rate))
+    return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
 
 
 def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Metric, Rate
+from goldgate.core.metric import Metric, Rate, Ratio
 from goldgate.stats.binomial import lower_bound, upper_bound
 
 Support = Literal["supported", "inconclusive", "refuted"]
@@ -19,6 +19,7 @@ def support(gate: Gate, measured: Metric) -> Support | None:
     """
     if (
         not isinstance(measured, Rate)
+        or isinstance(measured, Ratio)
         or not 0 <= measured.numerator <= measured.denominator
         or not measured.denominator
     ):

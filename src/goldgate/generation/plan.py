@@ -53,6 +53,7 @@ class Plan:
     train: str | None
     response_format: Literal["auto", "json_schema", "json_object", "text"]
     examples: Mapping[int | None, ExamplePool]  # by seed; its keys are the seeds of the run
+    other_form: bool = False  # the protocol declares answers in another form than the event schema describes
 
     @property
     def seeds(self) -> tuple[int | None, ...]:
@@ -63,7 +64,8 @@ class Plan:
         """What is tried first. A thought before the JSON can only be written where the format leaves room for it."""
         if self.response_format != "auto":
             return self.response_format
-        return "text" if self.template.wants_thought or "endpoint" not in self.source else "json_schema"
+        room_for_text = self.template.wants_thought or self.other_form
+        return "text" if room_for_text or "endpoint" not in self.source else "json_schema"
 
     @property
     def output_limit(self) -> int:
@@ -99,6 +101,7 @@ def make_plan(
     few_shot: int = 0,
     train: str | None = None,
     response_format: Literal["auto", "json_schema", "json_object", "text"] = "auto",
+    other_form: bool = False,
 ) -> Plan:
     """Put a plan together; what contradicts itself is a ConfigError."""
     if few_shot and template.assistant is None:
@@ -113,8 +116,16 @@ def make_plan(
             f"the prompt {template.name} asks for a thought, which --response-format {response_format} forbids",
             advice="use --response-format text (or auto), or a prompt without a thought",
         )
+    if other_form and response_format == "json_schema":
+        raise ConfigError(
+            "response_format.other_form",
+            "metrics.response declares another form of answers than --response-format json_schema would demand",
+            advice="use --response-format text, json_object or auto, or a protocol without that form",
+        )
     shared = schema_values(schema)
-    return Plan(source, model, template, schema, shared, parameters, few_shot, train, response_format, examples)
+    return Plan(
+        source, model, template, schema, shared, parameters, few_shot, train, response_format, examples, other_form
+    )
 
 
 class Requests:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.extraction.event_schema import load_event_schema
+from goldgate.extraction.form import form_of
 from goldgate.generation.artifacts import SeedSummary, summary_json, write_predictions
 from goldgate.generation.ask import Asking, Ended, Limits, watched
 from goldgate.generation.budget import Budget, cost, find_price
@@ -140,6 +141,7 @@ def prepare(wanted: Wanted) -> Prepared:
         few_shot=wanted.few_shot,
         train=train,
         response_format=wanted.response_format,
+        other_form=form_of(loaded.protocol.metrics.response).other_layout,
     )
     return Prepared(wanted, load_documents(wanted.gold), plan, settings, price)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.errors import ConfigError
+from goldgate.protocol.forms import check_form
 from goldgate.protocol.model import Protocol
 from goldgate.protocol.shape import build
 from goldgate.protocol.tree import Tree, parse_yaml
@@ -47,6 +48,7 @@ def load_protocol(path: str | Path) -> LoadedProtocol:
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
     _check_tags(protocol, tree)
+    check_form(protocol.metrics.response, tree)
     return LoadedProtocol(protocol, file, sha256, tree.lines)
 
 
@@ -80,6 +82,7 @@ def parse_protocol(settings: Mapping[str, Any]) -> LoadedProtocol:
     protocol = build(Protocol, tree, "protocol")
     _check_gates(protocol, tree)
     _check_tags(protocol, tree)
+    check_form(protocol.metrics.response, tree)
     return LoadedProtocol(protocol)
 
 

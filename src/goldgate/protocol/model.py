@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypedDict
 
 from goldgate.core.gate import Gate
 from goldgate.protocol.shape import Share
@@ -51,10 +51,36 @@ class CotSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class KeySettings:
+    """Under which keys an answer says what; of several in one object, the one that is listed first."""
+
+    events: tuple[str, ...] = ("events", "event_list")
+    event_type: tuple[str, ...] = ("event_type",)
+    arguments: tuple[str, ...] = ("arguments",)
+    role: tuple[str, ...] = ("role",)
+    argument: tuple[str, ...] = ("argument",)
+
+
+FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSettings:
+    """The whole answer is one object from roles to values; its event type is a fixed name, or the gold event's."""
+
+    event_type: str | FromGold
+
+
+@dataclass(frozen=True, slots=True)
 class ResponseSettings:
-    """How raw responses are read."""
+    """How raw responses are read, and what form the answers in them have."""
 
     thought_tags: tuple[str, ...] = ("thought", "think", "thinking")
+    prefix: str | None = None
+    keys: KeySettings = KeySettings()
+    arguments: Literal["list", "mapping"] = "list"
+    flat: FlatSettings | None = None
+    null_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ class _Builder:
         origin = typing.get_origin(kind)
         if value is None and (dataclasses.is_dataclass(kind) or origin is dict):
             value = {}  # a section whose lines are all commented out
-        if dataclasses.is_dataclass(kind):
-            return self._dataclass(kind, value, path)
+        if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
+            return self._fields(kind, value, path)
         if origin is typing.Literal:
             allowed = typing.get_args(kind)
             value = str(value) if isinstance(value, Decimal) else value  # version: 2.0, without quotation marks
@@ -42,14 +42,19 @@ class _Builder:
             return self._mapping(typing.get_args(kind)[1], value, path)
         if origin is tuple:
             return self._sequence(typing.get_args(kind)[0], value, path)
-        if origin is types.UnionType:  # only `X | None` is used
-            if value is None:
-                return None
-            inner = next(option for option in typing.get_args(kind) if option is not types.NoneType)
-            return self.build(inner, value, path)
+        if origin is types.UnionType:
+            return self._union(typing.get_args(kind), value, path)
         return self._scalar(kind, value, path)
 
-    def _dataclass(self, kind: Any, value: Any, path: str) -> Any:
+    def _union(self, options: tuple[Any, ...], value: Any, path: str) -> Any:
+        """`X | None`, or a plain value that may also be a mapping."""
+        if value is None and types.NoneType in options:
+            return None
+        kinds = [option for option in options if option is not types.NoneType]
+        fitting = [kind for kind in kinds if typing.is_typeddict(kind) == isinstance(value, dict)]
+        return self.build((fitting or kinds)[0], value, path)
+
+    def _fields(self, kind: Any, value: Any, path: str) -> Any:
         if not isinstance(value, dict):
             self._refuse(path, "a mapping", value)
         hints = typing.get_type_hints(kind)
@@ -63,6 +68,15 @@ class _Builder:
                     expected="one of " + ", ".join(hints),
                     found=key,
                     advice=did_you_mean(key, hints),
+                )
+        for key in _required(kind):
+            if key not in value:
+                raise ConfigError(
+                    f"{self.code}.wrong_value",
+                    f"{path} needs the setting {key}",
+                    place=self.tree.place(path),
+                    expected=key,
+                    found="nothing",
                 )
         return kind(**{key: self.build(hints[key], item, _join(path, key)) for key, item in value.items()})
 
@@ -99,6 +113,14 @@ class _Builder:
             expected=expected,
             found=describe(value),
         )
+
+
+def _required(kind: Any) -> list[str]:
+    """The names that have no default."""
+    if typing.is_typeddict(kind):
+        return sorted(kind.__required_keys__)
+    missing = dataclasses.MISSING
+    return [f.name for f in dataclasses.fields(kind) if f.default is missing and f.default_factory is missing]
 
 
 def _join(path: str, key: str) -> str:

@@ -85,9 +85,9 @@ def _note_records(index: Index) -> None:
         base = number << OFFSET_BITS
         before = position
         for offset, data in iterate(file):
-            match = _ID_FIRST.match(data)
-            if match is not None and match.group(1):
-                key = hash(match.group(1))
+            head = id_at_head(data)
+            if head is not None:
+                key = hash(head)
             else:
                 location = base + offset
                 key = hash(id_of(index.store.decode(location, data), index.store, location).encode())
@@ -98,6 +98,12 @@ def _note_records(index: Index) -> None:
             bucket.append(position)
             position += 1
         file.records = position - before
+
+
+def id_at_head(data: bytes) -> bytes | None:
+    """The id of a line that begins with it, without decoding the line; None if it has to be decoded."""
+    match = _ID_FIRST.match(data)
+    return (match.group(1) or None) if match is not None else None
 
 
 def id_of(record: dict[str, Any], store: RecordStore, location: int) -> str:

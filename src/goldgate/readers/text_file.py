@@ -1,14 +1,14 @@
-"""Small text files (protocol, event schema) read whole, with errors that name the file."""
+"""Small text files (protocol, event schema, a response) read whole, with errors that name the file."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from goldgate.errors import InputError, Place
 
-MAX_BYTES = 16 * 1024 * 1024  # a protocol or an event schema of this size is some other file
+MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
 
 
 class TextFile(NamedTuple):
@@ -21,14 +21,18 @@ class TextFile(NamedTuple):
 def read_text(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
-    place = Place(file)
     try:
         with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            return read_stream(stream, file, kind)
     except OSError as problem:
         raise cannot_read(file, kind, problem) from None
+
+
+def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
+    """The same of a file that is open already; `file` is its name in errors."""
+    data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise InputError(f"{kind}.too_large", f"this {kind} is over {MAX_BYTES:,} bytes", place=place)
+        raise InputError(f"{kind}.too_large", f"this {kind} is over {MAX_BYTES:,} bytes", place=Place(file))
     try:
         return TextFile(data.decode("utf-8-sig"), hashlib.sha256(data).hexdigest())
     except UnicodeDecodeError as problem:

@@ -25,6 +25,7 @@ def render_markdown(report: dict[str, Any]) -> str:
         "## Scores",
         _rates(shown.scores(report).items()),
         *(block for group in shown.groups(report) for block in _group(group)),
+        *_stands_out(report),
         "## Errors by name",
         _table(("error", "FP", "FN"), [(code(name), str(fp), str(fn)) for name, fp, fn in shown.mistakes(report)]),
         "## How answers were read",
@@ -32,6 +33,7 @@ def render_markdown(report: dict[str, Any]) -> str:
             f"- {heading}: {markdown(', '.join(entries) or 'none')}"
             for heading, entries in shown.reading(report).items()
         ),
+        *_hints(report),
         *_breakdown(report),
         "## Macro averages",
         _rates(shown.macro(report)),
@@ -77,6 +79,16 @@ def _group(group: shown.Group) -> list[str]:
         (code(name), metric.value, markdown(metric.reason or metric.counts)) for name, metric in group.metrics.items()
     ]
     return [f"## {group.title}", _table(("metric", "value", "counts"), rows)]
+
+
+def _hints(report: dict[str, Any]) -> list[str]:
+    found = [f"- {markdown(what)}: {code(setting, in_table=False)}" for what, setting in shown.hints(report)]
+    return ["## Hints", "They change no number.", "\n".join(found)] if found else []
+
+
+def _stands_out(report: dict[str, Any]) -> list[str]:
+    found = shown.stands_out(report)
+    return ["## What stands out", "\n".join(f"- {markdown(message)}" for message in found)] if found else []
 
 
 def _breakdown(report: dict[str, Any]) -> list[str]:

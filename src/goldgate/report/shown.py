@@ -21,8 +21,10 @@ _GROUPS = {
     "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
     "Schema compliance": ("schema_",),
     "Hallucination": ("hallucination_",),
+    "Length of matched values": ("relaxed_excess", "relaxed_shortfall"),
 }
 _REST = "Other metrics"
+_THOUGHT = "cot_"  # they come last, under a heading of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,12 @@ def scores(report: dict[str, Any]) -> dict[str, list[Shown]]:
 
 
 def groups(report: dict[str, Any]) -> list[Group]:
-    """The other main metrics under their headings; one that no heading expects is not left out."""
+    """The metrics but those of thoughts under their headings; one that no heading expects is not left out."""
     found: dict[str, dict[str, Shown]] = {title: {} for title in (*_GROUPS, _REST)}
     in_scores = {f"{family}_{rate}" for family in FAMILIES for rate in RATES}
-    for name, metric in report["metrics"]["main"].items():
-        if name not in in_scores:
+    metrics = report["metrics"]
+    for name, metric in {**metrics["main"], **metrics["diagnostics"]}.items():
+        if name not in in_scores and not name.startswith(_THOUGHT):
             title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
             found[title][name] = shown(metric)
     return [Group(title, metrics) for title, metrics in found.items() if metrics]
@@ -74,7 +77,8 @@ def groups(report: dict[str, Any]) -> list[Group]:
 
 def diagnostics(report: dict[str, Any]) -> Group:
     """The chain-of-thought metrics, coverage first: no rate of them means anything without it."""
-    metrics = {name: shown(metric) for name, metric in report["metrics"]["diagnostics"].items()}
+    found = report["metrics"]["diagnostics"]
+    metrics = {name: shown(metric) for name, metric in found.items() if name.startswith(_THOUGHT)}
     order = sorted(metrics, key=lambda name: name != "cot_coverage_rate")
     return Group("Diagnostics", {name: metrics[name] for name in order})
 
@@ -103,6 +107,19 @@ def reading(report: dict[str, Any]) -> dict[str, list[str]]:
         for name, entry in found["violations"].items()
     ]
     return lists
+
+
+def hints(report: dict[str, Any]) -> list[tuple[str, str]]:
+    """What stands out in the answers, and the setting that would read it."""
+    return [
+        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}", hint["setting"])
+        for hint in report.get("hints", ())
+    ]
+
+
+def stands_out(report: dict[str, Any]) -> list[str]:
+    """What stands out, one message for each."""
+    return [entry["message"] for entry in report.get("stands_out", ())]
 
 
 def event_types(report: dict[str, Any]) -> list[dict[str, Any]]:

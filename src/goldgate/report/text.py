@@ -28,8 +28,10 @@ def render_text(report: dict[str, Any]) -> str:
         _generation(report),
         _stacked("Scores", shown.scores(report).items()),
         *(_group(group) for group in shown.groups(report)),
+        _stands_out(report),
         _mistakes(report),
         _reading(report),
+        _hints(report),
         _event_types(report),
         _stacked("Macro averages", shown.macro(report)),
         _group(shown.diagnostics(report)),
@@ -110,6 +112,14 @@ def _group(group: shown.Group) -> list[str]:
     return [group.title, *table([(name, value.rjust(values), counts) for name, value, counts in rows], 3)]
 
 
+def _stands_out(report: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for message in shown.stands_out(report):
+        first, *others = _wrapped(visible(message).split(" "), " ", _INDENT * 2)
+        lines += [f"{_INDENT}- {first.lstrip(' ')}", *others]
+    return ["What stands out", *lines] if lines else []
+
+
 def _mistakes(report: dict[str, Any]) -> list[str]:
     rows: list[Row] = [("", "FP", "FN")]
     rows += [(name, str(positives), str(negatives)) for name, positives, negatives in shown.mistakes(report)]
@@ -121,6 +131,13 @@ def _reading(report: dict[str, Any]) -> list[str]:
     for label, entries in shown.reading(report).items():
         lines += _labelled(label, [visible(entry) for entry in entries] or ["none"], ", ", label_width=10)
     return lines
+
+
+def _hints(report: dict[str, Any]) -> list[str]:
+    """A paragraph for each hint; no section where there is none."""
+    found = [visible(f"{what}: {setting}").split(" ") for what, setting in shown.hints(report)]
+    lines = [line for words in found for line in _wrapped([f"{word} " for word in words], "", _INDENT)]
+    return ["Hints (they change no number)", *lines] if lines else []
 
 
 def _event_types(report: dict[str, Any]) -> list[str]:

@@ -111,8 +111,14 @@ class _Generator:
         if is_typeddict(kind):
             schema["required"] = [name for name in hints if name in kind.__required_keys__]
         else:
+            required = [field.name for field in dataclasses.fields(kind) if not _has_default(field)]
+            schema |= {"required": required} if required else {}
             schema["additionalProperties"] = False  # a protocol with an unknown key is refused
         return schema
+
+
+def _has_default(field: dataclasses.Field[Any]) -> bool:
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
 
 
 def _rule(rule: object) -> dict[str, Any]:

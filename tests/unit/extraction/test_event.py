@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ..helpers import UnitSet, event, gold, predicted_units, score, units_of
+import goldgate
+
+from ..helpers import UnitSet, event, gold, predicted_units, protocol, score, units_of
 
 A = event("质押", ("质押方", "甲"))
 UNIT_A = {("质押", "质押方", "甲")}
@@ -118,7 +121,7 @@ def test_numbers_of_joined_objects_keep_their_text() -> None:
         pytest.param([{"event_type": "T"}], set(), id="no-arguments"),
         pytest.param([{"event_type": "T", "arguments": {"r": "x"}}], set(), id="arguments-as-object"),
         pytest.param([{"event_type": "T", "arguments": ["x", {"role": "r"}, None]}], set(), id="malformed-arguments"),
-        pytest.param(["x", None, [A], event("T", ("r", "x"))], {("T", "r", "x")}, id="malformed-events-beside-a-good"),
+        pytest.param(["x", None, 5, event("T", ("r", "x"))], {("T", "r", "x")}, id="malformed-events-beside-a-good"),
         pytest.param(
             [{"event_type": "T", "arguments": ["x", {"role": "r", "argument": "y", "start": "a"}]}],
             {("T", "r", "y")},
@@ -135,3 +138,23 @@ def test_type_counts_even_where_its_arguments_give_nothing() -> None:
     result = score('[{"event_type": "T", "arguments": null}]', gold(event("T")))
     assert result["type_f1"] == 1
     assert result["strict_f1"] is None
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param("\\ud83d\\ude00", id="escaped-emoji"),
+        pytest.param("\\uD83D\\uDE00", id="in-capitals"),
+        pytest.param("\\ud83d", id="half-of-one"),
+        pytest.param("\\\\ud83d", id="escaped-backslash"),
+    ],
+)
+def test_number_keeps_its_text_whatever_is_escaped_elsewhere_in_the_record(tmp_path: Path, beside: str) -> None:
+    events = '[{"event_type": "T", "arguments": [{"role": "r", "argument": 1.10}]}]'
+    (tmp_path / "gold.jsonl").write_text(
+        f'{{"id": "1", "text": "so {beside}", "events": {events}}}\n', encoding="utf-8"
+    )
+    said = [event("T", ("r", "1.10"))]
+    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "1", "events": said}) + "\n", encoding="utf-8")
+    paths = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
+    assert goldgate.evaluate_files(*paths, None, protocol())["strict_f1"] == 1

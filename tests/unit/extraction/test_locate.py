@@ -133,17 +133,16 @@ def test_located_but_unreadable_is_an_error_and_no_extraction_failure() -> None:
         pytest.param(f"{ONE_A} // first\n{ONE_B} // second", id="line-comments"),
         pytest.param(f"{ONE_A} /* and */ {ONE_B}", id="block-comment"),
         pytest.param(f"```json\n{ONE_A}\n{ONE_B}\n```", id="in-a-fence"),
+        pytest.param(f"First {ONE_A} and second {ONE_B}", id="prose"),
+        pytest.param(f"Event 1: {ONE_A}\nEvent 2: {ONE_B}", id="labels"),
+        pytest.param(f"```json\n{ONE_A}\n```\nand\n```json\n{ONE_B}\n```", id="in-two-fences"),
+        pytest.param(f"{ONE_A}\n{ONE_B}\n{ONE_A}", id="equal-ones-once"),
     ],
 )
 def test_events_in_a_row_are_joined(text: str) -> None:
     parsed = parse_response(text)
     assert parsed.value == [A, B]
     assert (parsed.status, parsed.repairs) == ("repaired", ("joined_objects",))
-
-
-def test_events_with_prose_between_are_candidates_of_their_own() -> None:
-    parsed = parse_response(f"First {ONE_A} and second {ONE_B}")
-    assert (parsed.status, parsed.value) == ("raw", B)
 
 
 UNQUOTED = '{"event_type": "C", "arguments": [{"role": "r", "argument": oops}]}'

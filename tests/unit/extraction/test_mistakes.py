@@ -119,6 +119,40 @@ def test_errors_are_named(
     assert named(events(predicted[::-1]), gold(*events(wanted[::-1]), text=text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("predicted", "wanted", "pairs"),
+    [
+        pytest.param(("T", "r", "ab"), ("T", "r", "abc"), "boundary", id="boundary"),
+        pytest.param(("T", "r", "x"), ("T", "s", "x"), "wrong_role", id="wrong-role"),
+        pytest.param(("T", "r", "x"), ("U", "r", "x"), "wrong_type", id="wrong-type"),
+    ],
+)
+def test_record_names_the_unit_that_an_error_is_paired_with(
+    predicted: tuple[str, str, str], wanted: tuple[str, str, str], pairs: str
+) -> None:
+    def one(unit: tuple[str, str, str]) -> Json:
+        return event(unit[0], unit[1:])
+
+    errors = score([one(predicted), event("V", ("r", "other"))], gold(one(wanted), event("W", ("q", "z")))).record[
+        "errors"
+    ]
+    found = {(e["error"], e["side"]): (tuple(e["unit"]), e["paired_with"]) for e in errors}
+    assert found[(pairs, P)] == (predicted, wanted)
+    assert found[(pairs, G)] == (wanted, predicted)
+    assert found[("spurious", P)] == (("V", "r", "other"), None)
+    assert found[("missing", G)] == (("W", "q", "z"), None)
+
+
+def test_rerouted_pair_names_what_it_was_matched_with() -> None:
+    # ab–a and b–ab: the errors are b and a, and both were matched with ab, which is right itself
+    predicted, wanted = [event("T", ("r", "ab"), ("r", "b"))], gold(event("T", ("r", "ab"), ("r", "a")))
+    errors = score(predicted, wanted).record["errors"]
+    assert {(e["unit"], e["paired_with"]) for e in errors} == {
+        (("T", "r", "b"), ("T", "r", "ab")),
+        (("T", "r", "a"), ("T", "r", "ab")),
+    }
+
+
 def test_value_supported_in_one_writing_is_not_hallucinated() -> None:
     # Both values give one unit; under exact_span only the second is in the text.
     predicted = [event("T", ("r", "A B"), ("r", "ab"))]

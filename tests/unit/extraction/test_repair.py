@@ -10,7 +10,7 @@ import pytest
 
 from goldgate import parse_response
 from goldgate.extraction.normalize import normalize
-from goldgate.extraction.repair_step import Step
+from goldgate.extraction.response.step import Step
 
 from ..helpers import answer, event, predicted_units
 
@@ -96,11 +96,20 @@ MENDED = [
     pytest.param(f"[{ONE_A[:-1]}, {ONE_B}]", [A, B], {"closed_brackets"}, id="brace-left-out-before-the-next-object"),
     pytest.param(with_value('"甲'), [{"event_type": "质押", "arguments": [{"role": "质押方"}]}], None, id="truncated"),
     pytest.param(
-        '[{"event_type": "质押", "arguments": [], oops}]',
+        '[{"event_type": "质押", "arguments": [], oops\n\nand so on',
         [NOTHING],
         {"closed_brackets", "cut_at_error"},
         id="cut-at-error",
     ),
+    pytest.param('[{""event_type"": ""质押"", ""arguments"": []}]', [NOTHING], {"doubled_quotes"}, id="doubled-quotes"),
+    pytest.param('{"event_type" = "质押", "arguments" = []}', NOTHING, {"equals_signs"}, id="equals-signs"),
+    pytest.param(f"[[{ONE_A}], [{ONE_B}]]", [A, B], {"flattened_list"}, id="list-of-lists"),
+    pytest.param(f"[{ONE_A}]\nor {ONE_B}", [A], {"left_out_objects"}, id="object-after-a-whole-answer"),
+    pytest.param('{"event_type" "质押", "arguments": []}', NOTHING, {"missing_colons"}, id="missing-colon"),
+    pytest.param('{"event_type": "质押, "arguments": []}', NOTHING, {"missing_quotes"}, id="missing-quote"),
+    pytest.param('["event_type": "质押", "arguments": []}]', [NOTHING], {"opened_brackets"}, id="brace-never-opened"),
+    pytest.param(with_value('("甲", "乙")'), read(["甲", "乙"]), {"tuples"}, id="tuple"),
+    pytest.param(f'{{"name": "f", "arguments": [{ONE_A}]}}', [A], {"unwrapped_call"}, id="tool-call"),
     pytest.param(
         f"// all\n[{ONE_A}, {{'event_type': 'Sue', 'arguments': [],}},]",
         [A, event("Sue")],
@@ -335,3 +344,20 @@ def test_half_a_surrogate_pair_in_a_sound_part_becomes_the_replacement_character
 @pytest.mark.parametrize("opening", ["[", '{"a":', "｛"], ids=["list", "object", "full-width"])
 def test_deep_nesting_is_survived(opening: str, depth: int) -> None:
     assert parse_response(opening * depth).status == "error"
+
+
+@pytest.mark.parametrize("depth", [100, 330, 500, 990, 1_030, 20_000])
+@pytest.mark.parametrize(
+    ("opening", "inside", "closing"),
+    [
+        pytest.param("[", "", "]", id="lists"),
+        pytest.param('{"events": [', ONE_A, "]}", id="events-in-events"),
+        pytest.param('{"name": "f", "arguments": ', ONE_A, "}", id="calls-in-calls"),
+        pytest.param("[", f"{ONE_A},", "]", id="lists-in-need-of-repair"),
+        pytest.param('[{"a": ', ONE_A, "}]", id="lists-of-objects"),
+    ],
+)
+def test_deep_nesting_that_is_closed_is_survived(opening: str, inside: str, closing: str, depth: int) -> None:
+    deep = opening * depth + inside + closing * depth
+    for text in (deep, f"So: {deep} and {ONE_B}", f"{ONE_B}\n{deep}"):
+        assert parse_response(text).status in ("raw", "repaired", "error")

@@ -10,6 +10,7 @@ from goldgate.extraction.measures.event_type import EventType
 from goldgate.extraction.measures.hallucination import Hallucination
 from goldgate.extraction.measures.parse import Parse
 from goldgate.extraction.measures.relaxed import Relaxed
+from goldgate.extraction.measures.relaxed_excess import RelaxedExcess
 from goldgate.extraction.measures.schema_compliance import SchemaCompliance
 from goldgate.extraction.measures.strict import Strict
 from goldgate.extraction.measures.thought import Thought
@@ -29,4 +30,13 @@ class Measure(Protocol):
 
 def all_measures(settings: MetricSettings) -> list[Measure]:
     """Every measure under these settings."""
-    return [Strict(), Relaxed(), EventType(), Parse(), SchemaCompliance(), Hallucination(), Thought(settings.cot)]
+    return [
+        Strict(),
+        Relaxed(),
+        EventType(),
+        Parse(),
+        SchemaCompliance(),
+        Hallucination(),
+        RelaxedExcess(),
+        Thought(settings.cot),
+    ]

@@ -9,16 +9,21 @@ from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.extraction.event import Events, Value
 from goldgate.extraction.normalize import STANDS_ALONE, Haystack
+from goldgate.extraction.occurrences import FEW, contained
 from goldgate.extraction.sample import Facts
 from goldgate.protocol.model import HallucinationSettings
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
+HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it was said
 MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
 
 
 class Hallucination:
-    """Unsupported / checked values, and samples with at least one / samples that have a source text."""
+    """Unsupported / checked values, and samples with at least one / samples that have a source text.
+
+    A value is checked once, however often it is said: same event type, role, text as written, offsets.
+    """
 
     section: Literal["main", "diagnostics"] = "main"
 
@@ -28,7 +33,8 @@ class Hallucination:
             counts["hallucination_unchecked"] += 1
             return
         counts["hallucination_samples"] += 1
-        counts["hallucination_values"] += sum([len(said[2]) for said in facts.predicted.said])
+        counts["hallucination_values"] += count_distinct(facts.predicted)
+        counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
         if facts.unsupported:
             counts["hallucinating_samples"] += 1
             counts["hallucinated_values"] += len(facts.unsupported)
@@ -46,28 +52,60 @@ class Hallucination:
         }
 
 
+def distinct_values(events: Events) -> list[Value]:
+    """Every value that was said, once, in the order of the answer."""
+    return [*dict.fromkeys(events.values())]
+
+
+def count_distinct(events: Events) -> int:
+    """How many there are; where every value gave a unit of its own, without looking at them."""
+    found = count_where_none_is_repeated(events)
+    return len(distinct_values(events)) if found is None else found
+
+
+def count_where_none_is_repeated(events: Events) -> int | None:
+    """The number of values if there are as many units; None if not."""
+    values = sum([len(said[2]) for said in events.said])
+    return values if values == sum(map(len, events.units.values())) else None
+
+
 def support_rule(settings: HallucinationSettings) -> Unsupported:
     """Which of a sample's values are not supported by its text, as the protocol sets it."""
-    return _normalized_substring if settings.match_mode == "normalized_substring" else _exact_span
+    return unsupported_normalized if settings.match_mode == "normalized_substring" else unsupported_exactly
 
 
-def _normalized_substring(events: Events, text: Haystack) -> list[Value]:
+def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
+    """The values that are not in the text once both are normalized."""
+    return [] if all_stand_in(events, text) else unsupported_normalized_plainly(events, text)
+
+
+def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
+    """The same by the rule, one value after the other."""
+    values = distinct_values(events)
+    found = contained({value.unit.argument for value in values}, text.normalized)
+    return [value for value in values if value.unit.argument not in found]
+
+
+def all_stand_in(events: Events, text: Haystack) -> bool | None:
+    """True in the usual case: every value stands in the text letter for letter. None: not known."""
     find, whole = text.text.find, text.text + " "
-    doubtful: set[str] = set()
+    if sum([len(said[2]) for said in events.said]) * len(whole) > FEW:
+        return None
     for said in events.said:
         texts = said[2]
         for written in texts if len(texts) < MANY_VALUES else set(texts):
-            at = find(written)  # the usual answer of `contains`, inline
+            at = find(written)  # the usual answer of `Haystack.contains`, inline
             if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:
-                doubtful.add(written)
-    unsupported = {written for written in doubtful if not text.contains(written)}
-    return [value for value in events.values() if value.text in unsupported] if unsupported else []
+                return None
+    return True
 
 
-def _exact_span(events: Events, text: Haystack) -> list[Value]:
-    whole = text.text
+def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
+    """The values that are not in the text letter for letter, at their offsets if they carry any."""
+    values, whole = distinct_values(events), text.text
+    found = contained({value.text for value in values if value.span is None}, whole)
     return [
         value
-        for value in events.values()
-        if (value.text not in whole if value.span is None else whole[slice(*value.span)] != value.text)
+        for value in values
+        if (value.text not in found if value.span is None else whole[slice(*value.span)] != value.text)
     ]

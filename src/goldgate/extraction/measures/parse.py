@@ -6,8 +6,8 @@ from typing import Literal
 
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.tally import Tally
-from goldgate.extraction.locate import Method
 from goldgate.extraction.response import Status
+from goldgate.extraction.response.parsed import Method
 from goldgate.extraction.sample import Facts
 
 _METRIC_OF = {

@@ -52,11 +52,49 @@ def test_normalized_substring_does_not_look_at_offsets() -> None:
     assert score([spanned("甲公司", 50, 53)], gold(text=TEXT))["hallucination_rate"] == 0
 
 
-def test_every_value_is_checked_repeated_ones_too_but_empty_ones_not() -> None:
-    # checked: 甲公司, 甲公司 (again), 乙, 2020, "丙" and "ABC" of the list = 6; unsupported: 乙, 丙
-    values = ["甲公司", "甲公司", "乙", "", " ", None, 2020, ["丙", "ABC", ""], True]
+def test_every_value_is_checked_once_and_empty_ones_not() -> None:
+    # checked: 甲公司, 乙, 2020, "丙" and "ABC" of the list = 5; unsupported: 乙, 丙
+    values = ["甲公司", "甲公司", "乙", "", " ", None, 2020, ["丙", "ABC", ""], True, "乙"]
     record = score([event("T", *(("r", value) for value in values))], gold(text=TEXT)).record
-    assert record["hallucination"] == {"checked": 6, "unsupported": [("T", "r", "乙"), ("T", "r", "丙")]}
+    assert record["hallucination"] == {"checked": 5, "unsupported": [("T", "r", "乙"), ("T", "r", "丙")]}
+
+
+@pytest.mark.parametrize(
+    ("predicted", "checked"),
+    [
+        pytest.param([event("T", ("r", "甲公司")), event("T", ("r", "甲公司"))], 1, id="in-two-events"),
+        pytest.param([event("T", ("r", "甲公司"), ("s", "甲公司"))], 2, id="in-two-roles"),
+        pytest.param([event("T", ("r", "甲公司")), event("U", ("r", "甲公司"))], 2, id="in-two-types"),
+        pytest.param([event("T", ("r", "甲公司"), ("r", "甲 公司"))], 2, id="written-in-two-ways"),
+        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 0, 3)], 1, id="at-one-place-twice"),
+        pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 1, 4)], 2, id="at-two-places"),
+        pytest.param([spanned("甲公司", 0, 3), event("T", ("r", "甲公司"))], 2, id="with-and-without-a-place"),
+        pytest.param([event("T", ("r", "2020"), ("r", 2020))], 1, id="number-and-its-text"),
+    ],
+)
+def test_value_is_one_if_type_role_text_and_offsets_are_the_same(predicted: list[Json], checked: int) -> None:
+    for mode in ("normalized_substring", "exact_span"):
+        record = score(predicted, gold(text=TEXT), hallucination=mode).record
+        assert record["hallucination"]["checked"] == checked
+
+
+def test_supported_value_said_200_times_does_not_dilute_the_others() -> None:
+    made_up = event("T", ("r", "甲公司"), ("r", "乙"))
+    once, often = (score([made_up, *[event("T", ("r", "ABC"))] * times], gold(text=TEXT)) for times in (1, 200))
+    assert once["hallucination_entity_rate"] == often["hallucination_entity_rate"] == 1 / 3
+
+
+def test_one_argument_written_in_many_ways_stands_out() -> None:
+    values = ["ABC" + " " * blanks for blanks in range(6)]
+    result = judge([gold(text=TEXT)], [{"id": "1", "events": [event("T", *(("r", value) for value in values))]}])
+    assert result.report["stands_out"] == [
+        {
+            "code": "value_variants",
+            "message": "6 values were checked for 1 units: one argument written in many ways makes "
+            "hallucination_entity_rate smaller",
+            "counts": {"values": 6, "units": 1},
+        }
+    ]
 
 
 def test_rates_over_samples_and_values() -> None:

@@ -135,12 +135,14 @@ def test_rates_are_over_the_checked_and_stand_beside_their_coverage() -> None:
     shown = {
         name: (metric.get("numerator", metric["value"]), metric.get("denominator"))
         for name, metric in report["metrics"]["diagnostics"].items()
+        if name.startswith("cot_")
     }
     # 质押方 names no type beyond 质押 itself, which stands inside it: "质押方甲" mentions 质押, predicted is Sue.
     assert shown == {
         "cot_type_consistency": (2, 3),
         "cot_argument_consistency": (2, 3),
         "cot_faithfulness": (1, 3),
+        "cot_copied_rate": (0, 3),
         "cot_coverage_rate": (3, 6),
         "cot_checked": (3, None),
         "cot_skipped": (1, None),
@@ -151,7 +153,9 @@ def test_rates_are_over_the_checked_and_stand_beside_their_coverage() -> None:
 
 def test_disabled_diagnostics_are_undefined_with_the_reason() -> None:
     report = judge([gold()], [{"id": "1", "response": "<think>x</think>[]"}]).report
-    for metric in report["metrics"]["diagnostics"].values():
+    for name, metric in report["metrics"]["diagnostics"].items():
+        if not name.startswith("cot_"):
+            continue
         assert metric["value"] is None
         assert metric["reason"] == "metrics.cot.enabled is false"
 
@@ -160,3 +164,64 @@ def test_diagnostics_need_an_event_schema() -> None:
     with pytest.raises(ConfigError) as caught:
         scorer(None, cot=STRICT)
     assert caught.value.code == "schema.required"
+
+
+TWO = event("质押", ("质押方", "甲公司"), ("数量", "5"))
+MEMBERS = '"质押方": "甲公司", "数量": 5'
+
+
+@pytest.mark.parametrize(
+    ("thought", "copied"),
+    [
+        pytest.param(answer(TWO), True, id="the-answer-itself"),
+        pytest.param(f"I think:\n```json\n{answer(TWO)}\n```\nThat is it.", True, id="in-a-fence-with-words"),
+        pytest.param(answer(TWO).replace('"', "'"), True, id="in-single-quotes"),
+        pytest.param(answer(TWO).replace('"', "“"), True, id="in-full-quotes"),
+        pytest.param(answer(TWO).replace(", ", ",\n    "), True, id="on-many-lines"),
+        pytest.param('{"质押": {' + MEMBERS + "}}", True, id="as-a-mapping"),
+        pytest.param(answer(TWO).replace('"role"', "role").replace('"argument"', "argument"), True, id="bare-keys"),
+        pytest.param("Event{event_type='质押', 质押方='甲公司', 数量='5'}", True, id="like-code"),
+        pytest.param('{"质押方": ["乙", "甲公司"], "数量": "5", "event_type": "质押"}', True, id="in-another-form"),
+        pytest.param('Draft: {"event_type": "质押", "质押方": "甲公司"}. No: 数量5', False, id="a-draft-of-two-thirds"),
+        pytest.param('It says {"质押方": "甲公司"}.', False, id="a-third-of-it"),
+        pytest.param("质押，质押方是甲公司，数量是5", False, id="words"),
+        pytest.param("质押方: “甲公司”\n数量: “5”\n质押", False, id="quoted-words"),
+        pytest.param('The keys are "role": and "argument": here. 质押 甲公司 5', False, id="words-about-json"),
+    ],
+)
+def test_thought_that_is_the_answer_over_again_is_shown(thought: str, copied: bool) -> None:
+    response = f"<think>{thought}</think>{answer(TWO)}"
+    assert cot(response)["copied"] is copied
+    report = judge([gold()], [{"id": "1", "response": response}], SCHEMA, cot=STRICT).report
+    assert report["metrics"]["diagnostics"]["cot_copied_rate"]["value"] == copied
+    assert [entry["code"] for entry in report["stands_out"]] == ["copied_thought"] * copied
+
+
+def test_empty_answer_cannot_be_copied() -> None:
+    assert cot(f'<think>{answer()} "a": 1</think>{answer()}')["copied"] is False
+
+
+@pytest.mark.parametrize("settings", [STRICT, WEAK], ids=["strict", "weak"])
+def test_large_answer_is_looked_for_in_one_pass(settings: CotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # 3,000 roles, each with its value on a line of its own: 3,000 × 3,000 lines were looked through once.
+    from goldgate.extraction import named_in_thought, occurrences
+
+    steps = 0
+    step = occurrences.Automaton._step
+
+    def counting(self: occurrences.Automaton, node: int, code: int) -> int:
+        nonlocal steps
+        steps += 1
+        return step(self, node, code)
+
+    def never(*_: object) -> None:
+        raise AssertionError("one after the other")
+
+    monkeypatch.setattr(occurrences.Automaton, "_step", counting)
+    monkeypatch.setattr(named_in_thought, "first_missing_plainly", never)
+    predicted = answer(event("Sue", *((f"r{number}", f"V {number} q") for number in range(3_000))))
+    thought = "\n".join(f"r{number} v{number}q" for number in reversed(range(3_000)))
+    response = f"<think>{thought}</think>{predicted}"
+    assert cot(response, settings)["argument_consistent"] is True
+    assert steps <= 5 * len(response)
+    assert cot(response.replace("v1234q", "v1234p"), settings)["missing"] == ("Sue", "r1234", "v1234q")

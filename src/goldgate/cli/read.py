@@ -1,0 +1,131 @@
+"""`goldgate read`: what is read of a response, how, and each repair with its place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from goldgate.cli.check import FORMATS
+from goldgate.cli.run import guarded, say, show_error
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
+
+if TYPE_CHECKING:
+    from goldgate.extraction.alone import Answer, ReadAnswer
+    from goldgate.report.reading_text import ReadingSummary
+
+STANDARD_INPUT = "-"
+RECORD_NAMES = (".jsonl", ".json", ".gz")
+_AT_ONCE = 200  # answers that are printed together
+
+
+@click.command("read", short_help="Show what is read of a model's responses, and how.")
+@click.argument("file", default=STANDARD_INPUT, metavar="[FILE]")
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the record with this id, in full. Repeatable.")
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["text", "records"]),
+    help="What the file holds: one response, or prediction records. Without it, the name decides.",
+)
+@click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
+@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@click.pass_context
+def read_command(
+    context: click.Context, file: str, ids: tuple[str, ...], kind: str | None, protocol: str | None, format: str
+) -> None:
+    """Show what is read of a response, how, and each repair with its place.
+
+    FILE is one response, or standard input (also -). A name that ends in .jsonl, .json or .gz is a file of prediction
+    records, {"id", "response"} each: they get a few lines each, and a summary. Exit status: 0 all were read, 1 some
+    could not be read, 2 it could not be carried out.
+    """
+    named_as_records = file.lower().endswith(RECORD_NAMES)
+    many = kind == "records" if kind is not None else named_as_records
+    outcome = guarded(lambda: _read_all(_answers(file, ids, many=many), protocol, format, many=many, full=bool(ids)))
+    if not isinstance(outcome, GoldgateError):
+        context.exit(outcome)
+    show_error(outcome)
+    if format == "json":
+        _say_error(outcome, on_one_line=many)
+    context.exit(outcome.exit_status)
+
+
+def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]:
+    from goldgate.extraction.alone import Answer, stored_answers
+    from goldgate.readers.text_file import read_stream, read_text
+
+    if many:
+        yield from stored_answers("/dev/stdin" if file == STANDARD_INPUT else file, ids)
+        return
+    if ids:
+        raise ConfigError(
+            "option.wrong_value",
+            "--id chooses among records, and this is one response",
+            expected="a file of prediction records",
+            found=file,
+            advice="if it holds records, add --as records",
+        )
+    if file != STANDARD_INPUT:
+        yield Answer(None, read_text(file, "response").text)
+        return
+    if sys.stdin is None:  # closed by whoever started us
+        raise InputError(
+            "response.unreadable", "standard input is closed", expected="a response, or the name of a file"
+        )
+    if sys.stdin.isatty():
+        click.echo("reading a response from the terminal, up to Ctrl-D", err=True)
+    yield Answer(None, read_stream(sys.stdin.buffer, "standard input", "response").text)
+
+
+def _read_all(answers: Iterator[Answer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
+    """Read and print the answers one after the other; the result is the exit status."""
+    from goldgate.extraction.alone import answer_reader
+    from goldgate.protocol.load import obtain_protocol
+    from goldgate.report.reading_text import ReadingSummary, render_summary
+
+    read = answer_reader(obtain_protocol(protocol).protocol)
+    summary = ReadingSummary()
+    waiting: list[str] = []
+    status = EXIT_PASSED
+    try:
+        for answer in map(read, answers):
+            waiting.append(_rendered(answer, summary, format, many=many, full=full or not many))
+            summary.add(answer)
+            if len(waiting) >= _AT_ONCE:
+                status = max(status, _print(waiting, format))
+    finally:
+        status = max(status, _print(waiting, format))  # what was read before an error is shown
+    if format == "text" and many and summary.answers != 1:
+        status = max(status, say(("\n" if summary.answers else "") + render_summary(summary), EXIT_PASSED))
+    return max(status, EXIT_GATE_FAILED if summary.unread else EXIT_PASSED)
+
+
+def _rendered(answer: ReadAnswer, summary: ReadingSummary, format: str, *, many: bool, full: bool) -> str:
+    from goldgate.report.reading_json import render_read_json
+    from goldgate.report.reading_text import render_read, render_read_line
+
+    if format == "json":
+        return render_read_json(answer, on_one_line=many)
+    if not full:
+        return render_read_line(answer)
+    return ("\n" if summary.answers else "") + render_read(answer)
+
+
+def _print(waiting: list[str], format: str) -> int:
+    text = "".join(waiting)
+    waiting.clear()
+    return say(text.encode() if format == "json" else text, EXIT_PASSED) if text else EXIT_PASSED
+
+
+def _say_error(error: GoldgateError, *, on_one_line: bool) -> None:
+    import orjson
+
+    from goldgate.core.evaluation import error_report, render_json
+    from goldgate.report.safe import in_json
+
+    report = error_report("read", error)
+    rendered = orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE) if on_one_line else render_json(report)
+    say(in_json(rendered.decode()).encode(), error.exit_status)

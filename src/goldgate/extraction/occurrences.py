@@ -1,0 +1,108 @@
+"""Which of many short texts (needles) occur in a long one, looked up once for all of them.
+
+The automaton of Aho and Corasick: one pass over the text, however many needles there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+FEW = 20_000_000  # needles times characters; below, looking for one after the other is faster
+TOGETHER = 1 << 18  # characters of needles in one automaton, which takes some 250 bytes for each
+_CODE_BITS = 21  # of a character
+
+LATIN = frozenset(chr(code) for code in range(128) if chr(code).isalnum())
+
+
+def contained(needles: Collection[str], text: str) -> set[str]:
+    """The needles that occur in the text."""
+    if len(needles) * len(text) <= FEW:
+        return contained_one_by_one(needles, text)
+    return contained_at_once(needles, text)
+
+
+def contained_one_by_one(needles: Collection[str], text: str) -> set[str]:
+    """The same, by looking for each."""
+    return {needle for needle in needles if needle in text}
+
+
+def contained_at_once(needles: Collection[str], text: str) -> set[str]:
+    """The same in linear time."""
+    found: set[str] = {needle for needle in needles if not needle}  # nothing is everywhere
+    for needed in automata(needles, len(text)):
+        found |= needed.found_in(text)
+    return found
+
+
+def automata(needles: Iterable[str], longest: int) -> Iterator[Automaton]:
+    """Automata for all needles that are not empty nor too long, one after the other: memory is for one of them."""
+    together: list[str] = []
+    room = TOGETHER
+    for needle in dict.fromkeys(needles):
+        if 0 < len(needle) <= longest:
+            if len(needle) > room and together:
+                yield Automaton(together)
+                together, room = [], TOGETHER
+            together.append(needle)
+            room -= len(needle)
+    if together:
+        yield Automaton(together)
+
+
+class Automaton:
+    """Finds some needles in any number of texts."""
+
+    def __init__(self, needles: Iterable[str]) -> None:
+        # Nodes are beginnings of needles, numbered; node 0 is the empty one.
+        self._next: dict[int, int] = {}  # node and character → the node of one character more
+        self._needle: dict[int, str] = {}  # node → the needle that ends there
+        parents, codes, depths = [0], [0], [0]
+        for needle in needles:
+            node = 0
+            for code in map(ord, needle):
+                key = node << _CODE_BITS | code
+                following = self._next.get(key)
+                if following is None:
+                    following = self._next[key] = len(parents)
+                    parents.append(node)
+                    codes.append(code)
+                    depths.append(depths[node] + 1)
+                node = following
+            self._needle[node] = needle
+        self._suffix = [0] * len(parents)  # node → the longest proper suffix of it that is a node
+        self._shorter = [0] * len(parents)  # node → the longest of these at which a needle ends
+        for node in sorted(range(1, len(parents)), key=depths.__getitem__):
+            if parents[node]:
+                self._suffix[node] = self._step(self._suffix[parents[node]], codes[node])
+            suffix = self._suffix[node]
+            self._shorter[node] = suffix if suffix in self._needle else self._shorter[suffix]
+
+    def found_in(self, text: str, *, as_words: bool = False) -> set[str]:
+        """The needles that occur in the text; `as_words`, those that are not part of a longer Latin word there."""
+        needle_at, shorter, step = self._needle, self._shorter, self._step
+        found: set[str] = set()
+        passed: set[int] = set()  # all shorter needles that end with these were looked at: they stand in them alike
+        node, last = 0, len(text) - 1
+        for at, character in enumerate(text):
+            node = step(node, ord(character))
+            if as_words and at < last and character in LATIN and text[at + 1] in LATIN:
+                continue
+            ends = node if node in needle_at else shorter[node]
+            while ends:
+                needle = needle_at[ends]
+                start = at + 1 - len(needle)
+                if not (as_words and start and needle[0] in LATIN and text[start - 1] in LATIN):
+                    found.add(needle)
+                if ends in passed:
+                    break
+                passed.add(ends)
+                ends = shorter[ends]
+        return found
+
+    def _step(self, node: int, code: int) -> int:
+        """The longest suffix of what was read that begins a needle."""
+        following = self._next.get(node << _CODE_BITS | code)
+        while following is None and node:
+            node = self._suffix[node]
+            following = self._next.get(node << _CODE_BITS | code)
+        return following or 0

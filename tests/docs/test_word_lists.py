@@ -1,0 +1,51 @@
+"""The word lists of the reader stand in the docs: all of them, and no other."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from goldgate.extraction.response import bare, locate, template, turns
+
+from .documents import DOCS
+
+NULL_WORDS = {word for word, (value, step) in bare._LITERALS.items() if value is None and step is not None}
+
+
+def listed(name: str) -> list[str]:
+    """The words in backticks under one name of the section "Word lists"."""
+    page = (DOCS / "reading-responses.md").read_text(encoding="utf-8")
+    section = page[page.index("\n### Word lists\n") : page.index("\n## 4. Decoding\n")]
+    found = re.search(rf"^- \*\*{re.escape(name)}\*\*(.*?)(?=^- |\Z)", section, re.MULTILINE | re.DOTALL)
+    assert found is not None, name
+    return re.findall(r"`([^`]+)`", found.group(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "examples"),
+    [
+        ("Marks of another turn", turns.TURN_TOKENS, 0),
+        ("Names of who speaks", turns.TURN_NAMES, 1),
+        ("Words that say that the later replaces the earlier", turns.REPLACING_WORDS, 0),
+        ("Placeholders of a type", template.TYPE_PLACEHOLDERS, 0),
+        ("Placeholders of a value", template.VALUE_PLACEHOLDERS - template.TYPE_PLACEHOLDERS, 2),
+        ("Programming languages", locate._CODE, 0),
+        ("Words without quotation marks that are null", NULL_WORDS, 0),
+    ],
+)
+def test_word_list_is_documented(name: str, words: tuple[str, ...], examples: int) -> None:
+    found = listed(name)
+    assert sorted(found[: len(found) - examples]) == sorted(words)
+
+
+@pytest.mark.parametrize(
+    "word", [*listed("Marks of another turn"), *(f"{w}:" for w in listed("Names of who speaks")[:-1])]
+)
+def test_mark_of_another_turn_ends_an_answer(word: str) -> None:
+    assert turns.next_turn(f"[]\n{word} go on []", 2, len(word) + 12) >= 0
+
+
+@pytest.mark.parametrize("word", listed("Words that say that the later replaces the earlier"))
+def test_word_replaces_in_any_case(word: str) -> None:
+    assert turns.says_replaced(f"[]\n{word.upper()}:\n[]", 2, len(word) + 5)

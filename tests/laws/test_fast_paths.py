@@ -1,0 +1,232 @@
+"""Every quick way obeys the rule: it says the same, or that it does not know.
+
+`fast(x) is None or fast(x) == slow(x)`, on random text and on what such code gets wrong: letters that
+grow when their case is folded, marks that join, line ends of every kind, halves of surrogate pairs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from goldgate.extraction.event import EventList, Events, event_list, read_any_events, read_events, read_usual_events
+from goldgate.extraction.measures.hallucination import (
+    all_stand_in,
+    count_distinct,
+    count_where_none_is_repeated,
+    distinct_values,
+    unsupported_normalized,
+    unsupported_normalized_plainly,
+)
+from goldgate.extraction.named_in_thought import (
+    first_missing,
+    first_missing_at_once,
+    first_missing_plainly,
+    names_all,
+)
+from goldgate.extraction.normalize import (
+    Haystack,
+    normalize_all_at_once,
+    normalize_plainly,
+    normalize_quickly,
+)
+from goldgate.extraction.occurrences import contained_at_once, contained_one_by_one
+from goldgate.extraction.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
+from goldgate.readers.index import id_at_head
+from goldgate.readers.records import decode
+
+from .strategies import ROLES, SCHEMA, TYPES, odd_events
+
+MANY = settings(max_examples=500)
+
+HOSTILE = (
+    "abAB甲乙公司 \n\t\u3000\r\x0b\x1c\u2028\u0085"
+    "e\u0301\u0308\u0327\u0345\u093c\u3099\u1100\u1161\u11a8한ｶﾞﾊﾟ"
+    "ßẞİıſΣςﬁŉǰΐ①㈱㎡…″¨ＡＢ１（），：！"
+    "。、“”‘’《》【】—·\u200b\ufeff\u00ad\u00a0\0:-\"'"
+)
+hostile = st.text(alphabet=HOSTILE, max_size=10)
+texts = st.one_of(hostile, st.text(max_size=10))
+short = st.text(alphabet="abA甲乙 ß1\n", min_size=1, max_size=4)
+
+
+# --- normalization and containment
+
+
+@MANY
+@given(st.one_of(texts, st.tuples(texts, texts, texts).map(lambda parts: "公司。".join(parts) * 12)))
+def test_quick_normal_form(text: str) -> None:
+    assert normalize_quickly(text) in (None, normalize_plainly(text))
+
+
+@MANY
+@given(st.lists(st.one_of(texts, st.sampled_from(["甲公司", "Acme Corp", "", " ", "\0"])), max_size=5))
+def test_quick_normal_forms(values: list[str]) -> None:
+    assert normalize_all_at_once(values) in (None, [normalize_plainly(value) for value in values])
+
+
+@MANY
+@given(texts, texts, texts)
+def test_quick_containment(before: str, value: str, after: str) -> None:
+    for text in (before + value + after, before):
+        haystack = Haystack(text)
+        assert haystack.stands_in(value) in (None, haystack.contains_plainly(value))
+        assert haystack.contains(value) is (normalize_plainly(value) in normalize_plainly(text))
+
+
+@MANY
+@given(st.lists(short, max_size=12), st.lists(short, max_size=12))
+@example(["a", "aa", "ba", ""], ["a", "aab"])
+def test_needles_found_at_once(needles: list[str], parts: list[str]) -> None:
+    text = "".join(parts)
+    assert contained_at_once(needles, text) == contained_one_by_one(needles, text)
+
+
+@MANY
+@given(st.text(alphabet="ab", max_size=14), st.text(alphabet="ab", max_size=14), st.integers(1, 9))
+def test_stretches_compared_by_hash(a: str, b: str, length: int) -> None:
+    assert shares_stretch_by_hash(a, b, length) is shares_stretch_plainly(a, b, length)
+
+
+# --- events
+
+
+def told(events: Events) -> tuple[object, ...]:
+    """All that events say; the columns of no offsets may be None or a list of Nones."""
+    units = {event_type: [*pairs] for event_type, pairs in events.units.items()}
+    return units, [*events.values()], events.violations, events.bad_offsets
+
+
+@MANY
+@given(odd_events, st.booleans(), st.booleans())
+def test_quick_events(listed: list[Any], with_schema: bool, with_blanks: bool) -> None:
+    if with_blanks:
+        listed = json.loads(json.dumps(listed).replace('"plaintiff"', '" plaintiff "').replace('"Sue"', '"Sue\\n"'))
+    roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
+    events = EventList(listed, "$[*]")
+    quick, plain = read_usual_events(events, roles), read_any_events(events, None, roles)
+    assert quick is None or told(quick) == told(plain)
+    assert told(read_events(events, None, roles)) == told(plain)
+
+
+@MANY
+@given(
+    st.lists(st.sampled_from(["\\ud83d", "\\ude00", "\\ud83d\\ude00", "\\\\", "\\u4e00", "x", "\\uDBFF"]), max_size=5),
+    st.sampled_from(["1.10", "-0", "1e30", "12345678901234567890123", "7"]),
+)
+def test_numbers_keep_their_text_whatever_is_escaped_beside_them(escapes: list[str], number: str) -> None:
+    beside = "".join(escapes)
+    arguments = f'{{"role": "r", "argument": {number}}}, {{"role": "s", "argument": "v{beside}"}}'
+    source = f'[{{"event_type": "T", "arguments": [{arguments}]}}]'
+    listed = event_list(decode(source.encode()))
+    assert listed is not None
+    values = [value.text for value in read_events(listed, source.encode()).values()]
+    assert values == [number, decode(f'"v{beside}"'.encode())]
+    assert values == [value.text for value in read_events(listed, source).values()]
+
+
+# --- hallucination
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> Events:
+    """Events whose values repeat, with and without offsets."""
+    listed = []
+    for _ in range(draw(st.integers(0, 3))):
+        arguments: list[dict[str, Any]] = []
+        for _ in range(draw(st.integers(0, 4))):
+            made: dict[str, Any] = {"role": draw(st.sampled_from([*ROLES, "ort", "ß"])), "argument": draw(short)}
+            if draw(st.integers(0, 3)) == 0:
+                made |= {"start": (start := draw(st.integers(0, 3))), "end": start + 1}
+            arguments.append(made)
+        listed.append({"event_type": draw(st.sampled_from(TYPES)), "arguments": arguments})
+    return read_events(EventList(listed, "$[*]"), None)
+
+
+@MANY
+@given(answers(), st.one_of(texts, st.lists(short, max_size=8).map("".join)))
+def test_quick_hallucination(events: Events, text: str) -> None:
+    plain = unsupported_normalized_plainly(events, Haystack(text))
+    assert all_stand_in(events, Haystack(text)) in (None, not plain)
+    assert unsupported_normalized(events, Haystack(text)) == plain
+    expected = [
+        value for value in distinct_values(events) if normalize_plainly(value.text) not in normalize_plainly(text)
+    ]
+    assert plain == expected
+
+
+@MANY
+@given(answers())
+def test_quick_count_of_values(events: Events) -> None:
+    distinct = {(value.unit.event_type, value.unit.role, value.text, value.span) for value in events.values()}
+    assert count_where_none_is_repeated(events) in (None, len(distinct))
+    assert count_distinct(events) == len(distinct)
+
+
+# --- thoughts
+
+
+PIECES = [
+    *ROLES,
+    "ort",
+    "Schloßort: ",
+    "Schlossort: ",
+    "ß",
+    "SS",
+    "İ",
+    "ſ",
+    "ŉ",
+    "Ort ",
+    ": ",
+    "\n",
+    " ",
+    "\u2028",
+    "\r",
+]
+
+
+@st.composite
+def thoughts_of(draw: st.DrawFn, events: Events) -> str:
+    """Text that often names roles and values, on one line or on two, with doubtful edges."""
+    said = [part for value in events.values() for part in (value.unit.role, ": ", value.text, "\n")]
+    parts = draw(st.lists(st.one_of(st.sampled_from([*PIECES, *said]), hostile), max_size=10))
+    return "".join([*parts, *(said if draw(st.booleans()) else [])])
+
+
+@settings(max_examples=2_000)
+@given(st.data())
+def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
+    events = data.draw(answers())
+    thought = data.draw(thoughts_of(events))
+    for by_line in (True, False):
+        plain = first_missing_plainly(events, thought, by_line)
+        if by_line:
+            assert names_all(events, thought) in (None, plain is None)
+        assert first_missing_at_once(events, thought, by_line) == plain
+        assert first_missing(events, thought, by_line) == plain
+
+
+def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None:
+    events = read_events(
+        EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None
+    )
+    for thought in ("Schloßort: Paris", "Schlossort: Paris"):
+        assert first_missing(events, thought, True) == first_missing_plainly(events, thought, True) is not None
+    assert first_missing(events, "Der Ort: Paris", True) is None
+
+
+# --- ids at the head of a line
+
+
+@MANY
+@given(st.one_of(texts, st.sampled_from(["1", "a b", "\\u0041", 'x"y', "\\"])), st.integers(0, 5))
+def test_quick_ids(identity: str, form: int) -> None:
+    record: dict[str, Any] = {"id": identity, "text": "x"} if form % 2 else {"text": "x", "id": identity}
+    text = json.dumps(record, ensure_ascii=form % 3 == 0)
+    if form == 5:
+        text = "  " + text.replace('"id": ', '"id" :\t')
+    data = text.encode()
+    assert id_at_head(data) in (None, decode(data)["id"].encode())

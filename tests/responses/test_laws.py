@@ -1,0 +1,76 @@
+"""The two laws of repair, at every cut and for every missing mark: nothing is invented, little is lost."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from goldgate.extraction.response import parse_response
+from tests.responses.corpus import load_corpus
+from tests.responses.damage import (
+    complete_values,
+    corpus_answers,
+    event_units,
+    made_answers,
+    marks,
+    strings,
+    texts_of,
+    units_of,
+    written,
+)
+
+MOST_LOST = 5  # per cent of the units, over all answers with one mark missing
+MOST_INVENTED = 8  # per cent of such answers; json_repair: 8
+
+
+@cache
+def answers() -> tuple[str, ...]:
+    """Every complete answer of the corpus that has units, and lists made of their events."""
+    found = corpus_answers(load_corpus())
+    return (*found, *made_answers(found))
+
+
+def test_no_cut_of_an_answer_invents_text() -> None:
+    invented = []
+    for answer in answers():
+        known = written(answer)
+        for end in range(1, len(answer)):
+            if more := strings(parse_response(answer[:end]).value) - known:
+                invented.append((answer[:end], sorted(more)))
+    assert len(invented) == 0, invented[:5]
+
+
+def test_no_cut_of_a_response_invents_events() -> None:
+    """The same with the prose, fences, thoughts and drafts around the answer."""
+    invented = []
+    for case in load_corpus():
+        known = set().union(*map(written, complete_values(case.response)))
+        if case.expect.status != "raw" or not known:
+            continue
+        # Cut inside a thought, it is one that was never closed, and a draft in it may be the answer.
+        for end in range(max(1, case.response.rfind("</think") + 1), len(case.response)):
+            if more := texts_of(event_units(parse_response(case.response[:end]).value)) - known:
+                invented.append((case.name, case.response[:end], sorted(more)))
+    assert len(invented) == 0, invented[:5]
+
+
+def test_one_missing_mark_costs_little_and_invents_little() -> None:
+    lost = meant = invented = texts = 0
+    for answer in answers():
+        whole = json.loads(answer)
+        known, units = strings(whole), units_of(whole)
+        for place in marks(answer):
+            read = units(parse_response(answer[:place] + answer[place + 1 :]).value)
+            lost += len(units(whole) - read)
+            meant += len(units(whole))
+            invented += bool(texts_of(read) - known)
+            texts += 1
+    assert 100 * lost <= MOST_LOST * meant, f"{lost} of {meant} units lost"
+    assert 100 * invented <= MOST_INVENTED * texts, f"{invented} of {texts} texts have units that nobody wrote"
+
+
+def test_complete_answer_loses_and_invents_nothing() -> None:
+    """The other side of the laws: without damage, everything is read."""
+    for answer in answers():
+        whole = json.loads(answer)
+        assert units_of(whole)(parse_response(answer).value) == units_of(whole)(whole), answer
