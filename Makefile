@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local check bench fuzz lock clean
+.PHONY: help demo test test-local check chaos bench fuzz lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -23,11 +23,17 @@ demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --report out/research.json
 
 test: $(VENV)/.dev ## run the tests, all but those that need torch
-	$(BIN)/pytest -n 2 --ignore=tests/local
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
+
+# Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
+ROUNDS ?= 1
+SEED ?= 1
+chaos: $(VENV)/.dev ## end, starve and disturb runs at random moments: make chaos ROUNDS=50 SEED=7
+	ROUNDS=$(ROUNDS) SEED=$(SEED) $(BIN)/pytest -n 2 tests/chaos
 
 check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/ruff check .

@@ -4,6 +4,10 @@ With `--checkpoint PATH`, a model on disk gives the answers first, as with `gold
 """
 
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder: a file that happens to be named like a library's would run
+
 from pathlib import Path
 
 try:

@@ -1,6 +1,10 @@
 """Ask an OpenAI-compatible endpoint, keep every answer, score them: `goldgate generate`, then `goldgate extraction`."""
 
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder: a file that happens to be named like a library's would run
+
 from pathlib import Path
 
 try:

@@ -1,6 +1,10 @@
 """Judge stored runs of a research agent: the same as `goldgate research`."""
 
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder: a file that happens to be named like a library's would run
+
 from pathlib import Path
 
 try:

@@ -323,6 +323,31 @@ def agents() -> dict[str, list[Run]]:
     # It abstains where it should: the four gates let it pass, and only the companions show what it does.
     found["dumps_the_corpus_and_abstains"] = [dump(run) if run.claims else run for run in honest()]
 
+    # And it cites what it files: in one claim, or in a claim for each record.
+    found["dumps_the_corpus_and_cites_it"] = [dump(run) if run.claims else run for run in honest()]
+    for run in found["dumps_the_corpus_and_cites_it"]:
+        for claim in run.claims[:1]:
+            claim["evidence_ids"] = [record["evidence_id"] for record in run.evidence]
+    found["dumps_the_corpus_claim_by_claim"] = [dump(run) if run.claims else run for run in honest()]
+    for run in found["dumps_the_corpus_claim_by_claim"]:
+        run.claims = [
+            {
+                "claim_id": f"claim-{number}",
+                "statement": record["quote"],
+                "status": "verified",
+                "evidence_ids": [record["evidence_id"]],
+            }
+            for number, record in enumerate(run.evidence, 1)
+        ]
+
+    # It says that there is nothing, everywhere, and files everything all the same.
+    found["abstains_and_files_what_is_asked"] = honest()
+    for run in found["abstains_and_files_what_is_asked"]:
+        run.stop_reason = "NO_EVIDENCE"
+        for claim in run.claims[1:] if run.run_id == "a0" else run.claims:
+            claim["status"] = "candidate"
+            claim["evidence_ids"] = [record["evidence_id"] for record in run.evidence]
+
     found["always_abstains"] = [abstain(run.run_id, run.objective) for run in honest()]
 
     found["verifies_nothing"] = honest()

@@ -3,6 +3,7 @@
     GoldgateError
     ├── InputError      a stored artifact is missing, malformed or contradictory
     ├── ConfigError     a protocol, an event schema or an option asks for what cannot be
+    ├── MachineError    the machine lacks something: room on a disk, memory, processes
     └── InternalError   a fault of our own
 
 A model's failure is never an error: it is data, and it is counted.
@@ -96,6 +97,10 @@ class InputError(GoldgateError):
 
 class ConfigError(GoldgateError):
     """A protocol, an event schema or an option asks for what cannot be."""
+
+
+class MachineError(GoldgateError):
+    """The machine lacks something: room on a disk, memory, open files, processes."""
 
 
 class InternalError(GoldgateError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -12,6 +11,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import require_known, require_sensible
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
+from goldgate.engines.aside import Promise, start_aside
 from goldgate.errors import InputError, Place, describe
 from goldgate.extraction.event_schema import EventSchema, load_event_schema, parse_event_schema
 from goldgate.extraction.records import parse_gold, parse_prediction
@@ -21,7 +21,7 @@ from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
 from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.readers.index import index_store, join, open_store
-from goldgate.readers.records import Digest, RecordStore
+from goldgate.readers.records import Digest, RecordStore, held
 
 Paths = str | Path | Sequence[str | Path]
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
@@ -51,19 +51,21 @@ def evaluate_files(
         for paths, kind in ((gold, "gold"), (predictions, "predictions")):
             stores.append(open_store(_listed(paths), kind))
             stack.callback(stores[-1].close)
-        aside = stack.enter_context(ThreadPoolExecutor(1))
-        hashes = [aside.submit(store.sha256s) for store in stores]  # takes no turn from the rest
-        gold_index, predicted_index = (index_store(store) for store in stores)
-        work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
+        hashes: Promise[list[list[str]]] = Promise()
+        start_aside(lambda: hashes.keep(lambda: [store.sha256s() for store in stores]))  # takes no turn from the rest
         tally, done = Tally(), 0
-        for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
-            tally += result.tally
-            if records is not None:
-                records.write(result.records)
-            done += result.samples
-            if progress is not None:
-                progress(done, len(gold_index))
-        return judge(scorer, tally, plan, *map(_digests, stores, hashes))
+        with held(stores):  # what was hashed is what was scored
+            gold_index, predicted_index = (index_store(store) for store in stores)
+            work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
+            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
+                tally += result.tally
+                if records is not None:
+                    records.write(result.records)
+                done += result.samples
+                if progress is not None:
+                    progress(done, len(gold_index))
+            digests = list(map(_digests, stores, hashes.result()))
+        return judge(scorer, tally, plan, *digests)
 
 
 def evaluate(
@@ -100,8 +102,8 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
     return Scorer(_load_protocol(protocol).protocol, _load_schema(schema))
 
 
-def _digests(store: RecordStore, hashes: Future[list[str]]) -> list[Digest]:
-    return [Digest(sha256, file.records) for file, sha256 in zip(store.files, hashes.result(), strict=True)]
+def _digests(store: RecordStore, hashes: list[str]) -> list[Digest]:
+    return [Digest(sha256, file.records) for file, sha256 in zip(store.files, hashes, strict=True)]
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

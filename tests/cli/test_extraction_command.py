@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -175,3 +176,37 @@ def test_help_imports_nothing_heavy() -> None:
     code += "print(sorted({'orjson', 'yaml', 'goldgate.pipeline', 'multiprocessing'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "json"])
+def test_no_line_is_a_command_to_a_ci_runner(tmp_path: Path, format: str) -> None:
+    types = ["::add-mask::x", "##[error]x", "##vso[task.setvariable]x", " ::error::x", "a" * 70 + "::error::x"]
+    answer = json.dumps([{"event_type": name, "arguments": [{"role": name, "argument": "x"}]} for name in types])
+    (tmp_path / "gold.jsonl").write_text(json.dumps({"id": "::warning::x", "text": "t", "events": []}))
+    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "::warning::x", "response": answer}))
+    (tmp_path / "protocol.yaml").write_text("protocol: {name: '::notice::x'}\nmetrics: {schema: {mode: syntax_only}}")
+    options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
+    options += ["--protocol", str(tmp_path / "protocol.yaml"), "--format", format]
+    shown = CliRunner().invoke(extraction_command, options).stdout
+    assert not [line for line in shown.splitlines() if line.strip().startswith("::")]
+    assert not re.search(r"##\w*\[", shown)
+    if format == "json":
+        listed = {entry["event_type"] for entry in json.loads(shown)["breakdown"]["event_types"]}
+        assert listed == {name.strip() for name in types}
+
+
+def test_error_about_hostile_names_is_no_command_either(tmp_path: Path) -> None:
+    (tmp_path / "::error::gold.jsonl").write_text('{"id": "##[error]", "events": 1}')
+    result = run("--gold", tmp_path / "::error::gold.jsonl")
+    assert result.exit_code == 2
+    assert "::" not in result.stderr
+    assert "##" not in result.stderr
+
+
+def test_report_that_nobody_can_get_is_an_error() -> None:
+    closed = ["bash", "-c", 'exec "$@" >&-', "bash", sys.executable, "-m", "goldgate", "extraction"]
+    closed += ["--gold", str(GOLD), "--schema", str(SCHEMA), "--predictions", str(EXAMPLES / "model-a.jsonl")]
+    done = subprocess.run(closed, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard output is closed" in done.stderr
+    assert subprocess.run([*closed, "--quiet"], capture_output=True, check=False).returncode == 0

@@ -199,7 +199,7 @@ def _error_codes() -> Iterator[str]:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
                 continue
             name, code = node.func.id, node.args[0]
-            if name in ("InputError", "ConfigError", "InternalError"):
+            if name in ("InputError", "ConfigError", "MachineError", "InternalError"):
                 if isinstance(code, ast.Constant):
                     yield str(code.value)
                 elif isinstance(code, ast.JoinedStr) and isinstance(code.values[-1], ast.Constant):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.generation.ask import Limits
-from goldgate.generation.run import Listener, Outcome, Wanted, generate, prepare
+from goldgate.generation.run import Listener, Outcome, Wanted, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
 from tests.generation.server import Behaviour, Running, load_gold
 
@@ -41,14 +41,16 @@ class Data:
 
     def wanted(self, url: str, **changes: Any) -> Wanted:
         usual: dict[str, Any] = {"limits": Limits(concurrency=8, attempts=4), "timeout": 5.0}
-        return Wanted([str(self.gold)], str(self.schema), self.out, "m", url, **{**usual, **changes})
+        named = {"model": "m", **usual, **changes}
+        return Wanted([str(self.gold)], str(self.schema), self.out, base_url=url, **named)
 
     def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[Outcome, list[str]]:
         """Ask in this process; what came of it, and what was said."""
         said: list[str] = []
         prepared = prepare(self.wanted(url, **changes))
         try:
-            return generate(prepared, secret or Secret(None), Listener(said.append)), said
+            with open_journal(prepared) as journal:
+                return generate(prepared, journal, secret or Secret(None), Listener(said.append)), said
         finally:
             prepared.documents.close()
 

@@ -40,6 +40,7 @@ class Behaviour:
     refuse_formats: tuple[str, ...] = ()
     vague: bool = False  # refusals do not say why
     refuse_text: str | None = None  # a request with this in it gets a 400
+    refusal: str = "this is against our policy"  # with these words
     without_usage: bool = False
     seed: int = 1
     gold: dict[str, list[Any]] = field(default_factory=dict)  # by text
@@ -138,7 +139,7 @@ class Endpoint(asyncio.Protocol):
             self.error(400, "bad request" if behaviour.vague else f"response_format {form} is not supported")
             return
         if behaviour.refuse_text is not None and behaviour.refuse_text in asked["messages"][-1]["content"]:
-            self.error(400, "this is against our policy")
+            self.error(400, behaviour.refusal)
             return
         self.seen.answered[hashlib.sha256(body).hexdigest()[:16]] += 1
         whole = self.completion(asked)

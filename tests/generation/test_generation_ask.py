@@ -8,7 +8,6 @@ import ssl
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from email.utils import formatdate
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.ask import Limits
-from goldgate.generation.run import Listener, generate, prepare, stopped_error
+from goldgate.generation.run import stopped_error
 from goldgate.generation.secret import Secret
 from tests.generation.conftest import Data
 from tests.generation.server import Behaviour, Running
@@ -55,7 +54,7 @@ def test_only_what_is_missing_is_asked_after_a_torn_line(data: Data, serve: Serv
     journal = data.out / "journal.jsonl"
     whole = (data.out / "predictions.jsonl").read_bytes()
     lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:6]) + lines[6][:40])  # the plan, 5 answers, and a torn one
+    journal.write_bytes(b"".join(lines[:12]) + lines[12][:40])  # the plan, 5 questions and answers, and a torn one
     _, said = data.generate(server.url)
     assert server.seen.requests == 12 + 7
     assert "torn" in said[0]
@@ -67,8 +66,7 @@ def test_only_what_is_missing_is_asked_after_a_torn_line(data: Data, serve: Serv
 def test_another_question_is_another_key_and_says_so(data: Data, serve: Serve, change: dict[str, Any]) -> None:
     server = serve(data.behaviour())
     data.generate(server.url)
-    said: list[str] = []
-    generate(prepare(replace(data.wanted(server.url), **change)), Secret(None), Listener(said.append))
+    _, said = data.generate(server.url, **change)
     assert server.seen.requests == 24
     assert f"what differs: {next(iter(change))}" in said[0]
 
@@ -191,11 +189,12 @@ def test_auto_steps_down_once_and_remembers(
     server = serve(data.behaviour(refuse_formats=refused, vague=vague, latency=0.01))
     outcome, said = data.generate(server.url, limits=Limits(concurrency=8))
     assert outcome.summaries[0].complete
-    assert outcome.ended.requests.form == reached
-    steps = data.journal("step_down")
-    assert [step["from"] for step in steps] == list(refused)
+    assert outcome.ended.ladder.form == reached
+    steps = [step for step in data.journal("step_down") if "key" not in step]
+    expected = list(zip(refused, [*refused[1:], reached], strict=True)) if not vague else [("json_schema", reached)]
+    assert [(step["from"], step["to"]) for step in steps] == expected
     assert [step["to"] for step in outcome.summary["step_downs"]] == [step["to"] for step in steps]
-    assert len([line for line in said if "refuses" in line]) == len(refused)
+    assert len([line for line in said if "refuses" in line]) == len(expected)
     asked = server.seen.requests
     data.generate(server.url)
     assert server.seen.requests == asked  # the same format is reached without asking
@@ -205,7 +204,7 @@ def test_auto_does_not_step_down_for_one_bad_document(make_data: Callable[[int],
     data = make_data(30)
     server = serve(data.behaviour(refuse_text="Town 0 ", latency=0.01))
     outcome, _ = data.generate(server.url)
-    assert outcome.ended.requests.form == "json_schema"
+    assert outcome.ended.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].missing) == {"http_400": 1}
 
 

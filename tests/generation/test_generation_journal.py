@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.journal import Journal, read_contents, read_lines, usage_of
+from goldgate.generation.journal import Journal, read_contents, read_lines
+from goldgate.generation.journal_lines import Contents, InFlight, Lost, usage_of
 from goldgate.generation.plan import Request
-from goldgate.generation.reply import Answer, Trouble, Usage
+from goldgate.generation.reply import MOST_TOKENS, Answer, Trouble, Usage
 
 
 def request(key: str) -> Request:
@@ -97,13 +103,144 @@ def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x?"
 
 
-def test_a_full_disk_is_an_error_with_a_place() -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full")
-    journal = object.__new__(Journal)
-    import os
+class FullDisk:
+    """os.write on a disk that takes half a line and then nothing, until `room` is made."""
 
-    journal.path, journal._file = Path("/dev/full"), os.open("/dev/full", os.O_WRONLY)
-    with pytest.raises(ConfigError, match="cannot be stored"):
-        journal._write(b"x")
-    os.close(journal._file)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room: Callable[[], bool] = lambda: False
+        self.write = os.write
+        monkeypatch.setattr(os, "write", self)
+
+    def __call__(self, file: int, data: bytes) -> int:
+        if self.room():
+            return self.write(file, data)
+        if len(data) > 40:
+            return self.write(file, data[:40])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.jsonl"
+    before = fill(path, "a")
+    with Journal(path) as journal:
+        disk = FullDisk(monkeypatch)
+        with pytest.raises(ConfigError, match="cannot be stored") as caught:
+            journal.answer(request("b"), "plan", Answer("y"), 1, 0.1)
+        assert caught.value.found == "No space left on device"
+        assert path.read_bytes() == before
+        disk.room = lambda: True
+        journal.answer(request("c"), "plan", Answer("z"), 1, 0.1)  # room again: the journal is as good as before
+    assert set(read_contents(path).answers) == {"a", "c"}
+
+
+def test_what_is_in_flight_when_the_disk_becomes_full_goes_into_the_reserve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.reserve(4096)
+        assert os.listdir(tmp_path) == ["journal.jsonl"]  # the reserve has no name that a kill could leave
+        disk = FullDisk(monkeypatch)
+        disk.room = lambda: journal._reserve is None
+        journal.answer(request("a"), "plan", Answer("y"), 1, 0.1)
+        assert journal.full == "No space left on device"
+    assert set(read_contents(path).answers) == {"a"}
+
+
+FOREIGN = [
+    b"my notes",
+    b"my notes\n",
+    b"{",
+    b'{"kind":"pl',
+    b'{"kind": "answer", "key',
+    b'{\n  "kind": "answer"\n}',
+    b"\x00" * 64,
+    b"\xff\xfe{}",
+    b'{"kind":"unheard_of","x',
+    b"id,response\n1,2",
+]
+
+
+@pytest.mark.parametrize("content", FOREIGN)
+def test_a_foreign_file_is_never_emptied(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        Journal(path)
+    assert caught.value.code == "journal.not_a_journal"
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [tail for tail in FOREIGN if tail not in (b"{", b'{"kind":"pl')])
+def test_a_foreign_end_of_a_journal_is_never_cut_off(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "journal.jsonl"
+    fill(path, "a")
+    with open(path, "ab") as file:
+        file.write(content)
+    before = path.read_bytes()
+    with pytest.raises(InputError):
+        Journal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_pipe_is_no_journal(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "journal.jsonl")
+    with pytest.raises(ConfigError, match="cannot be used"):
+        Journal(tmp_path / "journal.jsonl")
+
+
+WHOLE: dict[str, dict[str, Any]] = {
+    "plan": {"plan": "p", "base": "b", "format": "text", "settings": {}},
+    "asked": {"key": "k", "plan": "p", "request_id": "r", "estimate": 3},
+    "answer": {"key": "k", "id": "i", "plan": "p", "response": "x", "usage": [1, 2, 0, False], "attempts": 1},
+    "unanswered": {"key": "k", "plan": "p", "cause": "c", "usage": [1, 2, 0, True]},
+    "failure": {"key": "k", "id": "i", "plan": "p", "cause": "c", "attempts": 1},
+    "step_down": {"base": "b", "from": "json_schema", "to": "text"},
+}
+WRONG: list[Any] = [None, True, 5, -1, 1.5, 2**63, "x", [], [1, 2, 3], [1, 2, 3, 4], [-1, 2, 0, False], {}, {"a": []}]
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_field_of_any_type_is_read_or_named(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    fields = [*WHOLE[kind], "usage", "attempts", "seed", "model", "finish_reason", "reasoning", "key", "format_version"]
+    for name in fields:
+        for value in WRONG:
+            path.write_bytes(orjson.dumps({"kind": kind, **WHOLE[kind], name: value}) + b"\n")
+            error, contents = _read(path)
+            if error is not None:
+                assert error.code.startswith("journal."), error
+                assert error.place.line == 1
+            for record in read_lines(path, [*contents.answers.values(), *contents.failures.values()]):
+                assert usage_of(record).total <= 2 * MOST_TOKENS
+
+
+def _read(path: Path) -> tuple[InputError | None, Contents]:
+    try:
+        return None, read_contents(path)
+    except InputError as error:
+        return error, Contents()
+
+
+def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    for key in "abcd":
+        journal.asked(request(key), "plan", f"id of {key}")
+    journal.answer(request("a"), "plan", Answer("x"), 1, 0.1)
+    journal.unanswered(request("b"), "plan", "http_429", None)
+    journal.unanswered(request("c"), "plan", "timeout", Usage(7, 0, estimated=True))
+    contents = read_contents(path)  # as the next process reads it, with nothing closed
+    assert contents.in_flight == {"d": InFlight("id of d", 0)}
+    assert contents.lost == {"c": Lost(1, 7, 0)}
+    journal.close()
+
+
+def test_a_journal_of_the_first_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    plan = {"kind": "plan", "format_version": 1, "plan": "p", "base": "b", "format": "text", "settings": {}}
+    path.write_bytes(orjson.dumps(plan) + b"\n")
+    assert set(read_contents(path).plans) == {"p"}
+    path.write_bytes(orjson.dumps({**plan, "format_version": 3}) + b"\n")
+    with pytest.raises(InputError, match="newer"):
+        read_contents(path)

@@ -134,7 +134,8 @@ def test_a_thought_and_a_json_format_exclude_each_other() -> None:
     ("status", "means"),
     [(s, "again") for s in (408, 409, 425, 500, 502, 503, 504, 529)]
     + [(429, "busy")]
-    + [(s, "final") for s in (400, 410, 413, 422, 451)]
+    + [(s, "unclear") for s in (400, 422)]
+    + [(s, "final") for s in (410, 413, 451)]
     + [(s, "hopeless") for s in (401, 402, 403, 404)]
     + [(301, "final")],
 )
@@ -300,7 +301,9 @@ def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
     for attempt in range(1, 30):
         grown = min(60.0, 0.5 * 2 ** (attempt - 1))
         assert grown / 2 <= pause(attempt, None, rng) <= grown
-        assert 3.0 <= pause(attempt, 3.0, rng) <= 4.0
+        assert 3.0 <= pause(attempt, 3.0, rng) <= max(4.0, grown)
+    assert pause(10, 0.0, rng) <= 0.05
+    assert pause(11 + 7, 0.0, rng) >= 30.0  # "in 0 seconds", again and again
 
 
 def test_a_pace_never_bursts() -> None:

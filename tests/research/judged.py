@@ -49,6 +49,7 @@ def unbalanced(evaluation: Evaluation) -> Iterator[str]:
     """The totals that are not the sum of their parts."""
     parts = {
         "queries": ("answered", "missing"),
+        "trials": ("runs", "missing"),
         "directories": ("runs", "ignored"),
         "runs": ("evaluated", "broken"),
         "claims": ("verified", "candidate", "retracted"),

@@ -23,7 +23,8 @@ STOPPED_BY = {
     "quotes_what_is_not_there": {"evidence_coverage_rate", "golden_recall"},
     "manifests_without_steps": {"manifest_integrity"},
     "another_runs_evidence": {"evidence_coverage_rate", "golden_recall"},
-    "crashes_half_way": {"golden_recall", "abstention_accuracy", "manifest_integrity"},
+    # The log shows what a broken run had verified: that counts, uncovered.
+    "crashes_half_way": {"evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity"},
 }
 
 
@@ -46,17 +47,33 @@ def test_one_that_files_the_corpus_and_knows_when_to_abstain_is_stopped_by_compa
     evaluation = judge_agent("dumps_the_corpus_and_abstains", PROTOCOL)
     assert failed(evaluation) == {"ledger_precision", "uncited_evidence_rate"}
     assert evaluation.exit_status == 1
-    plain = judge_agent("dumps_the_corpus_and_abstains")  # the four alone cannot see it, but the report warns
-    assert {finding["code"] for finding in plain.report["findings"]} == {"uncited_ledger"}
+
+
+# Agents that pass the four gates and are of no use: the report of each must say so.
+SHOWN_BY = {
+    "dumps_the_corpus_and_abstains": {"uncited_ledger", "heaped_ledger", "stands_out"},
+    "dumps_the_corpus_and_cites_it": {"claim_cites_all", "heaped_ledger", "stands_out"},
+    "dumps_the_corpus_claim_by_claim": {"heaped_ledger", "stands_out"},
+    "abstains_and_files_what_is_asked": {"false_abstention", "nothing_verified", "stands_out"},
+}
+
+
+@pytest.mark.parametrize("name", SHOWN_BY)
+def test_an_agent_that_passes_the_four_and_is_of_no_use_is_shown(name: str) -> None:
+    evaluation = judge_agent(name)
+    assert evaluation.passed
+    assert {finding["code"] for finding in evaluation.report["findings"]} == SHOWN_BY[name]
+    assert not judge_agent(name, PROTOCOL).passed  # companions as gates stop it
 
 
 def test_the_honest_agent_passes_the_same_queries() -> None:
     assert judge_agent("honest").passed
+    assert judge_agent("honest").report["findings"] == []
     assert judge_agent("honest", PROTOCOL).passed
 
 
 def test_every_agent_directory_is_judged() -> None:
-    known = {*STOPPED_BY, "honest", "dumps_the_corpus_and_abstains"}
+    known = {*STOPPED_BY, *SHOWN_BY, "honest"}
     assert {path.name for path in AGENTS.iterdir() if path.is_dir()} == known
 
 

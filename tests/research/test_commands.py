@@ -166,13 +166,13 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
     counts = {"total": 1, "answered": 1, "missing": 0, "runs": 1, "ignored": 0, "evaluated": 1, "broken": 0}
     counts |= {"verified": 1, "candidate": 0, "retracted": 0, "valid": 1, "failed": 0}
     counts |= {"with_manifest": 1, "without_manifest": 0}
-    names = ("queries", "directories", "runs", "claims", "evidence", "steps")
+    names = ("queries", "trials", "directories", "runs", "claims", "evidence", "steps")
     report = {
         "status": "FAIL",
         "protocol": {"name": words, "version": "1"},
         "gates": [],
         "metrics": {"version": "1.0", "main": {}, "companions": {"a": {"value": None, "reason": words}}},
-        "evidence": {"levels": {}, "failures": {}},
+        "evidence": {"levels": {}, "failures": {}, "note": words},
         "conservation": dict.fromkeys(names, counts),
         "queries": [],
         "runs": [],
@@ -182,6 +182,7 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
         "inputs": {
             "golden": {"sha256": "0", "queries": 1},
             "outputs": {"sha256": "0", "runs": 1},
+            "corpus": {"sha256": "0", "hashes": 1},
             "protocol": None,
             "baseline": None,
         },

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.research.evidence import Demands, Sources, check_record
+from goldgate.research.evidence import Demands, check_record
 from goldgate.research.fold import fold, offset_in
 from goldgate.research.run_files import Artifact
+from goldgate.research.sources import Sources
 
 from .judged import counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
@@ -45,6 +46,17 @@ def with_artifact(data: str = SOURCE, name: str | None = None, **chunk_fields: A
         ({"chunk_id": "unknown"}, "provenance_missing"),
         ({"quote": " …—! ", "span": None}, "blank_quote"),
         ({"quote": None, "span": None}, "blank_quote"),
+        ({"provenance": {"source_id": "\u200b"}}, "provenance_missing"),
+        ({"provenance": {"source_id": "\u3164", "artifact_id": "\u2060"}}, "provenance_missing"),
+        ({"provenance": {"source_id": "\uff35NKN\u200bOWN."}}, "provenance_missing"),
+        ({"provenance": {"source_id": "N. / A."}}, "provenance_missing"),
+        ({"provenance": {"source_id": "\u6771\u4eac"}}, None),
+        ({"chunk_id": "\u200b\ufeff"}, "provenance_missing"),
+        ({"chunk_id": "\u3164"}, "provenance_missing"),
+        ({"quote": "."}, "blank_quote"),  # even beside a span
+        ({"quote": ""}, "blank_quote"),
+        ({"quote": "\u200b"}, "blank_quote"),
+        ({"quote": "\u3164\u115f"}, "blank_quote"),  # letters to Unicode, and nothing to see
         ({"quote": None}, None),  # a span by itself is enough
         ({"span": None}, None),  # and so is a quote
         ({"span": {"start": -1, "end": 4}}, "span_out_of_range"),
@@ -70,6 +82,7 @@ def test_what_needs_no_source_to_be_checked(change: dict[str, Any], failure: str
         (evidence(quote=None, span={"start": 0, "end": 11}), None),
         (evidence(quote=None, span={"start": 3, "end": 4}), "blank_quote"),  # it holds a space
         (evidence(quote=None, span={"start": 30, "end": 38}), "span_out_of_range"),  # the chunk has 37
+        (evidence(quote=".", span={"start": 36, "end": 37}), "blank_quote"),  # it is there, and says nothing
         (evidence(span={"start": 0, "end": 13}), "span_shifted"),
         (evidence(quote="eleven days", span=None), "misattributed"),
         (evidence(provenance={"source_id": "elsewhere"}), "misattributed"),
@@ -183,10 +196,9 @@ def test_levels_and_failures_stand_beside_the_rate(tmp_path: Path) -> None:
     ]
     write_run(tmp_path / "outputs", out=output(evidence=ledger), artifact=True)
     evaluation = judged(tmp_path)
-    assert evaluation.report["evidence"] == {
-        "levels": {"structural": 1, "verbatim": 1, "chain": 1},
-        "failures": {"fabricated": 1},
-    }
+    shown = evaluation.report["evidence"]
+    assert shown["levels"] == {"structural": 1, "verbatim": 1, "chain": 1, "anchored": 0}
+    assert shown["failures"] == {"fabricated": 1}
 
 
 def test_a_reference_into_nothing_dangles(tmp_path: Path) -> None:

@@ -143,3 +143,11 @@ def test_ids_are_compared_byte_for_byte(tmp_path: Path) -> None:
     write_golden(tmp_path, query(ids=("E1", "caf\u00e9")))
     write_run(tmp_path / "outputs", out=output(evidence=[evidence("e1"), evidence("cafe\u0301")]))
     assert counts(judged(tmp_path), "golden_recall") == (0, 2)
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\ufeff", "\u3164", "\u2800", "\u2060\u00ad"])
+def test_texts_that_nobody_can_see_are_blank(tmp_path: Path, sign: str) -> None:
+    write_golden(tmp_path, query(sign, ("e1", sign)))
+    with pytest.raises(GoldenError) as caught:
+        load_golden(tmp_path / "golden.json")
+    assert [problem.pointer for problem in caught.value.problems] == ["/0/objective", "/0/required_evidence_ids/1"]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from goldgate.research.evidence import Demands, Sources, check_record
+from goldgate.errors import InputError
+from goldgate.report.research_text import render_research_text
+from goldgate.research.evidence import Demands, check_record
 from goldgate.research.fold import fold
+from goldgate.research.run_files import Artifact, Limits, read_run
+from goldgate.research.sources import Sources
 
 from .judged import broken, codes, counts, judged
-from .trees import chunk, evidence, lines, manifest, output, query, write_golden, write_run
+from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run
 
 
 @pytest.fixture
@@ -122,6 +128,102 @@ def test_step_numbers_beyond_all_reason(outputs: Path, last: int) -> None:
     assert counts(evaluation, "manifest_integrity") == (1, last)
     bound = evaluation.report["metrics"]["main"]["manifest_integrity"]["lower_bound"]
     assert 0 <= bound <= 1e-6
+
+
+def test_step_numbers_that_add_up_to_more_than_64_bits(outputs: Path) -> None:
+    log = '{"run_id": "%s", "step_id": %s, "event_type": "x", "payload": {}}\n'
+    for number, name in enumerate(("r1", "r2")):
+        run = write_run(outputs, name, output(name, claims=[claim(f"k{k}") for k in range(number)]))
+        (run / "events.jsonl").write_text(log % (name, 1) + log % (name, 2**64 - 1))
+    evaluation = judged(outputs.parent)
+    assert counts(evaluation, "manifest_integrity") == (2, 2 * (2**64 - 1))
+    assert json.loads(evaluation.to_json())["metrics"]["main"]["manifest_integrity"]["denominator"] == 2**65 - 2
+    assert max(map(len, render_research_text(evaluation.report).splitlines())) <= 80
+
+
+def test_many_sparse_artifacts_are_not_read(outputs: Path) -> None:
+    run = write_run(outputs)
+    (run / "artifacts").mkdir()
+    for number in range(60):
+        path = run / "artifacts" / f"{number:064x}"
+        path.touch()
+        os.truncate(path, 60_000_000)  # nothing on disk
+    evaluation = judged(outputs.parent, "research: {max_run_megabytes: 100}")
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert "max_run_megabytes" in next(f["message"] for f in evaluation.report["findings"] if f["code"] == "too_large")
+    files = read_run(str(outputs), "run_r1", Limits(64_000_000, 100_000_000))
+    assert files is not None
+    assert files.bytes_read <= 100_000_000
+
+
+def test_large_artifacts_do_not_keep_the_log_from_being_read(outputs: Path) -> None:
+    out = output(claims=[claim(f"k{k}", ()) for k in range(5)])
+    run = write_run(outputs, out=out)
+    (run / "artifacts").mkdir()
+    os.truncate(_touched(run / "artifacts" / "x"), 1_000_000)
+    evaluation = judged(outputs.parent, "research: {max_run_megabytes: 0.5}")
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert counts(evaluation, "evidence_coverage_rate") == (0, 5)
+    assert counts(evaluation, "manifest_integrity") == (2, 2)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_limit_on_all_runs_together(outputs: Path, workers: int) -> None:
+    for number in range(3):
+        run = write_run(outputs, f"run{number}", output(f"r{number}"))
+        (run / "artifacts").mkdir()
+        os.truncate(_touched(run / "artifacts" / "x"), 1_000_000)
+    with pytest.raises(InputError) as caught:
+        judged(outputs.parent, "research: {max_total_megabytes: 2.5}", workers=workers)
+    assert caught.value.code == "outputs.too_large"
+    assert "up to the run run2" in str(caught.value.found)
+
+
+def _touched(path: Path) -> Path:
+    path.touch()
+    return path
+
+
+def test_every_text_is_folded_once() -> None:
+    """Whole-chunk spans, and artifacts of many chunks: the work grows with the texts, not with records times texts."""
+    text = "It’s  so. " * 2_000
+    chunks = {f"c{k}": chunk("c1", chunk_id=f"c{k}", text=text + str(k), start_offset=None) for k in range(20)}
+    source = "\n".join(part["text"] for part in chunks.values()).replace("’", "'").encode()
+    sha256 = hashlib.sha256(source).hexdigest()
+    sources = Sources(chunks, frozenset(), {sha256: Artifact(source, sha256)})  # type: ignore[arg-type]
+    for number in range(400):
+        part = chunks[f"c{number % 20}"]["text"]
+        record = {
+            "evidence_id": f"e{number}",
+            "chunk_id": f"c{number % 20}",
+            "quote": part.replace("’", "'"),  # folded, it is the whole chunk
+            "span": {"start": 0, "end": len(part)},
+            "provenance": {"source_id": "annals", "artifact_id": sha256},
+        }
+        assert check_record(record, sources, Demands()).level == "chain"
+    assert sources.folded_characters <= 2 * (len(source) + sum(len(part["text"]) for part in chunks.values()))
+
+
+def test_folding_what_differs_has_an_end() -> None:
+    text = "word " * 20_000
+    sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
+    for number in range(3_000):
+        record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
+        assert check_record(record, sources, Demands()).failure in ("fabricated", "spliced")
+    assert sources.folded_characters <= len(text) * 200
+
+
+def test_half_a_surrogate_pair_in_a_chunk_with_a_hash(outputs: Path) -> None:
+    stored = chunk("c1", text=chunk_text("c1") + "\ud800", text_hash="0" * 64)
+    write_run(outputs, chunks=[stored])
+    assert "hash_mismatch" in codes(judged(outputs.parent))
+
+
+def test_one_query_with_very_many_trials_takes_no_time_for_the_others(tmp_path: Path) -> None:
+    write_golden(tmp_path, *(query(f"Query {number}?") for number in range(2_000)))
+    write_run(tmp_path / "outputs", out=output(objective="Query 1?"))
+    evaluation = judged(tmp_path, "research: {trials: 10000}")
+    assert counts(evaluation, "golden_recall") == (1, 20_000_000)
 
 
 def test_integers_beyond_all_bounds(outputs: Path) -> None:

@@ -10,17 +10,20 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.core.evaluation import Evaluation
+from goldgate.errors import InputError
 from goldgate.research.contracts import Chunk, Event, Manifest
 from goldgate.research.evaluate import evaluate_outputs
 from goldgate.research.fits import fits
 
 from .judged import judged, unbalanced
-from .trees import abstention, claim, evidence, output, query, write_golden, write_run
+from .trees import abstention, claim, event, evidence, lines, output, query, write_golden, write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 LAW = settings(derandomize=True, max_examples=60, deadline=None, database=None)
@@ -125,6 +128,37 @@ def test_adding_a_broken_file_never_raises_a_rate(seed: int, content: bytes, nam
         assert damaged <= value, (metric, name)
 
 
+payloads = st.fixed_dictionaries(
+    {},
+    optional={
+        "claim_id": st.sampled_from(("k1", "k2", "k9", 7)),
+        "status": st.sampled_from(("verified", "candidate", "retracted", " Retracted", "other", None)),
+        "stop_reason": st.sampled_from(("NO_EVIDENCE", "OBJECTIVE_ACHIEVED", "no evidence", "BUDGET_EXCEEDED", "x")),
+        "objective": st.sampled_from(("When did the harbour freeze?", "Who owned the ships?", "Nobody?", "Other")),
+    },
+)
+log_lines = st.tuples(st.sampled_from(("r1", "r2", "r3", "r4", "r5", "x")), st.none() | st.integers(0, 3), payloads)
+
+
+@given(st.sampled_from(("a", "b", "c", "d", "e")), st.lists(log_lines, min_size=1, max_size=6), st.booleans())
+@LAW
+def test_no_line_in_a_log_raises_a_rate(
+    name: str, added: list[tuple[str, int | None, dict[str, Any]]], first: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        tree(path)
+        write_run(path / "outputs", "run_e", output("r5", objective="Nobody asked"))
+        before = judged(path).report["metrics"]["main"]
+        log = path / "outputs" / f"run_{name}" / "events.jsonl"
+        text = lines(*(event(step, run_id, **payload) for run_id, step, payload in added))
+        log.write_text(text + log.read_text() if first else log.read_text() + text)
+        after = judged(path).report["metrics"]["main"]
+    for metric in RATES:
+        was, now = before[metric], after[metric]
+        assert now["numerator"] * was["denominator"] <= was["numerator"] * now["denominator"], metric
+
+
 def any_file(kind: str) -> st.SearchStrategy[bytes]:
     """Bytes, JSON, JSON Lines, or what looks like the real thing and is damaged."""
     import orjson
@@ -162,6 +196,10 @@ def test_any_tree_of_files_is_judged_and_everything_is_counted(runs: dict[str, d
             for name, content in files.items():
                 (path / "outputs" / run / name).parent.mkdir(exist_ok=True)
                 (path / "outputs" / run / name).write_bytes(content)
+        if not any(files.keys() - {"other.txt"} for files in runs.values()):
+            with pytest.raises(InputError, match="not a single run"):
+                judged(path)
+            return
         evaluation = judged(path)
     assert not list(unbalanced(evaluation))
     assert evaluation.to_json()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from goldgate.gates.baseline import make_baseline
+from goldgate.research.settings import DEFAULT_GATES, SUITE
 
 from .judged import codes, counts, finding, judged
 from .trees import abstention, claim, event, evidence, lines, manifest, output, query, write_golden, write_run
@@ -142,8 +146,6 @@ def test_a_step_has_a_manifest_when_exactly_one_is_stored(
 
 
 def test_manifests_may_be_files_of_their_own(tmp_path: Path) -> None:
-    import json
-
     write_golden(tmp_path)
     run = write_run(tmp_path / "outputs", manifests=[manifest(1)])
     (run / "manifests").mkdir()
@@ -160,12 +162,13 @@ def test_with_a_torn_log_the_gate_cannot_pass(tmp_path: Path, lowered: bool) -> 
     write_run(tmp_path / "outputs", events=log + '{"run_id": "r1", "step_', manifests=many)
     protocol = None
     if lowered:
-        record = (
-            '{"format_version": 1, "kind": "baseline", "suite": "research", "reports": [{"sha256": "'
-            + "0" * 64
-            + '"}], "metrics": {"manifest_integrity": {"proposal": {"threshold": "0.5"}}}}'
-        )
-        (tmp_path / "baseline.json").write_text(record)
+        without = tmp_path / "without"
+        without.mkdir()
+        write_golden(without)
+        write_run(without / "outputs", events=[event(step) for step in range(1, 31)], manifests=many[:20])
+        (without / "report.json").write_text(judged(without).to_json())
+        record = make_baseline([without / "report.json"], SUITE, DEFAULT_GATES)  # proposes 0.43 for 20 of 30
+        (tmp_path / "baseline.json").write_text(json.dumps(record))
         protocol = "research: {baseline: baseline.json}\ngates: {manifest_integrity: {min: 0.5}}"
     evaluation = judged(tmp_path, protocol)
     gate = next(gate for gate in evaluation.report["gates"] if gate["metric"] == "manifest_integrity")
@@ -212,12 +215,12 @@ def test_companions_by_hand(tmp_path: Path) -> None:
     (write_run(tmp_path / "outputs", "d", abstention("r4")) / "research_output.json").unlink()
     evaluation = judged(tmp_path)
     assert counts(evaluation, "false_abstention_rate") == (1, 2)  # b, of a and b
-    assert counts(evaluation, "cited_golden_recall") == (2, 3)  # e1 of a; e1, not e2, of b
+    assert counts(evaluation, "cited_golden_recall") == (2, 6)  # e1 of a; e1, not e2, of b; 2 trials are owed, of 3 ids
     assert counts(evaluation, "ledger_precision") == (2, 4)  # 1 of 3 in a, 1 of 1 in b
-    assert counts(evaluation, "run_completion_rate") == (3, 4)  # d is broken
+    assert counts(evaluation, "run_completion_rate") == (3, 6)  # d is broken, a and b owe one each
     assert counts(evaluation, "uncited_evidence_rate") == (2, 4)
     assert counts(evaluation, "abstention_accuracy") == (1, 2)
-    assert counts(evaluation, "golden_recall") == (2, 3)
+    assert counts(evaluation, "golden_recall") == (2, 6)
 
 
 def test_a_broken_run_of_an_unknown_query_may_be_the_missing_one(tmp_path: Path) -> None:

@@ -30,13 +30,37 @@ def test_outputs_missing_or_not_a_directory_stop_the_evaluation(tmp_path: Path) 
     assert file.value.code == "outputs.not_a_directory"
 
 
-def test_outputs_without_runs_make_every_query_missing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("files", "found", "advice"),
+    [
+        ([], "an empty directory", "run the agent first"),
+        (["research_output.json", "manifests/1.json"], "the files of one run", "name the folder above it"),
+        (["july/run_r1/events.jsonl"], "runs one folder deeper, in july", "outputs/july"),
+        (["logs/a.eval", "results.json"], "no run, but logs, results.json", "docs/research.md"),
+    ],
+)
+def test_outputs_without_a_single_run_measure_nothing(
+    tmp_path: Path, files: list[str], found: str, advice: str
+) -> None:
     write_golden(tmp_path, query(), INSUFFICIENT)
+    for name in files:
+        (tmp_path / "outputs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "outputs" / name).write_text("{}")
+    with pytest.raises(InputError) as caught:
+        judged(tmp_path)
+    assert caught.value.code == "outputs.no_runs"
+    assert caught.value.found == found
+    assert advice in str(caught.value.advice)
+
+
+def test_a_broken_run_is_a_run(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    (tmp_path / "outputs" / "run_r1").mkdir(parents=True)
+    (tmp_path / "outputs" / "run_r1" / "events.jsonl").write_text("")
     evaluation = judged(tmp_path)
     assert evaluation.exit_status == 1
     assert counts(evaluation, "golden_recall") == (0, 1)
     assert counts(evaluation, "abstention_accuracy") == (0, 1)
-    assert counts(evaluation, "evidence_coverage_rate") == (0, 0)
     assert [gate["verdict"] for gate in evaluation.report["gates"]] == ["FAIL"] * 4
     assert evaluation.report["conservation"]["queries"] == {
         "total": 2,
@@ -276,7 +300,7 @@ def test_evidence_embedded_in_a_claim_is_read_as_ledger_entries(tmp_path: Path) 
     assert counts(evaluation, "uncited_evidence_rate") == (0, 1)
 
 
-def test_a_log_that_contradicts_the_output_wins(tmp_path: Path) -> None:
+def test_where_log_and_output_contradict_each_other_the_worse_counts(tmp_path: Path) -> None:
     write_golden(tmp_path, INSUFFICIENT)
     out = output(objective="Who owned the ships?", stop_reason="NO_EVIDENCE", claims=[claim(status="candidate")])
     log = [
@@ -292,6 +316,27 @@ def test_a_log_that_contradicts_the_output_wins(tmp_path: Path) -> None:
     contradictions = [f["pointer"] for f in evaluation.report["findings"] if f["code"] == "contradiction"]
     assert sorted(contradictions) == ["/claims", "/claims/0/status", "/stop_reason"]
     assert run_entry(evaluation, "run_r1")["stop_reason"] == "BUDGET_EXCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("added", "is_broken"),
+    [
+        (', "claims": []', True),
+        (', "cl\\u0061ims" : []', True),
+        (', "more": {"a": 1, "b": {"a": 1}, "c": "\\"a\\": 1"}', False),
+        (', "more": [{"a": 1, "a" :2}]', True),
+        (', "more": "\\":\\":"', False),
+        (', "more": "\\u003a\\u003A"', False),
+        (', "more": "\\u003a", "more": 1', True),
+        (', "more": {"a": "\\u003A:", "a": 1}', True),
+    ],
+)
+def test_a_key_that_stands_twice_breaks_the_run(tmp_path: Path, added: str, is_broken: bool) -> None:
+    write_golden(tmp_path)
+    run = write_run(tmp_path / "outputs")
+    text = (run / "research_output.json").read_text()
+    (run / "research_output.json").write_text(text[:-1] + added + "}")
+    assert broken(judged(tmp_path)) == ({"run_r1": "repeated_key"} if is_broken else {})
 
 
 def test_one_very_long_line_costs_that_line(tmp_path: Path) -> None:

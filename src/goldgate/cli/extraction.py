@@ -9,6 +9,7 @@ import click
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 )
 @click.option("--schema", metavar="FILE", help="The event schema: event types and their roles.")
 @click.option("--protocol", metavar="FILE", help="Settings and gates, as YAML. Without it: the defaults, no gates.")
-@click.option(
-    "--out", metavar="DIR", help="Write report.json, report.md, samples.jsonl and run.json here; older ones go."
-)
+@click.option("--out", metavar="DIR", help="Write report.json, report.md, samples.jsonl and run.json here.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with.")
 @click.option(
     "--format", type=click.Choice(list(RENDERERS)), default="text", show_default=True, help="Of the printed report."
@@ -56,7 +55,8 @@ def extraction_command(
     progress = ProgressLine(quiet=quiet)
 
     def evaluate(records: IO[bytes] | None) -> Evaluation:
-        from goldgate.pipeline import evaluate_files
+        with uninterrupted():  # a module that is half imported is a fault that hides the signal
+            from goldgate.pipeline import evaluate_files
 
         try:
             return evaluate_files(

@@ -6,7 +6,7 @@ import dataclasses
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr
+from contextlib import ExitStack, redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from goldgate.cli.generation_options import (
     COMMON,
     ENDPOINT,
     SCORING,
+    check_text,
     default_folder,
     options,
     parse_money,
@@ -25,7 +26,7 @@ from goldgate.cli.generation_options import (
     parse_seeds,
 )
 from goldgate.cli.many_values import ManyValues
-from goldgate.cli.out_folder import OutFolder
+from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out, guarded, say, show_error
 from goldgate.cli.start import EXIT_INTERRUPTED
@@ -34,12 +35,13 @@ from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.generation.artifacts import SeedSummary
+    from goldgate.generation.journal import Journal
     from goldgate.generation.run import DryRun, Outcome, Prepared, Wanted
 
 PREDICTIONS = "predictions.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
-# No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to another process.
-NO_REPORT = ("key.", "base_url.", "journal.locked")
+# No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
+NO_REPORT = ("key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use")
 
 
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
@@ -93,16 +95,16 @@ class _Run:
         wanted = self._wanted()
         prepared = guarded(lambda: _prepare(wanted))
         if isinstance(prepared, GoldgateError):
-            return self._report_error(wanted, prepared) if score else self._fail(prepared)
-        try:
+            reported = score and not _in_use(wanted)
+            return self._report_error(wanted, prepared) if reported else self._fail(prepared)
+        with ExitStack() as held:  # the folder is ours until the last file is written
+            held.callback(prepared.documents.close)
             if self.given["dry_run"]:
                 return self._dry_run(prepared)
-            outcome = guarded(lambda: self._generate(prepared, score=score))
+            outcome = guarded(lambda: self._generate(prepared, held, score=score))
             if isinstance(outcome, GoldgateError):
                 return self._report_error(wanted, outcome) if score else self._fail(outcome)
             return self._after(prepared, outcome, score=score)
-        finally:
-            prepared.documents.close()
 
     def _wanted(self) -> Wanted:
         from goldgate.generation.ask import Limits
@@ -115,7 +117,7 @@ class _Run:
             raise click.UsageError(f"name who is to answer: {names}")
         if base_url is not None and not model:
             raise click.UsageError("--base-url needs --model")
-        model = model or Path(str(checkpoint)).resolve().name
+        model = check_text(model or Path(str(checkpoint)).resolve().name, "--model")
         limits = Limits()
         if base_url is not None:
             limits = Limits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
@@ -141,20 +143,18 @@ class _Run:
             device=given.get("device"),
         )
 
-    def _generate(self, prepared: Prepared, *, score: bool) -> Outcome:
+    def _generate(self, prepared: Prepared, held: ExitStack, *, score: bool) -> Outcome:
         from goldgate.cli.watch import WatchLine
-        from goldgate.generation.run import Listener, generate, stopped_error
+        from goldgate.generation.run import Listener, generate, open_journal, stopped_error
         from goldgate.generation.secret import read_secret, shown_address
 
         secret = read_secret(self.given.get("api_key_env"))
+        journal: Journal = held.enter_context(open_journal(prepared))
+        if score:  # before anything is paid for
+            _check_folders(prepared.wanted)
         line = WatchLine(quiet=self.quiet, currency=prepared.settings.currency)
-
-        def started() -> None:
-            if score:  # an older report must not be taken for this run's, however it ends
-                _discard_reports(prepared.wanted)
-
         try:
-            outcome = generate(prepared, secret, Listener(line.say, started, line, line.every))
+            outcome = generate(prepared, journal, secret, Listener(line.say, line, line.every))
         finally:
             line.clear()
         if outcome.ended.reason == "stopped":
@@ -163,11 +163,13 @@ class _Run:
 
     def _after(self, prepared: Prepared, outcome: Outcome, *, score: bool) -> int:
         if outcome.ended.reason == "interrupted":
-            click.echo("interrupted; everything answered is in the journal. To go on:", err=True)
-            click.echo(f"  {resume_command()}", err=True)
-            return EXIT_INTERRUPTED
+            if score and any((folder / REPORT_JSON).exists() for folder in prepared.wanted.folders()):
+                say_error("the report that is there is an earlier run's")
+            say_error("interrupted; everything answered is in the journal. To go on:")
+            say_error(f"  {resume_command()}")
+            return 128 + outcome.ended.signal if outcome.ended.signal is not None else EXIT_INTERRUPTED
         if outcome.ended.reason == "budget":
-            click.echo(f"stopped: {outcome.ended.message}", err=True)
+            say_error(f"stopped: {outcome.ended.message}")
         if score:
             return self._score(prepared, outcome)
         if not self.quiet:
@@ -175,7 +177,7 @@ class _Run:
         missing = sum(summary.documents - summary.answered for summary in outcome.summaries)
         if missing and not self.given["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
-            click.echo(f"{missing} of {total} answers are missing; the same command asks for them again", err=True)
+            say_error(f"{missing} of {total} answers are missing; the same command asks for them again")
             return EXIT_SYSTEM_ERROR
         return EXIT_PASSED
 
@@ -183,6 +185,9 @@ class _Run:
         """A report for each seed, then the summary of all."""
         from goldgate.generation.run import write_summary
 
+        problem = guarded(lambda: _discard_seeds(prepared.wanted))
+        if isinstance(problem, GoldgateError):
+            return self._fail(problem)
         evaluations: dict[int, Evaluation] = {}
         statuses = []
         for number, summary in enumerate(outcome.summaries):
@@ -213,7 +218,7 @@ class _Run:
 
         def evaluate(records: IO[bytes] | None) -> Evaluation:
             try:
-                evaluation = score(sources, outcome.ended.requests, summary, records, progress)
+                evaluation = score(sources, outcome.ended.ladder, summary, records, progress)
             finally:
                 progress.clear()
             keep(evaluation)
@@ -235,6 +240,7 @@ class _Run:
         def fail(_: IO[bytes] | None) -> Evaluation:
             raise error
 
+        guarded(lambda: _discard_seeds(wanted))  # what they sum up is about to be replaced
         *others, last = wanted.folders()
         for folder in others:
             with redirect_stderr(StringIO()):
@@ -243,12 +249,13 @@ class _Run:
 
     def _write_seeds(self, prepared: Prepared, evaluations: dict[int, Evaluation]) -> None:
         from goldgate.core.evaluation import render_json
+        from goldgate.generation.files import write_whole
         from goldgate.generation.repeats import summarize
         from goldgate.report.generation import seeds_markdown, seeds_text
 
         seeds = summarize(evaluations)
-        (prepared.wanted.out / SEEDS[0]).write_bytes(render_json(seeds))
-        (prepared.wanted.out / SEEDS[1]).write_text(seeds_markdown(seeds), "utf-8")
+        write_whole(prepared.wanted.out / SEEDS[0], render_json(seeds))
+        write_whole(prepared.wanted.out / SEEDS[1], seeds_markdown(seeds).encode())
         if not self.quiet and self.given["format"] != "json":
             shown = seeds_text(seeds) if self.given["format"] == "text" else seeds_markdown(seeds)
             say("\n" + shown, EXIT_PASSED)
@@ -266,13 +273,29 @@ class _Run:
         return error.exit_status
 
 
+def say_error(text: str) -> None:
+    """A line on stderr, if anybody is there: after a hang-up the terminal is gone."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
 def resume_command() -> str:
-    """This process's own command line, as a shell takes it. It never has a key in it: one there is refused."""
+    """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
+    from goldgate.generation.secret import shown_arguments
+
     program = Path(sys.argv[0])
     start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
     if program.name == "__main__.py":
         start = ["python", "-m", "goldgate"]
-    return shlex.join([*start, *sys.argv[1:]])
+    return shlex.join([*start, *shown_arguments(sys.argv[1:])])
+
+
+def _in_use(wanted: Wanted) -> bool:
+    """Whether another process is asking or scoring in this folder."""
+    from goldgate.generation.journal import in_use
+    from goldgate.generation.run import JOURNAL
+
+    return in_use(wanted.out / JOURNAL)
 
 
 def _inputs(wanted: Wanted) -> dict[str, list[str]]:
@@ -280,12 +303,18 @@ def _inputs(wanted: Wanted) -> dict[str, list[str]]:
     return {"gold": list(wanted.gold)} | {kind: [path] if path is not None else [] for kind, path in named.items()}
 
 
-def _discard_reports(wanted: Wanted) -> None:
+def _check_folders(wanted: Wanted) -> None:
+    """The folders for the reports can be written to, nobody else does, and no input lies under a report's name."""
     paths = [path for paths in _inputs(wanted).values() for path in paths]
     for folder in wanted.folders():
-        OutFolder(str(folder), paths)
+        OutFolder(str(folder), paths).close()
+
+
+def _discard_seeds(wanted: Wanted) -> None:
+    from goldgate.generation.files import remove_file
+
     for name in SEEDS:
-        (wanted.out / name).unlink(missing_ok=True)
+        remove_file(wanted.out / name)
 
 
 def _prepare(wanted: Wanted) -> Prepared:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -11,6 +12,20 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+MOST = 1_000_000_000  # tokens, attempts: more is a slip of the hand
+_64_BITS = range(-(2**63), 2**63)  # what JSON libraries agree on
+
+
+class Finite(click.FloatRange):
+    """A number that is one: neither infinity nor NaN."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number to reckon with", param, ctx)
+        return number
+
 
 COMMON = [
     click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
@@ -27,9 +42,9 @@ COMMON = [
     click.option("--train", metavar="FILE", help="Records in the form of gold, to take examples from."),
     click.option("--few-shot", type=click.IntRange(min=0), default=0, show_default=True, help="Examples in a prompt."),
     click.option("--seeds", metavar="N,N,...", help="Ask once for each seed; it is sent, and chooses the examples."),
-    click.option("--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: no sampling."),
+    click.option("--temperature", type=Finite(min=0), default=0.0, show_default=True, help="0: no sampling."),
     click.option(
-        "--max-tokens", type=click.IntRange(min=1), default=2048, show_default=True, help="Longest answer, in tokens."
+        "--max-tokens", type=click.IntRange(1, MOST), default=2048, show_default=True, help="Longest answer, in tokens."
     ),
     click.option(
         "--max-total-tokens", type=click.IntRange(min=1), help="Stop before all requests exceed so many tokens."
@@ -48,13 +63,11 @@ ENDPOINT = [
     click.option(
         "--concurrency", type=click.IntRange(1, 4096), default=32, show_default=True, help="Requests at the same time."
     ),
-    click.option("--rpm", type=click.FloatRange(min=0, min_open=True), help="Requests a minute, at most."),
-    click.option("--tpm", type=click.FloatRange(min=0, min_open=True), help="Tokens a minute, at most."),
+    click.option("--rpm", type=Finite(min=0, min_open=True), help="Requests a minute, at most."),
+    click.option("--tpm", type=Finite(min=0, min_open=True), help="Tokens a minute, at most."),
+    click.option("--timeout", type=Finite(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."),
     click.option(
-        "--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
-    ),
-    click.option(
-        "--attempts", type=click.IntRange(min=1), default=8, show_default=True, help="Of a request that fails."
+        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Of a request that fails."
     ),
     click.option(
         "--response-format",
@@ -100,8 +113,12 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
         return ()
     try:
         seeds = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter("expected whole numbers with commas between them", param_hint="--seeds") from None
+        if not all(seed in _64_BITS for seed in seeds):
+            raise ValueError
+    except ValueError:  # also a number of thousands of digits
+        raise click.BadParameter(
+            "expected whole numbers of at most 64 bits with commas between them", param_hint="--seeds"
+        ) from None
     if len(set(seeds)) < len(seeds):
         raise click.BadParameter("a seed stands twice", param_hint="--seeds")
     return seeds
@@ -121,8 +138,18 @@ def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]
         try:
             parameters[name] = orjson.loads(value)
         except ValueError:
-            parameters[name] = value
+            parameters[name] = check_text(value, "--param")
+        check_text(name, "--param")
     return parameters
+
+
+def check_text(text: str, option: str) -> str:
+    """A text that can be sent: a terminal may give bytes that are no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("it is not UTF-8", param_hint=option) from None
+    return text
 
 
 def parse_money(text: str | None) -> Decimal | None:

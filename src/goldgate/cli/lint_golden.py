@@ -22,11 +22,10 @@ def lint_golden_command(context: click.Context, golden: str, outputs: str | None
     """
 
     def check() -> tuple[dict[str, Any], str]:
-        from goldgate.protocol.model import Protocol
-        from goldgate.research.evaluate import run_settings
         from goldgate.research.lint import lint_golden
+        from goldgate.research.run_files import Limits
 
-        result = lint_golden(golden, outputs, run_settings(Protocol()).max_bytes)
+        result = lint_golden(golden, outputs, Limits())
         return result.as_json(), f"{result.queries} golden queries"
 
     context.exit(carry_out_check("lint-golden", format, check))

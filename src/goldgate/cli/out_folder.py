@@ -1,4 +1,4 @@
-"""The folder of a run's files: all of them of one run, or none of them."""
+"""The folder of a run's files: all of them of one run, and an earlier run's until the new ones are complete."""
 
 from __future__ import annotations
 
@@ -9,28 +9,42 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from goldgate.cli import folder_lock
+from goldgate.cli.folder_lock import FolderLock
+from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, Place
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
-NAMES = (SAMPLES, REPORT_JSON, REPORT_MARKDOWN, RUN)
+NAMES = (SAMPLES, REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
 _UNFINISHED = ".unfinished"
 
 
 class OutFolder:
-    """Files are written under another name and renamed when all of them are complete."""
+    """Files are written under another name and renamed when all of them are complete.
+
+    The folder is locked until `close`, which also removes what is unfinished.
+    """
 
     def __init__(self, path: str, inputs: Iterable[str]) -> None:
-        """Make the folder and remove what an earlier run left; nothing that is an input is touched."""
+        """Make and lock the folder, remove what a killed run left unfinished; no input and no report is touched."""
         if not path:
             raise ConfigError("out.unwritable", "--out names no folder", found="an empty name")
         self.path = Path(path)
         self._samples: SamplesFile | None = None
+        self._made = _missing_folders(self.path)
+        self._published = False
         _protect(self.path, inputs)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(self.path)
         except OSError as problem:
-            raise _cannot_write(self.path, problem, "the folder for the results cannot be made") from None
-        self.discard()
+            raise _cannot_write(self.path, problem, "the folder for the results cannot be made or locked") from None
+        # Where the file system knows no locks, another process may be at work: its names must be other ones.
+        self._ending = _UNFINISHED if self._lock.held else f".{os.getpid()}{_UNFINISHED}"
+        try:
+            self._remove_unfinished()
+        except BaseException:
+            self._lock.release()
+            raise
 
     def open_samples(self) -> SamplesFile:
         """The file that takes a line a sample while the run goes on."""
@@ -38,37 +52,60 @@ class OutFolder:
         return self._samples
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
-        """Complete the run's files and give them their names."""
-        names = list(files)
+        """Complete the run's files and give them their names, in place of an earlier run's."""
+        names = set(files)
+        if self._samples is not None and with_samples:
+            self._samples.close()
+            names.add(SAMPLES)
+        else:
+            self._drop_samples()  # first: on a full disk it makes room for the report that says so
         for name, content in files.items():
             path = self._unfinished(name)
             try:
-                path.write_bytes(content)
+                with open(path, "xb") as stream:
+                    stream.write(content)
             except OSError as problem:
                 raise _cannot_write(path, problem) from None
-        if self._samples is not None:
-            self._samples.close()
-            if with_samples:
-                names.append(SAMPLES)
-            else:
-                _remove(self._unfinished(SAMPLES))
-        for name in sorted(names, key=NAMES.index):
-            try:
-                os.replace(self._unfinished(name), self.path / name)
-            except OSError as problem:
-                raise _cannot_write(self.path / name, problem) from None
+        with uninterrupted():
+            for name in NAMES:
+                if name not in names:
+                    _remove(self.path / name)
+                    continue
+                try:
+                    os.replace(self._unfinished(name), self.path / name)
+                except OSError as problem:
+                    raise _cannot_write(self.path / name, problem) from None
+            self._published = True
 
     def discard(self) -> None:
-        """Remove every file of a run."""
+        """Remove the finished files of an earlier run."""
+        for name in NAMES:
+            _remove(self.path / name)
+
+    def close(self) -> None:
+        """Remove what is unfinished, unlock the folder; one that was made for nothing goes too."""
+        with uninterrupted():
+            with suppress(ConfigError):
+                self._drop_samples()
+                self._remove_unfinished()
+            self._lock.release()
+            if not self._published:
+                for folder in self._made:
+                    with suppress(OSError):
+                        folder.rmdir()
+
+    def _drop_samples(self) -> None:
         if self._samples is not None:
             with suppress(ConfigError):
                 self._samples.close()
-        for name in NAMES:
-            for path in (self.path / name, self._unfinished(name)):
-                _remove(path)
+        _remove(self._unfinished(SAMPLES))
 
     def _unfinished(self, name: str) -> Path:
-        return self.path / (name + _UNFINISHED)
+        return self.path / (name + self._ending)
+
+    def _remove_unfinished(self) -> None:
+        for name in NAMES:
+            _remove(self._unfinished(name))
 
 
 class SamplesFile(io.BufferedWriter):
@@ -77,7 +114,7 @@ class SamplesFile(io.BufferedWriter):
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            super().__init__(io.FileIO(path, "wb"))
+            super().__init__(io.FileIO(path, "xb"))
         except OSError as problem:
             raise _cannot_write(path, problem) from None
 
@@ -94,9 +131,15 @@ class SamplesFile(io.BufferedWriter):
             raise _cannot_write(self._path, problem) from None
 
 
+def _missing_folders(path: Path) -> list[Path]:
+    """The folders that are to be made, the innermost first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
 def _protect(folder: Path, inputs: Iterable[str]) -> None:
+    names = [*NAMES, *(name + _UNFINISHED for name in NAMES), folder_lock.NAME]
     for given in inputs:
-        for name in NAMES:
+        for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
                 if os.path.samefile(given, folder / name):
                     raise ConfigError(
@@ -121,5 +164,5 @@ def _cannot_write(path: Path, problem: OSError, message: str = "a result cannot 
         message,
         place=Place(str(path)),
         found=reason,
-        advice="--out needs a folder that can be written to",
+        advice="--out needs a folder that can be written to, with room for the results",
     )

@@ -24,6 +24,11 @@ SUITE = "research"
 @click.option(
     "--report", metavar="FILE", help="Where the JSON report goes. Without it: OUTPUTS.report.json, beside them."
 )
+@click.option(
+    "--corpus",
+    metavar="PATH",
+    help="The sources that you know: SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
+)
 @click.option("--protocol", metavar="FILE", help="Settings and gates, as YAML. Without it: the defaults.")
 @click.option(
     "--format", type=click.Choice(list(RENDERERS)), default="text", show_default=True, help="Of the printed report."
@@ -36,6 +41,7 @@ def research_command(
     golden: str,
     outputs: str,
     report: str | None,
+    corpus: str | None,
     protocol: str | None,
     format: str,
     workers: int,
@@ -50,9 +56,9 @@ def research_command(
     def evaluate() -> Evaluation:
         from goldgate.research.evaluate import evaluate_outputs
 
-        _protect(path, outputs, [golden, *([protocol] if protocol is not None else [])])
+        _protect(path, outputs, [given for given in (golden, protocol, corpus) if given is not None])
         own = frozenset({os.path.basename(path)} if _is_in(path, outputs) else ())
-        return evaluate_outputs(golden, outputs, protocol, workers=workers, own_files=own)
+        return evaluate_outputs(golden, outputs, protocol, corpus=corpus, workers=workers, own_files=own)
 
     outcome = guarded(evaluate)
     failed = outcome if isinstance(outcome, GoldgateError) else None

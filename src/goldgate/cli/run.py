@@ -8,25 +8,23 @@ from __future__ import annotations
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from goldgate.cli.faults import as_error
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
-from goldgate.cli.start import DEBUG, EXIT_INTERRUPTED, abandon_stdout
-from goldgate.errors import ConfigError, GoldgateError, InternalError, Place
+from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
+from goldgate.core.uninterrupted import uninterrupted
+from goldgate.errors import ConfigError, GoldgateError
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
 
 T = TypeVar("T")
-
-_SHOWN_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,12 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
     if isinstance(folder, GoldgateError):
         return _fail(job, folder)
     try:
-        outcome = guarded(lambda: evaluate(folder.open_samples()))
-        run = _run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
-        written = guarded(lambda: _publish(folder, job, outcome, run))
-        if written is not None:
-            folder.discard()
-    except BaseException:  # an interrupt: no file of half a run may stay
-        folder.discard()
-        raise
+        with ended_by_signals():
+            outcome = guarded(lambda: evaluate(folder.open_samples()))
+            run = _run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
+            written = guarded(lambda: _publish(folder, job, outcome, run))
+    finally:
+        folder.close()
     if isinstance(outcome, GoldgateError):
         return _fail(job, outcome)
     return _show(job, outcome) if written is None else _fail(job, written)
@@ -71,22 +67,33 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
 def guarded(work: Callable[[], T]) -> T | GoldgateError:
     """What the work gives, or the error it ended in; a fault of our own becomes an InternalError."""
     try:
+        with uninterrupted():  # its C code ends the process if a signal raises an exception while it is imported
+            import orjson  # noqa: F401
         return work()
     except GoldgateError as error:
         return error
-    except KeyboardInterrupt:  # said here, because click would put an empty line before it
-        click.echo("interrupted", err=True)
-        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    except KeyboardInterrupt:
+        raise _interrupted() from None
     except Exception as problem:
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        return _internal(problem)
+        if isinstance(problem.__cause__, KeyboardInterrupt):  # Python wraps one that comes while it makes a class
+            raise _interrupted() from None
+        if isinstance(problem.__cause__, Terminated):
+            raise problem.__cause__ from None
+        return as_error(problem)
+
+
+def _interrupted() -> click.exceptions.Exit:
+    """Said here, because click would put an empty line before it."""
+    click.echo("interrupted", err=True)
+    return click.exceptions.Exit(EXIT_INTERRUPTED)
 
 
 def say(text: str | bytes, status: int) -> int:
     """Print to stdout; the status, also where nobody reads to the end (`| head`)."""
     if sys.stdout is None:  # closed by whoever started us
-        return status
+        return _unprinted("standard output is closed")
+    if isinstance(text, bytes):  # JSON, where ## is part of a string
+        text = text.replace(b"##", rb"#\u0023")  # a CI runner obeys ##[…] and ##vso[…] wherever they stand
     if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
         encoding = sys.stdout.encoding or "utf-8"
         text = text.encode(encoding, "backslashreplace").decode(encoding)
@@ -97,11 +104,15 @@ def say(text: str | bytes, status: int) -> int:
         abandon_stdout()
     except OSError as problem:
         abandon_stdout()
-        reason = problem.strerror or type(problem).__name__
-        error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason)
-        show_error(error)
-        return error.exit_status
+        return _unprinted(problem.strerror or type(problem).__name__)
     return status
+
+
+def _unprinted(reason: str) -> int:
+    advice = "--quiet prints nothing, and --out writes files"
+    error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason, advice=advice)
+    show_error(error)
+    return error.exit_status
 
 
 def show_error(error: GoldgateError) -> None:
@@ -161,14 +172,15 @@ def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[
     import orjson
 
     from goldgate import __version__
+    from goldgate.generation.secret import shown_arguments
 
     return {
         "format_version": 1,
         "started": began.isoformat(timespec="seconds"),
         "wall_seconds": round(seconds, 3),
         "exit_status": status,
-        "arguments": [_storable(word) for word in sys.argv],
-        "folder": _storable(os.getcwd()),
+        "arguments": [_storable(word) for word in shown_arguments(sys.argv)],
+        "folder": _working_directory(),
         "inputs": {kind: [_storable(path) for path in paths] for kind, paths in job.inputs.items()},
         "workers": job.workers,
         "host": platform.node(),
@@ -182,29 +194,13 @@ def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[
     }
 
 
+def _working_directory() -> str | None:
+    try:
+        return _storable(os.getcwd())
+    except OSError:  # it was deleted
+        return None
+
+
 def _storable(value: T) -> T | str:
     """A file's name need not be UTF-8; Python then keeps its bytes as surrogates, which JSON refuses."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
-
-
-def _internal(problem: Exception) -> InternalError:
-    """A fault of our own, with its type and the last line of goldgate that it passed through."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    package = Path(__file__).parents[1]
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
-    place = Place()
-    if ours:
-        file = Path(ours[-1].filename).relative_to(package.parent).as_posix()
-        place = Place(file, ours[-1].lineno, ours[-1].name)
-    # An OSError's own text has a path in it, which does not belong into a report.
-    text = (problem.strerror or "") if isinstance(problem, OSError) else str(problem)
-    name = type(problem).__name__
-    advice = f"this is a fault of goldgate: please report it with the traceback, which {DEBUG}=1 shows"
-    if isinstance(problem, MemoryError):
-        advice = "the machine ran out of memory; try fewer --workers"
-    return InternalError(
-        "internal.error",
-        f"{name}: {text[:_SHOWN_CHARACTERS]}" if text else name,
-        place=place,
-        advice=advice,
-    )

@@ -12,21 +12,24 @@ from goldgate.cli.check import FORMATS, carry_out_check
 @click.command("validate", short_help="Check the files of one run of a research agent.")
 @click.argument("run", metavar="RUN_DIR")
 @click.option("--protocol", metavar="FILE", help="Settings, as YAML. Without it: the defaults.")
+@click.option("--corpus", metavar="PATH", help="The sources that you know: hashes, a line each, or their folder.")
 @click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
 @click.pass_context
-def validate_command(context: click.Context, run: str, protocol: str | None, format: str) -> None:
+def validate_command(context: click.Context, run: str, protocol: str | None, corpus: str | None, format: str) -> None:
     """Check a run directory: files against their contracts, evidence against stored sources, steps and manifests.
 
     Exit status: 0 no errors, 1 errors found, 2 it could not be carried out.
     """
 
     def check() -> tuple[dict[str, Any], str]:
+        from goldgate.research.corpus import load_corpus
         from goldgate.research.evaluate import load_research_protocol, run_settings
         from goldgate.research.validate import validate_run
 
-        result = validate_run(run, run_settings(load_research_protocol(protocol)[0].protocol))
+        anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
+        result = validate_run(run, run_settings(load_research_protocol(protocol)[0], anchors))
         facts = result.facts
-        valid = facts.structural + facts.verbatim + facts.chain
+        valid = facts.structural + facts.verbatim + facts.chain + facts.anchored
         summary = (
             f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
             f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"

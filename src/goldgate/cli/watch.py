@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from shutil import get_terminal_size
 
 from goldgate.generation.counts import Counts
@@ -35,25 +36,28 @@ class WatchLine:
         text = progress_text(counts, now - self._began, self._currency)
         if self._terminal:
             text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
-            sys.stderr.write("\r" + text.ljust(self._width))
+            _write("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
-            sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+            _write(text + "\n")
 
     def clear(self) -> None:
         """End the line that changes, so that what is printed next stands below it."""
         if self._width:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+            _write("\n")
             self._width = 0
 
     def say(self, text: str) -> None:
         """A line of its own."""
         if not self._quiet:
             self.clear()
-            sys.stderr.write(text + "\n")
-            sys.stderr.flush()
+            _write(text + "\n")
+
+
+def _write(text: str) -> None:
+    with suppress(OSError):  # nobody reads it any more (`| head`, a terminal that was closed): the run goes on
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def progress_text(counts: Counts, seconds: float, currency: str = "") -> str:

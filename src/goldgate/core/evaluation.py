@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +46,10 @@ class Evaluation:
 
 def render_json(report: dict[str, Any]) -> bytes:
     """A report as it is stored."""
-    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    try:
+        return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a count above 64 bits: step numbers of stored runs add up to anything
+        return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def error_report(suite: str, error: GoldgateError) -> dict[str, Any]:

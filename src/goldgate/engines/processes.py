@@ -1,79 +1,171 @@
-"""Several processes on this machine, each with its own copy of the work."""
+"""Several processes on this machine, each with its own copy of the work.
+
+They are plain processes of this Python, each at the other end of a socket. Open files in the work travel along, so a
+worker reads what was opened once, whatever lies under that name by now. No worker outlives the process that started
+it: a pipe that only the first process holds open tells them.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
+import os
 import pickle
 import signal
+import socket
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Self, TypeVar
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, NamedTuple, Self, TypeVar
 
-from goldgate.errors import InternalError
+from goldgate.core.uninterrupted import uninterrupted
+from goldgate.engines import start_worker, worker
+from goldgate.engines.aside import Promise, start_aside
+from goldgate.errors import InternalError, MachineError
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 AHEAD = 3  # shards given out a worker: enough to keep it busy, few enough to keep memory flat
+JOIN_SECONDS = 5.0  # for a thread whose worker is gone: it has nothing more to wait for
 
 
 class Processes:
     """An engine of so many worker processes, which begin to start at once."""
 
     def __init__(self, workers: int, preload: str) -> None:
-        self.workers = workers
-        if "forkserver" in multiprocessing.get_all_start_methods():
-            context: Any = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload([preload])
-        else:
-            context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(workers, context, _ignore_interrupts)
-        for _ in range(workers):
-            self._pool.submit(_start)
+        self._started: list[_Worker] = []
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
+        try:
+            with uninterrupted():  # none is started halfway; and workers hear no signals that are for this process
+                for _ in range(workers):
+                    self._started.append(_Worker(preload, self._alive, self._tasks))
+        except (OSError, RuntimeError) as problem:  # no more processes, no more threads
+            self.__exit__()
+            raise MachineError(
+                "machine.processes",
+                "a worker process cannot be started",
+                found=getattr(problem, "strerror", None) or str(problem),
+                advice="try fewer --workers",
+            ) from None
+        except BaseException:
+            self.__exit__()
+            raise
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards in parallel; results, and the first error, come in the shards' order."""
-        packed = pickle.dumps(work)
-        waiting: deque[Future[R]] = deque()
-        try:
-            for shard in shards:
-                waiting.append(self._pool.submit(_apply, packed, shard))
-                if len(waiting) >= self.workers * AHEAD:
-                    yield waiting.popleft().result()
-            while waiting:
+        packed = worker.pack(work)
+        waiting: deque[Promise[R]] = deque()
+        for shard in shards:
+            task = _Task(packed, shard, Promise())
+            self._tasks.put(task)
+            waiting.append(task.promise)
+            if len(waiting) >= len(self._started) * AHEAD:
                 yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise InternalError(
-                "internal.worker_died",
-                "a worker process ended before its work was done",
-                advice="the machine may be out of memory; try fewer --workers",
-            ) from None
+        while waiting:
+            yield waiting.popleft().result()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """End the workers: they only read, so nothing is lost if one is in the middle of a shard."""
+        with uninterrupted():
+            for started in self._started:
+                started.kill()
+                self._tasks.put(None)
+            for started in self._started:
+                started.close()
+            self._started.clear()
+            for end in (self._alive, self._alive_here):
+                with suppress(OSError):
+                    os.close(end)
+            self._alive = self._alive_here = -1
 
 
-_packed: bytes | None = None
-_work: Any = None
+class _Task(NamedTuple):
+    """A shard, the work on it, and where the result goes."""
+
+    packed: tuple[bytes, list[int]]
+    shard: Any
+    promise: Promise[Any]
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C goes to every process of a terminal; only the first one is to speak of it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+class _Worker:
+    """One process, the socket to it, and a thread that gives it one shard after the other."""
+
+    def __init__(self, preload: str, alive: int, tasks: SimpleQueue[_Task | None]) -> None:
+        self._work: tuple[bytes, list[int]] | None = None
+        self._connection, theirs = socket.socketpair()
+        try:
+            with theirs:
+                self._process = _start_process(preload, alive, theirs.fileno())
+        except BaseException:
+            self._connection.close()
+            raise
+        self._thread = start_aside(partial(self._serve, tasks))
+
+    def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
+        while (task := tasks.get()) is not None:
+            task.promise.keep(partial(self._ask, task.packed, task.shard))
+
+    def _ask(self, packed: tuple[bytes, list[int]], shard: Any) -> Any:
+        try:
+            if self._work is not packed:
+                worker.send(self._connection, worker.WORK, *packed)
+                self._work = packed
+            worker.send(self._connection, worker.SHARD, pickle.dumps(shard, pickle.HIGHEST_PROTOCOL))
+            kind, data, _ = worker.receive(self._connection)
+        except (EOFError, OSError):
+            raise self._died() from None
+        if kind == worker.RESULT:
+            return pickle.loads(data)
+        problem, text = pickle.loads(data)
+        problem.__cause__ = worker.WorkerTraceback(text)
+        raise problem
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._process.wait()
+        self._thread.join(JOIN_SECONDS)
+        self._connection.close()
+
+    def _died(self) -> InternalError:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1)
+        status = self._process.returncode
+        found = None if status is None else f"its exit status is {status}"
+        if status is not None and status < 0:
+            found = f"it was ended by {signal.Signals(-status).name}"
+        return InternalError(
+            "internal.worker_died",
+            "a worker process ended before its work was done",
+            found=found,
+            advice="the machine may be out of memory; try fewer --workers",
+        )
 
 
-def _start() -> None:
-    """Nothing: the first task makes the process start."""
+def _start_process(preload: str, alive: int, connection: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, *_flags(), start_worker.__file__, str(alive), str(connection), preload, *_library_folders()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(alive, connection),
+        process_group=0,  # what is typed at the terminal is for the first process
+    )
 
 
-def _apply(packed: bytes, shard: Any) -> Any:
-    """The work on a shard; it is unpacked once and kept, with the files that it opened."""
-    global _packed, _work
-    if packed != _packed:
-        _packed, _work = packed, pickle.loads(packed)
-    return _work(shard)
+def _flags() -> list[str]:
+    """`-P`: nothing is imported from the working directory. And what this process was told itself."""
+    told = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
+    return ["-P", *(flag for name, flag in told if getattr(sys.flags, name))]
+
+
+def _library_folders() -> list[str]:
+    """Where this process imports from, but for the working directory; a worker looks there last."""
+    return [path for path in sys.path if os.path.isabs(path) and not start_worker.is_here(path)]

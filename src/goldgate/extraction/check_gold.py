@@ -18,7 +18,7 @@ from goldgate.extraction.event import Span
 from goldgate.extraction.event_schema import EventSchema
 from goldgate.extraction.normalize import Haystack, normalize
 from goldgate.extraction.records import gold_error, gold_events, gold_problems, source_text
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode, iterate, open_records
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode, held, iterate, open_records
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "check-gold"
@@ -84,9 +84,10 @@ def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
     try:
         for path in paths:
             store.files.append(open_records(path, "gold"))
-        for number, file in enumerate(store.files):
-            _check_file(file, store, number, schema, seen, result)
-            result.inputs.append({"file": file.name, "records": file.records})
+        with held([store]):
+            for number, file in enumerate(store.files):
+                _check_file(file, store, number, schema, seen, result)
+                result.inputs.append({"file": file.name, "records": file.records})
         if not result.records:
             raise InputError("gold.empty", "there is no gold record", place=Place(", ".join(map(str, paths))))
     finally:

@@ -23,6 +23,7 @@ from goldgate.readers.index import NOT_THERE, Index, id_of
 from goldgate.readers.records import RecordStore
 
 SHARD_SAMPLES = 500
+SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
 
 
 class Shard(NamedTuple):
@@ -43,14 +44,25 @@ class ShardResult(NamedTuple):
 
 
 def shards(gold: Index, predictions: Index, partners: array[int]) -> Iterator[Shard]:
-    """All samples in the order of the gold, cut into pieces."""
-    for begin in range(0, len(gold), SHARD_SAMPLES):
-        locations, lengths = array("Q"), array("I")
-        for partner in partners[begin : begin + SHARD_SAMPLES]:
-            locations.append(predictions.locations[partner] if partner != NOT_THERE else 0)
-            lengths.append(predictions.lengths[partner] if partner != NOT_THERE else 0)
-        end = begin + SHARD_SAMPLES
-        yield Shard(gold.locations[begin:end], gold.lengths[begin:end], locations, lengths)
+    """All samples in the order of the gold, cut into pieces of so many samples or so many bytes."""
+    shard, held = _empty(), 0
+    for at, length, partner in zip(gold.locations, gold.lengths, partners, strict=True):
+        predicted_at, predicted_length = 0, 0
+        if partner != NOT_THERE:
+            predicted_at, predicted_length = predictions.locations[partner], predictions.lengths[partner]
+        size = length + predicted_length
+        if shard.gold_locations and (held + size > SHARD_BYTES or len(shard.gold_locations) == SHARD_SAMPLES):
+            yield shard
+            shard, held = _empty(), 0
+        held += size
+        for column, value in zip(shard, (at, length, predicted_at, predicted_length), strict=True):
+            column.append(value)
+    if shard.gold_locations:
+        yield shard
+
+
+def _empty() -> Shard:
+    return Shard(array("Q"), array("Q"), array("Q"), array("Q"))
 
 
 class ShardScorer:

@@ -6,16 +6,15 @@ names such a record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldgate.core.evaluation import FORMAT_VERSION as REPORT_VERSION
-from goldgate.core.gate import Gate, Verdict
+from goldgate.core.gate import Gate
 from goldgate.core.metric import shorten
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe
+from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.gates.stored_report import load_report, refuse_mixtures
 from goldgate.protocol.tree import parse_json
 from goldgate.readers.text_file import read_text
 from goldgate.stats.beta_binomial import quantile
@@ -35,18 +34,12 @@ class Baseline(NamedTuple):
     sha256: str
 
 
-class _Report(NamedTuple):
-    file: str
-    sha256: str
-    value: dict[str, Any]
-
-
 def make_baseline(
     paths: Sequence[str | Path], suite: str, defaults: Mapping[str, Gate], false_alarm_rate: Decimal = FALSE_ALARM_RATE
 ) -> dict[str, Any]:
     """Sum stored reports and propose a threshold for each metric with a default gate."""
-    reports = sorted((_load_report(path, suite) for path in paths), key=lambda report: report.sha256)
-    _refuse_mixtures(reports)
+    reports = sorted((load_report(path, suite) for path in paths), key=lambda report: report.sha256)
+    refuse_mixtures(reports)
     runs = sum(report.value["conservation"]["runs"]["evaluated"] for report in reports)
     objectives = {query["objective"] for report in reports for query in report.value["queries"] if query["trials"]}
     return {
@@ -68,7 +61,7 @@ def make_baseline(
         "runs": runs,
         "objectives": len(objectives),
         "metrics": {
-            name: _proposal(name, gate, [report.value for report in reports], false_alarm_rate)
+            name: _entry(gate, [report.rates[name] for report in reports], false_alarm_rate)
             for name, gate in defaults.items()
         },
     }
@@ -92,15 +85,11 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
             raise KeyError("kind")
         if not value["reports"] or not all(len(report["sha256"]) == 64 for report in value["reports"]):
             raise KeyError("reports")
-        proposals = {
-            str(name): Decimal(entry["proposal"]["threshold"])
-            for name, entry in value["metrics"].items()
-            if entry["proposal"] is not None
-        }
+        proposals = dict(_proposals(value))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise ConfigError(
             "protocol.not_a_baseline",
-            "this is no baseline record",
+            "this is no baseline record, or not as goldgate wrote it",
             place=place,
             expected=f"a record of the {suite} suite, made by goldgate baseline",
             found=named,
@@ -109,16 +98,31 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
     return Baseline(proposals, sha256)
 
 
+def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
+    """The proposed thresholds, each worked out again from the counts beside it: a number alone proves nothing."""
+    for name, entry in record["metrics"].items():
+        pairs = [tuple(map(int, counts.split("/"))) for counts in entry["by_report"]]
+        if len(pairs) != len(record["reports"]) or not all(0 <= hits <= trials for hits, trials in pairs):
+            raise ValueError(name)
+        again = _entry(None, pairs, Decimal(record["false_alarm_rate"]))
+        if entry["proposal"] != again["proposal"]:
+            raise ValueError(name)
+        if entry["proposal"] is not None:
+            yield str(name), Decimal(entry["proposal"]["threshold"])
+
+
 def require_baseline(
     gates: Mapping[str, Gate], defaults: Mapping[str, Gate], baseline: Baseline | None, places: Mapping[str, Place]
 ) -> None:
-    """Refuse a gate below its default that no baseline record speaks for."""
+    """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
     for name, default in defaults.items():
         gate = gates.get(name, default)
         least, default_least = _least(gate), _least(default)
-        if default_least is None or (least is not None and least >= default_least):
-            continue
         shown = "no lower bound" if least is None else f"≥ {least}"
+        if gate.severity == "warn":
+            shown += ", severity warn: it cannot fail the evaluation"
+        elif default_least is None or (least is not None and least >= default_least):
+            continue
         if baseline is None:
             raise ConfigError(
                 "protocol.lowered_without_baseline",
@@ -151,20 +155,19 @@ def _least(gate: Gate) -> Decimal | None:
     return max(bounds) if bounds else None
 
 
-def _proposal(name: str, gate: Gate, reports: list[dict[str, Any]], chance: Decimal) -> dict[str, Any]:
-    measured = [report["metrics"]["main"][name] for report in reports]
-    hits = sum(metric["numerator"] for metric in measured)
-    trials = sum(metric["denominator"] for metric in measured)
+def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> dict[str, Any]:
+    """One metric of a record: hits and trials of each report, and what they propose."""
+    hits, trials = (sum(column) for column in zip(*counted, strict=True))
     entry: dict[str, Any] = {
-        "default": gate.bounds(),
+        "default": gate.bounds() if gate is not None else None,
         "numerator": hits,
         "denominator": trials,
         "observed": shorten(hits, trials, 6) if trials else None,
-        "by_report": [f"{metric['numerator']}/{metric['denominator']}" for metric in measured],
+        "by_report": [f"{numerator}/{denominator}" for numerator, denominator in counted],
         "proposal": None,
     }
     # The next evaluation is taken to be as large as these were on average; beyond a million it makes no difference.
-    further = min(trials // len(reports), MOST_FURTHER)
+    further = min(trials // len(counted), MOST_FURTHER)
     if not further:
         return entry
     if trials < FEW_TRIALS:
@@ -185,51 +188,3 @@ def _proposal(name: str, gate: Gate, reports: list[dict[str, Any]], chance: Deci
         ),
     }
     return entry
-
-
-def _load_report(path: str | Path, suite: str) -> _Report:
-    file = str(path)
-    text, sha256 = read_text(path, "report")
-    value = parse_json(text, file, "report")
-    if not isinstance(value, dict) or value.get("suite") != suite or value.get("format_version") != REPORT_VERSION:
-        raise InputError(
-            "report.not_a_report",
-            f"this is no report of the {suite} suite",
-            place=Place(file),
-            expected=f"a JSON report with suite {suite} and format_version {REPORT_VERSION}",
-            found=describe(value.get("suite")) if isinstance(value, dict) else describe(value),
-        )
-    if value.get("status") == Verdict.SYSTEM_ERROR:
-        raise InputError(
-            "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(file)
-        )
-    try:
-        _ = value["signature"], value["conservation"]["runs"]["evaluated"], value["conservation"]["queries"]["total"]
-        _ = [query["objective"] for query in value["queries"] if query["trials"]]
-        for metric in value["metrics"]["main"].values():
-            if not 0 <= metric["numerator"] <= metric["denominator"]:
-                raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise InputError("report.malformed", "this report is not complete", place=Place(file)) from None
-    return _Report(file, sha256, value)
-
-
-def _refuse_mixtures(reports: list[_Report]) -> None:
-    """One report twice would count its runs twice; other settings would mix other numbers."""
-    for one, other in pairwise(reports):
-        if one.sha256 == other.sha256:
-            raise InputError(
-                "report.twice",
-                "the same report stands twice",
-                place=Place(other.file),
-                found=f"the same bytes as {one.file}",
-                advice="name every report once",
-            )
-        if one.value["metrics"]["version"] != other.value["metrics"]["version"]:
-            raise InputError(
-                "report.other_version",
-                "these reports count differently",
-                place=Place(other.file),
-                expected=f"metrics.version {one.value['metrics']['version']}",
-                found=f"metrics.version {other.value['metrics']['version']}",
-            )

@@ -16,8 +16,10 @@ import orjson
 from goldgate.core.metric import Rate
 from goldgate.generation.budget import cost
 from goldgate.generation.documents import Documents
-from goldgate.generation.journal import Contents, read_lines, usage_of
-from goldgate.generation.plan import Requests
+from goldgate.generation.journal import read_lines
+from goldgate.generation.journal_lines import Contents, Lost, Span, usage_of
+from goldgate.generation.ladder import Ladder
+from goldgate.generation.plan import FORMATS, Format
 from goldgate.generation.reply import Usage
 from goldgate.protocol.model import Price
 
@@ -33,7 +35,9 @@ class SeedSummary:
     documents: int = 0
     answered: int = 0
     missing: Counter[str] = field(default_factory=Counter)  # by cause
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
+    beside: Lost = field(default_factory=Lost)  # the part of it that gave no answer, or one that is not used
+    formats: Counter[Format] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -58,8 +62,14 @@ class SeedSummary:
                 "output": self.usage.output,
                 "reasoning": self.usage.reasoning,
                 "estimated_answers": self.usage_estimated,
+                "without_answer": {
+                    "requests": self.beside.requests,
+                    "input": self.beside.input,
+                    "output": self.beside.output,
+                },
             },
             "cost": shown_money(money) if money is not None else None,
+            "formats": {form: self.formats[form] for form in FORMATS if self.formats[form]},
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
@@ -67,54 +77,68 @@ class SeedSummary:
 
 
 def write_predictions(
-    contents: Contents, journal: Path, documents: Documents, requests: Requests, seed: int | None, out: IO[bytes]
+    contents: Contents, journal: Path, documents: Documents, ladder: Ladder, seed: int | None, out: IO[bytes]
 ) -> SeedSummary:
     """Write a line for each answered document, in the order of the gold, and count on the way."""
     summary = SeedSummary(seed, len(documents))
-    places: list[tuple[int, int]] = []
-    failed: list[tuple[int, int]] = []
+    places: list[Span] = []
+    unused: list[Span] = []
+    failed: list[Span] = []
     for document in documents:
-        key = requests.make(document, seed).key
-        if key in contents.answers:
-            places.append(contents.answers[key])
-        elif key in contents.failures:
-            failed.append(contents.failures[key])
+        found = ladder.find(contents, document, seed)
+        failures = [contents.failures[key] for key in found.keys.values() if key in contents.failures]
+        if found.place is not None and found.form is not None:
+            places.append(found.place)
+            summary.formats[found.form] += 1
+        elif failures:
+            failed.append(max(failures))  # the last one
         else:
             summary.missing[NOT_ASKED] += 1
+        unused += found.unused(contents)
+        summary.beside.join(found.beside(contents))
     tokens = [0, 0, 0]
     for record in read_lines(journal, places):
         answer = {"id": record["id"], "response": record["response"]}
         out.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
-        usage = usage_of(record)
-        for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
-            tokens[number] += count
-        summary.usage_estimated += usage.estimated
-        summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
-        summary.models[str(record.get("model") or "not said")] += 1
-        summary.attempts += int(record.get("attempts") or 1)
+        _count_answer(summary, tokens, record)
+    for record in read_lines(journal, unused):
+        summary.beside.add(usage_of(record))
     for record in read_lines(journal, failed):
         summary.missing[str(record["cause"])] += 1
         summary.attempts += int(record.get("attempts") or 1)
     summary.answered = len(places)
-    summary.usage = Usage(tokens[0], tokens[1], tokens[2])
+    summary.usage = Usage(tokens[0] + summary.beside.input, tokens[1] + summary.beside.output, tokens[2])
     return summary
 
 
+def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any]) -> None:
+    usage = usage_of(record)
+    for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
+        tokens[number] += count
+    summary.usage_estimated += usage.estimated
+    summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
+    summary.models[str(record.get("model") or "not said")] += 1
+    summary.attempts += int(record.get("attempts") or 1)
+
+
 def summary_json(
-    requests: Requests, contents: Contents, seeds: list[SeedSummary], price: Price | None, currency: str
+    ladder: Ladder, contents: Contents, seeds: list[SeedSummary], price: Price | None, currency: str
 ) -> dict[str, Any]:
     """generation.json: what was asked, what came back, what is missing and why."""
-    base = requests.plan.base()
-    others = sum(1 for identity in contents.plans if identity != requests.identity)
+    plan = ladder.plan
+    others = sum(1 for record in contents.plans.values() if record["base"] != plan.base())
+    used = Counter[Format]()
+    for summary in seeds:
+        used += summary.formats
     return {
         "format_version": FORMAT_VERSION,
-        "signature": generation_signature(requests),
-        "plan": requests.identity,
-        "settings": {**requests.plan.settings(), "response_format": requests.form},
+        "signature": generation_signature(ladder, used),
+        "plan": ladder.current.identity,
+        "settings": {**plan.settings(), "response_format": ladder.form},
         "step_downs": [
             {name: step.get(name) for name in ("from", "to", "detail")}
             for step in contents.step_downs
-            if step["base"] == base
+            if step["base"] == plan.base()
         ],
         "currency": currency if price is not None else None,
         "seeds": [summary.as_json(price) for summary in seeds],
@@ -122,16 +146,16 @@ def summary_json(
     }
 
 
-def generation_signature(requests: Requests, seed: int | None = None) -> str:
+def generation_signature(ladder: Ladder, used: Counter[Format], seed: int | None = None) -> str:
     """What determined the answers, on one line, to stand behind the signature of a report."""
     from goldgate.core.signature import signature
 
-    plan = requests.plan
+    plan = ladder.plan
     words: dict[str, object] = {
         "model": plan.model,
         "prompt": f"{plan.template.name}@{plan.template.sha256[:12]}",
         "shots": plan.few_shot,
-        "format": requests.form,
+        "format": "+".join(form for form in FORMATS if used[form]) or ladder.form,
     }
     words |= {
         name: orjson.dumps(value).decode() for name, value in sorted(plan.parameters.items()) if value is not None

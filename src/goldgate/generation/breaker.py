@@ -40,7 +40,7 @@ class Breaker:
             if silent >= BUSY_SECONDS:
                 return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {said}"
             return None
-        if trouble.means in ("hopeless", "final", "format"):
+        if trouble.means in ("hopeless", "final", "unclear", "format"):
             return self._refused(trouble, said)
         self.failures += 1
         few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)

@@ -22,6 +22,7 @@ class Counts:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = None
+    cut_off: int = 0  # in flight when an earlier run was killed
 
     def spent(self, budget: Budget) -> None:
         """Take over what a budget knows of tokens and money."""

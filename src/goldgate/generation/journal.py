@@ -1,77 +1,78 @@
-"""The journal: every answer on a line of its own, on disk before the next thing happens.
+"""The journal: every request before it is sent, and every answer on a line of its own before the next thing happens.
 
-It is only ever appended to. Kinds of lines: `plan` (what a run asked), `answer`, `failure` (a
-request that was given up, with its cause) and `step_down` (a response format was refused). A
-process that is killed leaves at most one torn line at the end, which the next one removes.
+It is only ever appended to. A process that is killed leaves at most one torn line at the end, which the
+next one removes; nothing that is not the beginning of a journal's line is ever removed.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
-from goldgate.errors import ConfigError, InputError, Place, describe
-from goldgate.generation.plan import FORMATS, Format, Request
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.generation.journal_lines import FORMAT_VERSION, Contents, Span, is_torn, parse_line
+from goldgate.generation.plan import Format, Request
 from goldgate.generation.reply import Answer, Trouble, Usage
 
-FORMAT_VERSION = 1
-KINDS = ("plan", "answer", "failure", "step_down")
-
-
-@dataclass(slots=True)
-class Contents:
-    """What a journal holds: the place of each answer by its request's key, and the rest in short."""
-
-    answers: dict[str, tuple[int, int]] = field(default_factory=dict)  # offset and length of the line
-    failures: dict[str, tuple[int, int]] = field(default_factory=dict)  # the last one, where there is no answer
-    plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
-    answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
-    step_downs: list[dict[str, Any]] = field(default_factory=list)
-    torn: int = 0  # bytes of a torn last line
-    size: int = 0  # of everything before it
-
-    def format_for(self, base: str, first: Format) -> Format:
-        """The response format that a plan has stepped down to, or its first."""
-        reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in FORMATS]
-        return max([first, *reached], key=FORMATS.index)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def read_contents(path: Path) -> Contents:
-    """Read a journal; a damaged line that is not the last one is an InputError. A missing file is an empty journal."""
+    """Read a journal; a line that is none of a journal is an InputError. A missing file is an empty journal."""
     contents = Contents()
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise _unusable(path, "not a file that can be read twice")
         with open(path, "rb") as stream:
             for number, line in enumerate(stream, 1):
-                if not line.endswith(b"\n") and not _whole(line):
+                if not line.endswith(b"\n") and is_torn(line, first=number == 1) and not _whole(line):
                     contents.torn = len(line)
                     break
-                _note(contents, _decoded(line, path, number), contents.size, len(line))
-                contents.size += len(line)
+                contents.note(parse_line(line, path, number), len(line))
     except FileNotFoundError:
         pass
     except OSError as problem:
-        raise _unusable(path, problem) from None
+        raise _unusable(path, _reason(problem)) from None
     return contents
 
 
+def in_use(path: Path) -> bool:
+    """Whether another process holds this journal, and with it the folder."""
+    import fcntl
+
+    try:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 class Journal:
-    """A journal that this process alone may append to."""
+    """A journal that this process alone may append to, from when it is made until it is closed."""
 
     def __init__(self, path: Path) -> None:
         """Lock the file, remove a torn last line, and read what is there."""
         self.path = path
+        self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
+        self._reserve: IO[bytes] | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+            self._file = os.open(path, flags, 0o644)
         except OSError as problem:
-            raise _unusable(path, problem) from None
+            raise _unusable(path, _reason(problem)) from None
         try:
             _lock(self._file, path)
             self.contents = read_contents(path)
@@ -93,14 +94,37 @@ class Journal:
     def __contains__(self, key: str) -> bool:
         return key in self.contents.answers
 
+    def reserve(self, size: int) -> None:
+        """Keep so many bytes of the disk, so that what is in flight when it becomes full can still be stored.
+
+        The file has no name: it is gone when the process is, however that ends.
+        """
+        try:
+            self._reserve = tempfile.TemporaryFile(dir=self.path.parent)  # noqa: SIM115  # held until it is needed
+            if hasattr(os, "posix_fallocate"):  # not on macOS: then there is no reserve
+                os.posix_fallocate(self._reserve.fileno(), 0, max(size, 1))
+        except OSError as problem:
+            self._free()
+            if problem.errno in _FULL:
+                raise _unusable(self.path, _reason(problem), "there is no room for the answers") from None
+
     def begin(self, identity: str, base: str, form: Format, settings: dict[str, Any]) -> None:
         """Say what is asked from here on, once for each plan."""
         if identity not in self.contents.plans:
             line = {"plan": identity, "base": base, "format": form, "settings": settings}
             self._append("plan", {"format_version": FORMAT_VERSION, **line})
 
+    def asked(self, request: Request, identity: str, request_id: str) -> None:
+        """A request is about to be sent."""
+        line = {"key": request.key, "id": request.id, "plan": identity, "request_id": request_id}
+        self._append("asked", {**line, "estimate": request.estimate})
+
+    def unanswered(self, request: Request, identity: str, cause: str, usage: Usage | None) -> None:
+        """It came back without an answer; `usage` is what it may have cost, None for nothing."""
+        line = {"key": request.key, "id": request.id, "plan": identity, "cause": cause}
+        self._append("unanswered", {**line, "usage": _listed(usage)})
+
     def answer(self, request: Request, identity: str, answer: Answer, attempts: int, seconds: float) -> None:
-        usage = answer.usage
         line: dict[str, Any] = {
             "key": request.key,
             "id": request.id,
@@ -108,7 +132,7 @@ class Journal:
             "plan": identity,
             "response": answer.response,
             "finish_reason": answer.finish_reason,
-            "usage": None if usage is None else [usage.input, usage.output, usage.reasoning, usage.estimated],
+            "usage": _listed(answer.usage),
             "model": answer.model,
             "attempts": attempts,
             "seconds": round(seconds, 3),
@@ -121,19 +145,25 @@ class Journal:
         line = {"key": request.key, "id": request.id, "seed": request.seed, "plan": identity}
         self._append("failure", {**line, "cause": trouble.cause, "detail": trouble.detail, "attempts": attempts})
 
-    def step_down(self, base: str, refused: Format, to: Format, detail: str) -> None:
-        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail})
+    def step_down(self, base: str, refused: Format, to: Format, detail: str, key: str | None = None) -> None:
+        """A format was refused: for the whole plan, or for the one question with this key in the lower format."""
+        one = {} if key is None else {"key": key}
+        self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail, **one})
 
     def close(self) -> None:
         if self._file >= 0:
-            try:
-                os.fsync(self._file)
-            except OSError as problem:
-                if problem.errno not in (errno.EINVAL, errno.EROFS):
-                    raise _unusable(self.path, problem) from None
-            finally:
+            self._free()
+            with suppress(OSError):  # what can go wrong here went wrong in sync() already
                 os.close(self._file)  # which also unlocks it
-                self._file = -1
+            self._file = -1
+
+    def sync(self) -> None:
+        """Have the system put everything on the disk."""
+        try:
+            os.fsync(self._file)
+        except OSError as problem:
+            if problem.errno not in (errno.EINVAL, errno.EROFS):
+                raise _unusable(self.path, _reason(problem), "the journal cannot be stored") from None
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -142,78 +172,55 @@ class Journal:
         except orjson.JSONEncodeError:  # half of a surrogate pair in a text
             line = orjson.dumps(_storable(record), option=orjson.OPT_APPEND_NEWLINE)
         self._write(line)
-        _note(self.contents, record, self.contents.size, len(line))
-        self.contents.size += len(line)
+        self.contents.note(record, len(line))
 
     def _write(self, data: bytes) -> None:
+        try:
+            self._put(data)
+        except OSError as problem:
+            if self._reserve is None or problem.errno not in _FULL:
+                raise _unusable(self.path, _reason(problem), "the answer cannot be stored") from None
+            self.full = _reason(problem)
+            self._free()
+            self._write(data)
+
+    def _put(self, data: bytes) -> None:
+        """Write all of it or nothing: half a line would damage the one that follows."""
         try:
             written = os.write(self._file, data)
             while written < len(data):  # a disk that is nearly full takes part of it
                 written += os.write(self._file, data[written:])
-        except OSError as problem:
-            raise _unusable(self.path, problem, "the answer cannot be stored") from None
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file, self.contents.size)
+            raise
+
+    def _free(self) -> None:
+        if self._reserve is not None:
+            self._reserve.close()
+            self._reserve = None
 
 
-def read_lines(path: Path, places: list[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, places: Sequence[Span]) -> Iterator[dict[str, Any]]:
     """The records at some places of a journal."""
     with open(path, "rb") as stream:
         for offset, length in places:
             stream.seek(offset)
-            yield orjson.loads(stream.read(length))
+            try:
+                yield orjson.loads(stream.read(length))
+            except ValueError:
+                raise InputError(
+                    "journal.changed", "the journal was changed meanwhile", place=Place(str(path))
+                ) from None
 
 
-def usage_of(record: dict[str, Any]) -> Usage:
-    """The tokens of an answer's line."""
-    return Usage(*record["usage"]) if record.get("usage") else Usage(estimated=True)
+def full_error(path: Path, reason: str) -> ConfigError:
+    """The run was ended because the disk is full; nothing that arrived is lost."""
+    return _unusable(path, reason, "there is no more room for answers; everything that was answered is stored")
 
 
-def _note(contents: Contents, record: dict[str, Any], offset: int, length: int) -> None:
-    kind = record["kind"]
-    if kind == "answer":
-        if record["key"] not in contents.answers:  # two journals put together: the first answer counts
-            contents.answers[record["key"]] = offset, length
-            contents.answered[record["plan"]] = contents.answered.get(record["plan"], 0) + 1
-        contents.failures.pop(record["key"], None)
-    elif kind == "failure":
-        if record["key"] not in contents.answers:
-            contents.failures[record["key"]] = offset, length
-    elif kind == "plan":
-        contents.plans[record["plan"]] = record
-    else:
-        contents.step_downs.append(record)
-
-
-_NEEDED = {
-    "plan": ("plan", "base", "format", "settings"),
-    "answer": ("key", "id", "plan", "response"),
-    "failure": ("key", "id", "plan", "cause"),
-    "step_down": ("base", "from", "to"),
-}
-
-
-def _decoded(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        record = orjson.loads(line)
-    except ValueError:
-        raise InputError(
-            "journal.damaged",
-            "this line of the journal is damaged",
-            place=Place(str(path), number),
-            advice="remove the line; what it held is then asked again",
-        ) from None
-    kind = record.get("kind") if isinstance(record, dict) else None
-    if kind not in KINDS or not all(name in record for name in _NEEDED[kind]):
-        raise InputError(
-            "journal.not_a_journal",
-            "this is no line of a journal",
-            place=Place(str(path), number),
-            found=describe(record) if not isinstance(record, dict) else describe(kind),
-            advice="choose another folder for --out",
-        )
-    if record.get("format_version", FORMAT_VERSION) != FORMAT_VERSION:
-        raise InputError("journal.other_version", "a newer goldgate wrote this journal", place=Place(str(path), number))
-    assert isinstance(record, dict)
-    return record
+def _listed(usage: Usage | None) -> list[int | bool] | None:
+    return None if usage is None else [usage.input, usage.output, usage.reasoning, usage.estimated]
 
 
 def _whole(line: bytes) -> bool:
@@ -235,15 +242,32 @@ def _lock(file: int, path: Path) -> None:
             "journal.locked",
             "another process is writing this journal",
             place=Place(str(path)),
+            found=_holder(file),
             advice="wait for it to end, or choose another folder for --out",
         ) from None
     except OSError as problem:
-        raise _unusable(path, problem, "the journal cannot be locked") from None
+        raise _unusable(path, _reason(problem), "the journal cannot be locked") from None
 
 
-def _unusable(path: Path, problem: OSError, message: str = "the journal cannot be used") -> ConfigError:
-    reason = problem.strerror or type(problem).__name__
-    return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason)
+def _holder(file: int) -> str | None:
+    """Who holds the lock, where the system tells (Linux)."""
+    found = os.fstat(file)
+    name = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    with suppress(OSError), open("/proc/locks") as locks:
+        for line in locks:
+            words = line.split()
+            if len(words) > 5 and words[1] == "FLOCK" and words[5] == name and words[4] != "0":
+                return f"process {words[4]}"
+    return None
+
+
+def _reason(problem: OSError) -> str:
+    return problem.strerror or type(problem).__name__
+
+
+def _unusable(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:
+    advice = "free some space and run the same command again" if reason == os.strerror(errno.ENOSPC) else None
+    return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
 
 
 def _storable(value: Any) -> Any:

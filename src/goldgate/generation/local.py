@@ -19,9 +19,11 @@ from goldgate.generation.budget import Budget
 from goldgate.generation.counts import Counts
 from goldgate.generation.documents import Documents
 from goldgate.generation.journal import Journal
+from goldgate.generation.ladder import Ladder
 from goldgate.generation.plan import Request, Requests
 from goldgate.generation.prompt import Message
 from goldgate.generation.reply import Answer, Trouble, Usage
+from goldgate.generation.watched import heeded
 
 if TYPE_CHECKING:
     from goldgate.generation.run import Listener, Wanted
@@ -52,7 +54,7 @@ def checkpoint_hash(path: str) -> str:
 def ask_checkpoint(
     wanted: Wanted,
     documents: Documents,
-    requests: Requests,
+    ladder: Ladder,
     pending: Sequence[Position],
     journal: Journal,
     counts: Counts,
@@ -62,6 +64,7 @@ def ask_checkpoint(
     """Answer what is pending, a batch at a time. Ctrl-C ends it after the batch; a second one at once."""
     model = LocalModel(str(wanted.checkpoint), wanted.device)
     listener.say(f"{wanted.model} on {model.device}, {wanted.batch_size} prompts at a time")
+    requests = ladder.current
     journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
     stopped: list[int] = []
 
@@ -71,7 +74,7 @@ def ask_checkpoint(
         stopped.append(number)
         listener.say("stopping after this batch; Ctrl-C again stops at once")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in heeded()}
     try:
         at, size = 0, wanted.batch_size
         while at < len(pending) and not stopped:
@@ -79,7 +82,7 @@ def ask_checkpoint(
             batch = [request for request in batch if request.seed == batch[0].seed]  # one seed a batch
             expected = Usage(sum(request.estimate for request in batch), len(batch) * requests.plan.output_limit)
             if not budget.fits(expected):
-                return Ended("budget", requests, f"the next batch could exceed the cap of {budget.said()}")
+                return Ended("budget", ladder, f"the next batch could exceed the cap of {budget.said()}")
             began = time.perf_counter()
             outcomes = model.answer(batch, requests.plan.parameters)
             if outcomes is None:  # out of memory
@@ -96,7 +99,7 @@ def ask_checkpoint(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return Ended("interrupted" if at < len(pending) else "done", requests)
+    return Ended("interrupted" if at < len(pending) else "done", ladder, signal=stopped[0] if stopped else None)
 
 
 class LocalModel:

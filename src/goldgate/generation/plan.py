@@ -68,10 +68,20 @@ class Plan:
         return "text" if room_for_text or "endpoint" not in self.source else "json_schema"
 
     @property
+    def formats(self) -> tuple[Format, ...]:
+        """Every format that it may be asked in, the first one first."""
+        first = self.first_format
+        return FORMATS[FORMATS.index(first) :] if self.response_format == "auto" else (first,)
+
+    @property
     def output_limit(self) -> int:
         """The most tokens that an answer may have."""
         limits = [self.parameters[name] for name in OUTPUT_LIMITS if isinstance(self.parameters.get(name), int)]
         return max(limits, default=ASSUMED_OUTPUT)
+
+    def chat(self, document: Document, seed: int | None) -> list[Message]:
+        """What a document is asked with, in any response format."""
+        return messages(self.template, self.shared, document.text, self.examples[seed].without(document.text))
 
     def settings(self) -> dict[str, Any]:
         """The plan in words, as it is stored; all but the response format."""
@@ -144,12 +154,20 @@ class Requests:
 
     def make(self, document: Document, seed: int | None) -> Request:
         """The request for one document. It is the same, key and bytes, whenever it is made."""
-        plan = self.plan
-        chat = messages(plan.template, plan.shared, document.text, plan.examples[seed].without(document.text))
-        encoded = orjson.dumps([{"role": message.role, "content": message.content} for message in chat])
-        key = _hash(self.identity.encode(), orjson.dumps([document.id, seed]), encoded)
+        chat = self.plan.chat(document, seed)
+        encoded = encode_chat(chat)
         estimate = estimate_tokens(encoded) + A_MESSAGE * len(chat)
-        return Request(key, document.id, seed, chat, b'{"messages":' + encoded + self._tail[seed], estimate)
+        body = b'{"messages":' + encoded + self._tail[seed]
+        return Request(self.key(document.id, seed, encoded), document.id, seed, chat, body, estimate)
+
+    def key(self, document_id: str, seed: int | None, encoded: bytes) -> str:
+        """The key of the request with this chat."""
+        return _hash(self.identity.encode(), orjson.dumps([document_id, seed]), encoded)
+
+
+def encode_chat(chat: list[Message]) -> bytes:
+    """A chat as it is sent."""
+    return orjson.dumps([{"role": message.role, "content": message.content} for message in chat])
 
 
 def response_schema(schema: EventSchema) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,21 +11,25 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from goldgate.errors import ConfigError, GoldgateError
+from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.extraction.event_schema import load_event_schema
 from goldgate.extraction.form import form_of
 from goldgate.generation.artifacts import SeedSummary, summary_json, write_predictions
-from goldgate.generation.ask import Asking, Ended, Limits, watched
+from goldgate.generation.ask import Asking, Ended, Limits
 from goldgate.generation.budget import Budget, cost, find_price
 from goldgate.generation.counts import Counts, Watch, nobody
 from goldgate.generation.documents import Documents, load_documents
 from goldgate.generation.examples import load_examples, no_examples
-from goldgate.generation.journal import Contents, Journal, read_contents, read_lines, usage_of
-from goldgate.generation.plan import Plan, Request, Requests, make_plan
+from goldgate.generation.files import whole_file, write_whole
+from goldgate.generation.journal import Journal, full_error, read_contents, read_lines
+from goldgate.generation.journal_lines import Contents, Span, usage_of
+from goldgate.generation.ladder import Ladder
+from goldgate.generation.plan import Plan, Request, make_plan
 from goldgate.generation.prompt import load_template
 from goldgate.generation.reply import Usage
 from goldgate.generation.secret import Secret, check_address, shown_address
 from goldgate.generation.transport import Endpoint, connect, require_aiohttp
+from goldgate.generation.watched import watched
 from goldgate.protocol.load import LoadedProtocol, load_protocol
 from goldgate.protocol.model import GenerationSettings, Price
 
@@ -71,7 +74,6 @@ class Listener:
     """Whom a run tells things: lines of text, and how far it is."""
 
     say: Callable[[str], None] = lambda _: None
-    started: Callable[[], None] = lambda: None  # the journal is ours, and nothing has been asked yet
     watch: Watch = nobody
     every: float = 1.0
 
@@ -149,12 +151,13 @@ def prepare(wanted: Wanted) -> Prepared:
 def dry_run(prepared: Prepared) -> DryRun:
     """Count what would be asked, without a journal, a key or a network."""
     contents = read_contents(prepared.journal)
-    requests = _requests(prepared, contents)
+    ladder = Ladder(prepared.plan, contents)
     first: Request | None = None
     number = tokens = 0
     for position, seed in _positions(prepared):
-        request = requests.make(prepared.documents[position], seed)
-        if request.key not in contents.answers:
+        document = prepared.documents[position]
+        if ladder.find(contents, document, seed).place is None:
+            request = ladder.current.make(document, seed)
             first = first or request
             number += 1
             tokens += request.estimate
@@ -163,38 +166,58 @@ def dry_run(prepared: Prepared) -> DryRun:
     return DryRun(first, number, total, usage, cost(usage, prepared.price))
 
 
-def generate(prepared: Prepared, secret: Secret, listener: Listener) -> Outcome:
+def open_journal(prepared: Prepared) -> Journal:
+    """Take the folder: until the journal is closed, nobody else asks, scores or reports there.
+
+    A folder with results of the same names and no journal that they could come from is left alone.
+    """
+    wanted = prepared.wanted
+    journal = Journal(prepared.journal)
+    if not journal.contents.size:
+        files = [folder / PREDICTIONS for folder in wanted.folders()]
+        foreign = [file for file in files if file.exists() and not (wanted.out / SUMMARY).exists()]
+        if foreign:
+            journal.close()
+            raise ConfigError(
+                "out.not_ours",
+                "this file did not come from a journal in the same folder, and would be overwritten",
+                place=Place(str(foreign[0])),
+                advice="move it, or choose another folder for --out",
+            )
+    return journal
+
+
+def generate(prepared: Prepared, journal: Journal, secret: Secret, listener: Listener) -> Outcome:
     """Ask for every answer that the journal does not have, then write the predictions and the summary from it.
 
     It may end early (`ended.reason`); what was answered until then is in the journal in any case.
     """
-    with Journal(prepared.journal) as journal:
-        listener.started()
-        requests = _requests(prepared, journal.contents)
-        pending, counts, budget = _pending(prepared, journal, requests)
-        _say_start(listener, prepared, journal.contents, requests, counts)
-        if pending and prepared.wanted.base_url is not None:
-            require_aiohttp()
-        began = time.perf_counter()
-        if not pending:
-            ended = Ended("done", requests)
-        elif prepared.wanted.base_url is not None:
-            ended = _ask_endpoint(prepared, secret, listener, journal, requests, iter(pending), counts, budget)
-        else:
-            from goldgate.generation.local import ask_checkpoint
+    ladder = Ladder(prepared.plan, journal.contents)
+    pending, counts, budget = _pending(prepared, journal, ladder)
+    _say_start(listener, prepared, journal.contents, counts)
+    if pending and prepared.wanted.base_url is not None:
+        require_aiohttp()
+    began = time.perf_counter()
+    if not pending:
+        ended = Ended("done", ladder)
+    elif prepared.wanted.base_url is not None:
+        ended = _ask_endpoint(prepared, secret, listener, journal, ladder, iter(pending), counts, budget)
+    else:
+        from goldgate.generation.local import ask_checkpoint
 
-            ended = ask_checkpoint(
-                prepared.wanted, prepared.documents, requests, pending, journal, counts, budget, listener
-            )
-        _say_end(listener, ended, counts, time.perf_counter() - began)
-        return Outcome(ended, *_write_artifacts(prepared, journal.contents, ended.requests))
+        ended = ask_checkpoint(prepared.wanted, prepared.documents, ladder, pending, journal, counts, budget, listener)
+    _say_end(listener, counts, time.perf_counter() - began)
+    journal.sync()
+    if ended.reason == "full":
+        raise full_error(journal.path, ended.message)
+    return Outcome(ended, *_write_artifacts(prepared, journal.contents, ended.ladder))
 
 
 def write_summary(prepared: Prepared, summary: dict[str, Any]) -> None:
     """Write generation.json."""
     from goldgate.core.evaluation import render_json
 
-    _replace(prepared.wanted.out / SUMMARY, render_json(summary))
+    write_whole(prepared.wanted.out / SUMMARY, render_json(summary))
 
 
 def stopped_error(ended: Ended, secret: Secret, endpoint: str) -> GoldgateError:
@@ -212,56 +235,63 @@ def stopped_error(ended: Ended, secret: Secret, endpoint: str) -> GoldgateError:
     return ConfigError("generation.stopped", ended.message, expected="an endpoint that answers", advice=advice)
 
 
-def _requests(prepared: Prepared, contents: Contents) -> Requests:
-    plan = prepared.plan
-    first = plan.first_format
-    return Requests(plan, contents.format_for(plan.base(), first) if plan.response_format == "auto" else first)
-
-
 def _positions(prepared: Prepared) -> Iterator[tuple[int, int | None]]:
     return ((position, seed) for seed in prepared.plan.seeds for position in range(len(prepared.documents)))
 
 
 def _pending(
-    prepared: Prepared, journal: Journal, requests: Requests
+    prepared: Prepared, journal: Journal, ladder: Ladder
 ) -> tuple[list[tuple[int, int | None]], Counts, Budget]:
-    """What is still to be asked, and what the rest has cost already."""
-    answers = journal.contents.answers
+    """What is still to be asked, and what everything until now has cost."""
+    contents = journal.contents
     pending: list[tuple[int, int | None]] = []
-    places: list[tuple[int, int]] = []
-    for position, seed in _positions(prepared):
-        place = answers.get(requests.make(prepared.documents[position], seed).key)
-        if place is None:
-            pending.append((position, seed))
-        else:
-            places.append(place)
+    places: list[Span] = []
     budget = Budget(prepared.price, prepared.wanted.max_total_tokens, prepared.wanted.max_cost)
+    counts = Counts()
+    for position, seed in _positions(prepared):
+        found = ladder.find(contents, prepared.documents[position], seed)
+        places += found.unused(contents)
+        beside = found.beside(contents)
+        budget.spent_input += beside.input
+        budget.spent_output += beside.output
+        if found.place is None:
+            pending.append((position, seed))
+            counts.cut_off += any(key in contents.in_flight for key in found.keys.values())
+        else:
+            places.append(found.place)
+            counts.before += 1
     for record in read_lines(journal.path, places):
         usage = usage_of(record)
         budget.spent_input += usage.input
         budget.spent_output += usage.output
-    counts = Counts(total=len(pending) + len(places), before=len(places))
+    counts.total = len(pending) + counts.before
     counts.spent(budget)
     return pending, counts, budget
 
 
-def _say_start(listener: Listener, prepared: Prepared, contents: Contents, requests: Requests, counts: Counts) -> None:
+def _say_start(listener: Listener, prepared: Prepared, contents: Contents, counts: Counts) -> None:
     if contents.torn:
         listener.say(f"{prepared.journal}: the last line was torn ({contents.torn} bytes) and has been removed")
     if counts.before:
         missing = counts.total - counts.before
         listener.say(f"{counts.before:,} of {counts.total:,} answers are in the journal; asking for {missing:,}")
     elif contents.answers:
-        others = [record["settings"] for record in contents.plans.values() if record["plan"] != requests.identity]
-        differs = sorted({name for other in others for name in _differences(other, prepared.plan.settings())})
-        why = f" (what differs: {', '.join(differs)})" if differs else " (other documents, or another format)"
+        plan = prepared.plan
+        others = [record["settings"] for record in contents.plans.values() if record["base"] != plan.base()]
+        differs = [name for name, value in plan.settings().items() if any(other.get(name) != value for other in others)]
+        why = f" (what differs: {', '.join(sorted(differs))})" if differs else " (other documents, or another format)"
         listener.say(
             f"the journal holds {len(contents.answers):,} answers to other questions{why}; they are left alone, "
             f"and all {counts.total:,} are asked"
         )
+    if counts.cut_off:
+        listener.say(
+            f"{counts.cut_off:,} of them were in flight when an earlier run was cut off, and may have been charged; "
+            "they are asked again under the same request ids"
+        )
 
 
-def _say_end(listener: Listener, ended: Ended, counts: Counts, seconds: float) -> None:
+def _say_end(listener: Listener, counts: Counts, seconds: float) -> None:
     if counts.answered or counts.failed:
         rate = (counts.answered + counts.failed) / seconds
         listener.say(
@@ -270,21 +300,18 @@ def _say_end(listener: Listener, ended: Ended, counts: Counts, seconds: float) -
         )
 
 
-def _differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
-
-
 def _ask_endpoint(
     prepared: Prepared,
     secret: Secret,
     listener: Listener,
     journal: Journal,
-    requests: Requests,
+    ladder: Ladder,
     pending: Iterator[tuple[int, int | None]],
     counts: Counts,
     budget: Budget,
 ) -> Ended:
     wanted = prepared.wanted
+    secret = secret.with_address(str(wanted.base_url))
     endpoint = Endpoint(str(wanted.base_url), secret, wanted.limits.concurrency, wanted.timeout)
 
     def interrupted(in_flight: int) -> None:
@@ -292,7 +319,7 @@ def _ask_endpoint(
 
     async def ask() -> Ended:
         async with connect(endpoint) as send:
-            asking = Asking(requests, prepared.documents, pending, journal, send, wanted.limits, budget, counts)
+            asking = Asking(ladder, prepared.documents, pending, journal, send, wanted.limits, budget, counts)
             asking.on_step_down = listener.say
             return await watched(asking, listener.watch, listener.every, interrupted)
 
@@ -300,26 +327,15 @@ def _ask_endpoint(
 
 
 def _write_artifacts(
-    prepared: Prepared, contents: Contents, requests: Requests
+    prepared: Prepared, contents: Contents, ladder: Ladder
 ) -> tuple[list[SeedSummary], dict[str, Any]]:
     summaries = []
     for seed in prepared.plan.seeds:
-        folder = prepared.wanted.folder(seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / (PREDICTIONS + ".unfinished")
-        with open(unfinished, "wb") as out:
-            summary = write_predictions(contents, prepared.journal, prepared.documents, requests, seed, out)
-        os.replace(unfinished, folder / PREDICTIONS)
-        summaries.append(summary)
-    report = summary_json(requests, contents, summaries, prepared.price, prepared.settings.currency)
+        with whole_file(prepared.wanted.folder(seed) / PREDICTIONS) as out:
+            summaries.append(write_predictions(contents, prepared.journal, prepared.documents, ladder, seed, out))
+    report = summary_json(ladder, contents, summaries, prepared.price, prepared.settings.currency)
     write_summary(prepared, report)
     return summaries, report
-
-
-def _replace(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
 
 
 def _file_hash(path: Path) -> str:

@@ -7,7 +7,6 @@ ordinary report counts it) and every missing answer right (the gold itself).
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -18,7 +17,8 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate
 from goldgate.errors import InputError, Place
 from goldgate.generation.artifacts import SeedSummary, generation_signature
-from goldgate.generation.plan import Requests
+from goldgate.generation.files import temporary_folder, whole_file
+from goldgate.generation.ladder import Ladder
 from goldgate.pipeline import Progress, evaluate_files
 from goldgate.readers.index import id_of, index_files
 from goldgate.readers.records import RecordStore, iterate, open_records
@@ -39,7 +39,7 @@ class Sources(NamedTuple):
 
 def score(
     sources: Sources,
-    requests: Requests,
+    ladder: Ladder,
     summary: SeedSummary,
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
@@ -48,7 +48,7 @@ def score(
     evaluation = _evaluate(sources, [sources.predictions], records, progress)
     bounds = None if summary.complete else _bounds(sources, evaluation)
     report = dict(evaluation.report)
-    asked = generation_signature(requests, summary.seed)
+    asked = generation_signature(ladder, summary.formats, summary.seed)
     report["signature"] = f"{report['signature']}|{asked}"
     report["generation"] = {
         "signature": asked,
@@ -77,8 +77,8 @@ def missing_error(evaluation: Evaluation, summary: SeedSummary, predictions: Pat
 
 
 def _bounds(sources: Sources, evaluation: Evaluation) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="goldgate-") as folder:
-        filled = Path(folder, "filled.jsonl")
+    with temporary_folder() as folder:
+        filled = folder / "filled.jsonl"
         _write_gold_answers(sources, filled)
         best = _evaluate(sources, [sources.predictions, filled], None, None)
     return {"all_wrong": _rates(evaluation), "all_right": _rates(best)}
@@ -96,7 +96,7 @@ def _write_gold_answers(sources: Sources, path: Path) -> None:
     predicted = index_files([sources.predictions], "predictions")
     answered = {predicted.record_id(position) for position in range(len(predicted))}
     predicted.store.close()
-    with open(path, "wb") as out:
+    with whole_file(path) as out:
         for name in sources.gold:
             store = RecordStore([open_records(name, "gold")])
             for location, data in iterate(store.files[0]):

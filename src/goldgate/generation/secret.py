@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import ipaddress
 import os
 import re
 import sys
-from urllib.parse import quote, urlsplit
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from goldgate.errors import ConfigError
 
@@ -18,16 +20,21 @@ _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
 _SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+_HOST = re.compile(r"[A-Za-z0-9._~-]+")
+_LONG = 16  # characters of a query's value that no answer has by chance
 
 
 class Secret:
     """A key that shows itself to nobody but the header that needs it."""
 
-    __slots__ = ("_hidden", "_key", "variable")
+    __slots__ = ("_hidden", "_key", "_query", "variable")
 
-    def __init__(self, key: str | None, variable: str = DEFAULT_VARIABLE) -> None:
+    def __init__(self, key: str | None, variable: str = DEFAULT_VARIABLE, address: str = "") -> None:
         self._key = key
         self.variable = variable
+        self._query = _query_forms(address)  # the query of the endpoint's address is as secret as the key
         self._hidden: list[str] = []
         if key:
             encoded = base64.b64encode(key.encode()).decode().rstrip("=")
@@ -39,6 +46,10 @@ class Secret:
     def __repr__(self) -> str:
         return f"Secret(from {self.variable})" if self._key else "Secret(none)"
 
+    def with_address(self, address: str) -> Secret:
+        """The same key, and what stands in the query of an address."""
+        return Secret(self._key, self.variable, address)
+
     @property
     def known(self) -> bool:
         return self._key is not None
@@ -49,7 +60,7 @@ class Secret:
 
     def hide(self, text: str) -> str:
         """A server's or a library's text without the key, without pieces of it, and without passwords of addresses."""
-        for form in self._hidden:
+        for form in (*self._query, *self._hidden):
             if form in text:
                 text = text.replace(form, HIDDEN)
         text = re.sub(f"(?:[^\\s\"']{{0,{_PIECE}}}{re.escape(HIDDEN)})+[^\\s\"']{{0,{_PIECE}}}", HIDDEN, text)
@@ -57,8 +68,9 @@ class Secret:
 
     def hide_whole(self, text: str) -> str:
         """A model's answer without the key. Short keys (`EMPTY`, as local servers have them) are no secret."""
-        if self._key and len(self._key) >= _PIECE and self._key in text:
-            return text.replace(self._key, HIDDEN)
+        secrets = [self._key] if self._key and len(self._key) >= _PIECE else []
+        for secret in (*secrets, *(form for form in self._query if len(form) >= _LONG)):
+            text = text.replace(secret, HIDDEN)
         return text
 
 
@@ -104,8 +116,9 @@ def check_address(url: str) -> str:
     """A base address that can be used; one that carries a password is refused."""
     try:
         parts = urlsplit(url)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
+        valid = parts.scheme in ("http", "https") and _is_host(parts.hostname or "") and parts.port != 0
+        valid = valid and url.isprintable() and " " not in url
+    except ValueError:  # also of a port above 65535, and of a name with a part that is empty or too long
         valid = False
     if not valid:
         raise ConfigError(
@@ -121,3 +134,46 @@ def check_address(url: str) -> str:
             advice="take it out; the key comes from an environment variable",
         )
     return url
+
+
+def _is_host(name: str) -> bool:
+    if ":" in name:
+        return bool(ipaddress.ip_address(name.partition("%")[0]))
+    return _HOST.fullmatch(name.encode("idna").decode()) is not None
+
+
+def shown_arguments(arguments: Sequence[str]) -> list[str]:
+    """A command line without what may be secret in its addresses: user, password, query and fragment."""
+    shown, before = [], ""
+    for word in arguments:
+        name, equals, value = word.partition("=")
+        if before == "--base-url":  # also where it is no address
+            word = _bare(word)
+        elif name == "--base-url" and equals:
+            word = name + equals + _bare(value)
+        else:
+            word = _ADDRESS.sub(lambda found: _bare(found[0]), word)
+        before = word
+        shown.append(word)
+    return shown
+
+
+def _bare(address: str) -> str:
+    start, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
+    rest = _AFTER_PATH.sub("?" + HIDDEN, rest)
+    host, slash, path = rest.partition("/")
+    if "@" in host:
+        host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+    return start + slashes + host + slash + path
+
+
+def _query_forms(address: str) -> list[str]:
+    """A query as a whole, each field of it, and each value that is more than a word, as written and decoded."""
+    try:
+        query = urlsplit(address).query
+    except ValueError:
+        return []
+    fields = [field for field in query.split("&") if "=" in field]
+    values = [field.partition("=")[2] for field in fields] + [value for _, value in parse_qsl(query)]
+    forms = {query, unquote(query), *fields, *(value for value in values if len(value) >= 4)} - {""}
+    return sorted(forms, key=lambda form: (-len(form), form))

@@ -7,9 +7,11 @@ it for every request, and reads ~/.netrc, which could send a second key.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import ssl
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place
+from goldgate.generation.body import ACCEPTED, LARGE_AT_ONCE, MAX_BODY, read_body, readable
 from goldgate.generation.reply import Answer, Trouble, read_reply
 from goldgate.generation.secret import Secret, shown_address
 from goldgate.generation.waiting import asked_pause
@@ -28,10 +31,11 @@ from goldgate.generation.waiting import asked_pause
 if TYPE_CHECKING:
     import aiohttp
 
-MAX_BODY = 64 * 1024 * 1024
 CONNECT_SECONDS = 30.0
+# The first is what servers that keep answers by request look at (a draft of the IETF), the second what one vendor logs.
+REQUEST_ID_HEADERS = ("Idempotency-Key", "X-Client-Request-Id")
 
-Send = Callable[[bytes], Awaitable[Answer | Trouble]]
+Send = Callable[[bytes, str], Awaitable[Answer | Trouble]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def require_aiohttp() -> None:
 
 @asynccontextmanager
 async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
-    """A function that sends a body and gives what came of it; its connections are kept open and shared."""
+    """A function that sends a body under a request id and gives what came of it; connections are kept and shared."""
     import aiohttp
 
     proxy = find_proxy(endpoint.address)
@@ -86,6 +90,7 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
+        "Accept-Encoding": ACCEPTED,
         "User-Agent": f"goldgate/{goldgate.__version__}",
         **endpoint.secret.headers(),
     }
@@ -98,17 +103,19 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
             headers |= to_proxy
     timeout = aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout))
     async with aiohttp.ClientSession(
-        connector=connector, headers=headers, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+        connector=connector,
+        headers=headers,
+        timeout=timeout,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
     ) as session:
+        large = asyncio.Semaphore(LARGE_AT_ONCE)
 
-        async def send(body: bytes) -> Answer | Trouble:
+        async def send(body: bytes, request_id: str) -> Answer | Trouble:
+            named = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
             try:
-                async with session.post(endpoint.address, data=body, **options) as reply:
-                    content = await _read(reply)
-                    if isinstance(content, Trouble):
-                        return content
-                    outcome = read_reply(reply.status, reply.content_type, content, endpoint.secret)
-                    return _with_pause(outcome, reply) if isinstance(outcome, Trouble) else outcome
+                async with session.post(endpoint.address, data=body, headers=named, **options) as reply:
+                    return await _outcome(reply, endpoint, large)
             except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
                 return _fault(problem, endpoint)
 
@@ -122,15 +129,19 @@ def find_proxy(address: str) -> Proxy | None:
     named = proxies.get(parts.scheme) or proxies.get("all")
     if not named or proxy_bypass(parts.netloc):
         return None
-    found = urlsplit(named if "://" in named else f"http://{named}")
-    if found.scheme not in ("http", "https") or not found.hostname:
+    try:
+        found = urlsplit(named if "://" in named else f"http://{named}")
+        usable = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+    except ValueError:  # no number, or a port above 65535
+        usable = False
+    if not usable:
         raise ConfigError(
             "proxy.unusable",
             "the proxy that the environment names cannot be used",
-            expected="http://host:port",
-            found=found.scheme,
+            expected="http://host:port, with a port from 1 to 65535",
+            advice=f"look at {parts.scheme.upper()}_PROXY and ALL_PROXY; NO_PROXY names hosts that need none",
         )
-    host = f"[{found.hostname}]" if ":" in found.hostname else found.hostname
+    host = f"[{found.hostname}]" if ":" in str(found.hostname) else found.hostname
     port = f":{found.port}" if found.port else ""
     user = unquote(found.username) if found.username is not None else None
     return Proxy(f"{found.scheme}://{host}{port}", user, unquote(found.password or ""))
@@ -155,23 +166,18 @@ def find_certificates() -> ssl.SSLContext | None:
     return None
 
 
-async def _read(reply: aiohttp.ClientResponse) -> bytes | Trouble:
-    if (reply.content_length or 0) > MAX_BODY:
-        return Trouble("final", "too_large", f"a body of {reply.content_length} bytes", billed=True)
-    if reply.content_length is not None:
-        return await reply.read()
-    pieces, size = [], 0
-    async for piece in reply.content.iter_any():  # it does not say how long it will be
-        pieces.append(piece)
-        size += len(piece)
-        if size > MAX_BODY:
-            return Trouble("final", "too_large", f"a body of more than {MAX_BODY} bytes", billed=True)
-    return b"".join(pieces)
-
-
-def _with_pause(trouble: Trouble, reply: aiohttp.ClientResponse) -> Trouble:
+async def _outcome(reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore) -> Answer | Trouble:
     asked = asked_pause(reply.headers, datetime.now(UTC))
-    return Trouble(trouble.means, trouble.cause, trouble.detail, asked, trouble.billed)
+    encoding = reply.headers.get("Content-Encoding", "")
+    if not readable(encoding):
+        return Trouble("hopeless", "encoding", "the endpoint compresses in a way that nobody asked for", billed=True)
+    body = await read_body(reply.content.iter_any(), encoding, large)
+    if body.too_large:
+        return Trouble("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
+    outcome = read_reply(reply.status, reply.content_type, body.content, endpoint.secret, asked)
+    if body.problem is None or isinstance(outcome, Answer):  # a whole answer in spite of a wrong length or no end
+        return outcome
+    return _fault(body.problem, endpoint)
 
 
 def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
@@ -196,13 +202,15 @@ def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
             reason = problem.os_error.strerror or type(problem.os_error).__name__
             return Trouble("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
         case TimeoutError():
-            return Trouble("again", "timeout", f"no answer in {endpoint.timeout:g} seconds", billed=True)
-        case aiohttp.ClientPayloadError():
-            return Trouble("again", "half_answer", "the connection ended in the middle of the answer", billed=True)
+            told = f"no answer in {endpoint.timeout:g} seconds"
+            return Trouble("again", "timeout", told, billed=True, undecided=True)
+        case aiohttp.ClientPayloadError() | zlib.error():
+            told = "the connection ended in the middle of the answer"
+            return Trouble("again", "half_answer", told, billed=True, undecided=True)
         case aiohttp.InvalidURL():
             return Trouble("hopeless", "address", "the address cannot be used")
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
-            return Trouble("again", "reset", "the connection was reset", billed=True)
+            return Trouble("again", "reset", "the connection was reset", billed=True, undecided=True)
         case aiohttp.ClientResponseError():
-            return Trouble("again", "bad_http", "the reply is no HTTP", billed=True)
-    return Trouble("again", "connection", type(problem).__name__, billed=True)
+            return Trouble("again", "bad_http", "the reply is no HTTP", billed=True, undecided=True)
+    return Trouble("again", "connection", type(problem).__name__, billed=True, undecided=True)

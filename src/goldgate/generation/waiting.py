@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,15 @@ from email.utils import parsedate_to_datetime
 FIRST_PAUSE = 0.5  # seconds
 LONGEST_PAUSE = 60.0
 LONGEST_ASKED = 120.0  # servers have been seen to ask for hours
+PATIENT = 10  # times that a pause of the server's own is taken as it is; after that ours grows too
+
+_UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
+_IN_WORDS = re.compile(
+    rf"(?:try|retry[_ -]?delay|retry[_ -]?after|wait|resets?|available)\b[^0-9]{{0,40}}?((?:{_PART}(?:\s|,|and)*)+)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"retry[_ -]?after[_ -]?(ms|seconds|secs?)?\W{1,4}(\d{1,9}(?:\.\d{1,9})?)\b", re.IGNORECASE)
 
 
 def asked_pause(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -25,19 +35,31 @@ def asked_pause(headers: Mapping[str, str], now: datetime) -> float | None:
     if told:
         try:
             when = parsedate_to_datetime(told)
-        except ValueError:
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            return _capped((when - now).total_seconds())
+        except (ValueError, TypeError, IndexError, OverflowError):  # no date, or one that no calendar has
             return None
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return _capped((when - now).total_seconds())
+    return None
+
+
+def pause_in_words(text: str) -> float | None:
+    """The seconds that an error's text asks us to wait: `retry in 1.2s`, `try again in 6m0s`, `"retryDelay": "34s"`."""
+    if found := _IN_WORDS.search(text):
+        parts = re.findall(_PART, found[1], re.IGNORECASE)
+        return _capped(sum(float(number) * _unit(unit.lower()) for number, unit in parts))
+    if found := _BARE.search(text):
+        return _capped(float(found[2]) * _unit((found[1] or "s").lower()))
     return None
 
 
 def pause(attempt: int, asked: float | None, rng: random.Random) -> float:
     """The pause before the next attempt: doubled each time, up to half of it by chance; never less than was asked."""
-    grown = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20))
-    if asked is not None:  # a little more than asked, so that not all come back in the same moment
-        return asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))
-    return grown * rng.uniform(0.5, 1.0)
+    if asked is None:
+        return _grown(attempt) * rng.uniform(0.5, 1.0)
+    later = asked + rng.uniform(0, min(1.0, 0.05 + 0.1 * asked))  # so that not all come back in the same moment
+    if attempt <= PATIENT:
+        return later
+    return max(later, _grown(attempt - PATIENT) * rng.uniform(0.5, 1.0))  # "in 0 seconds", again and again, is no time
 
 
 @dataclass(slots=True)
@@ -58,12 +80,20 @@ class Pace:
         self.free_at += difference * 60.0 / self.per_minute
 
 
+def _grown(attempt: int) -> float:
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 20))
+
+
 def _number(text: str | None) -> float | None:
     try:
         number = float(text) if text is not None else None
     except ValueError:
         return None
     return number if number is not None and number == number else None
+
+
+def _unit(name: str) -> float:
+    return _UNITS.get(name) or _UNITS["mil" if name.startswith("mil") else name[0]]
 
 
 def _capped(seconds: float) -> float:

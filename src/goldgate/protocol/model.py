@@ -118,7 +118,11 @@ class ResearchSettings:
 
     require: Literal["quote_or_span", "quote_and_span"] = "quote_or_span"
     require_verbatim: bool = False
+    require_anchored: bool = False
+    trials: Decimal | None = None  # of every query, a whole number; without it the most that any query has
     max_file_megabytes: Decimal = Decimal(64)
+    max_run_megabytes: Decimal = Decimal(256)
+    max_total_megabytes: Decimal = Decimal(64_000)
     baseline: str | None = None  # a file, named from the protocol's own folder
 
 

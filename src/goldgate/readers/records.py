@@ -7,27 +7,25 @@ length. Lines are counted only when an error needs one.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import re
-import shutil
-import tempfile
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.opened import BLOCK, Opened, copy_aside, open_once
 from goldgate.readers.text_file import cannot_read
 
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
-_BLOCK = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
@@ -44,24 +42,23 @@ class Digest(NamedTuple):
 class RecordFile:
     """One file of records."""
 
-    name: str  # as the user gave it
-    kind: str  # gold, predictions
-    stored: str  # where its bytes are: under its name or, if it was a pipe, in a copy
-    path: str  # where its plain bytes are: the same or, if it is packed, in a copy
+    stored: Opened  # as it is on disk
+    plain: Opened  # its plain bytes: the same or, if it is packed, a copy
     is_array: bool = False
     start: int = 0
     records: int = 0
-    copies: list[Any] = field(default_factory=list, repr=False)  # temporary files, there until they are closed
+
+    @property
+    def name(self) -> str:
+        return self.stored.name
+
+    @property
+    def kind(self) -> str:
+        return self.stored.kind
 
     def close(self) -> None:
-        """Remove the copies."""
-        for copy in self.copies:
-            copy.close()
-
-    def sha256(self) -> str:
-        """The digest of the stored bytes, packed or not."""
-        with open(self.stored, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        self.stored.close()
+        self.plain.close()
 
 
 class RecordStore:
@@ -69,21 +66,9 @@ class RecordStore:
 
     def __init__(self, files: Sequence[RecordFile]) -> None:
         self.files = list(files)
-        self._descriptors: dict[int, int] = {}
 
     def read(self, location: int, length: int) -> bytes:
-        number = location >> OFFSET_BITS
-        descriptor = self._descriptors.get(number)
-        if descriptor is None:
-            descriptor = self._descriptors[number] = os.open(self.files[number].path, os.O_RDONLY)
-        data = os.pread(descriptor, length, location & _OFFSET)
-        if len(data) != length:
-            raise InputError(
-                f"{self.files[number].kind}.changed",
-                "the file changed while it was being read",
-                place=Place(self.files[number].name),
-            )
-        return data
+        return self.files[location >> OFFSET_BITS].plain.read(location & _OFFSET, length)
 
     def read_many(self, locations: array[int], lengths: array[int]) -> list[bytes]:
         """The bytes of several records; one read where they lie side by side. Length 0 gives b""."""
@@ -105,10 +90,10 @@ class RecordStore:
         file = self.files[location >> OFFSET_BITS]
         remaining = location & _OFFSET
         line = 1
-        with open(file.path, "rb") as stream:
-            while remaining > 0 and (block := stream.read(min(_BLOCK, remaining))):
-                line += block.count(b"\n")
-                remaining -= len(block)
+        offset = 0
+        while remaining > 0 and (block := file.plain.read_some(offset, min(BLOCK, remaining))):
+            line += block.count(b"\n")
+            offset, remaining = offset + len(block), remaining - len(block)
         return Place(file.name, line, fieldname)
 
     def decode(self, location: int, data: bytes) -> dict[str, Any]:
@@ -129,20 +114,18 @@ class RecordStore:
         return value
 
     def sha256s(self) -> list[str]:
-        return [file.sha256() for file in self.files]
+        """The digests of the stored bytes, packed or not, of files that nobody changed meanwhile."""
+        digests = [file.stored.sha256() for file in self.files]
+        self.require_unchanged()
+        return digests
+
+    def require_unchanged(self) -> None:
+        for file in self.files:
+            file.stored.require_unchanged()
 
     def close(self) -> None:
-        for descriptor in self._descriptors.values():
-            os.close(descriptor)
-        self._descriptors.clear()
         for file in self.files:
             file.close()
-
-    def __getstate__(self) -> list[RecordFile]:
-        return [RecordFile(f.name, f.kind, f.stored, f.path, f.is_array, f.start, f.records) for f in self.files]
-
-    def __setstate__(self, files: list[RecordFile]) -> None:
-        self.__init__(files)  # type: ignore[misc]  # a worker process opens its own descriptors
 
     def _not_json(self, kind: str, location: int, data: bytes, problem: str) -> InputError:
         try:
@@ -196,28 +179,29 @@ def decode(data: bytes) -> Any:
 
 def open_records(path: str | Path, kind: str) -> RecordFile:
     """Get a file ready for reading: its form, and plain bytes that can be read at any place."""
-    name = str(path)
-    file = RecordFile(name, kind, os.path.abspath(path), os.path.abspath(path))
+    stored = _stored(path, kind)
     try:
-        with open(path, "rb") as given:
-            stream: IO[bytes] = given
-            if not S_ISREG(os.fstat(given.fileno()).st_mode):  # a pipe: records must be found again by offset
-                stream = _copy(given, file)
-                file.stored = file.path = stream.name
-            if stream.read(2) == _GZIP:
-                stream.seek(0)
-                with gzip.GzipFile(fileobj=stream) as packed:
-                    file.path = _copy(packed, file).name
-        _sniff(file)
-        return file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        file.close()
-        raise InputError(
-            f"{kind}.bad_gzip", "the compressed file is damaged", place=Place(name), found=str(problem)
-        ) from None
-    except OSError as problem:
-        file.close()
-        raise cannot_read(name, kind, problem) from None
+        plain = _unpacked(stored) if stored.read_some(0, 2) == _GZIP else stored
+        head = plain.read_some(0, BLOCK)
+    except BaseException:
+        stored.close()
+        raise
+    start = len(_BOM) if head.startswith(_BOM) else 0
+    # Whether the first character opens an array: published .json files are often JSON Lines.
+    return RecordFile(stored, plain, head[start:].lstrip()[:1] == b"[", start)
+
+
+@contextmanager
+def held(stores: Sequence[RecordStore]) -> Iterator[None]:
+    """Whatever is made of the files inside is made of what they were when they were opened, or is an error."""
+    try:
+        yield
+    except Exception:
+        for store in stores:
+            store.require_unchanged()  # the cause of whatever else was found
+        raise
+    for store in stores:
+        store.require_unchanged()
 
 
 def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
@@ -225,31 +209,35 @@ def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     return _elements(file) if file.is_array else _lines(file)
 
 
-def _copy(source: IO[bytes] | gzip.GzipFile, file: RecordFile) -> IO[bytes]:
-    copy = tempfile.NamedTemporaryFile(prefix="goldgate-")  # noqa: SIM115  # lives as long as its RecordFile
-    file.copies.append(copy)
-    shutil.copyfileobj(source, copy, _BLOCK)
-    copy.flush()
-    copy.seek(0)
-    return copy
+def _stored(path: str | Path, kind: str) -> Opened:
+    try:
+        file = open_once(path, kind)
+        if S_ISREG(os.fstat(file.file.fileno()).st_mode):
+            return file
+        try:  # a pipe: records must be found again by offset
+            return copy_aside(file, file.file.read)
+        finally:
+            file.close()
+    except OSError as problem:
+        raise cannot_read(str(path), kind, problem) from None
 
 
-def _sniff(file: RecordFile) -> None:
-    """Whether the first character opens an array; published .json files are often JSON Lines."""
-    with open(file.path, "rb") as stream:
-        head = stream.read(_BLOCK)
-    file.start = len(_BOM) if head.startswith(_BOM) else 0
-    file.is_array = head[file.start :].lstrip()[:1] == b"["
+def _unpacked(stored: Opened) -> Opened:
+    try:
+        with gzip.GzipFile(fileobj=stored.stream()) as packed:
+            return copy_aside(stored, packed.read)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise InputError(
+            f"{stored.kind}.bad_gzip", "the compressed file is damaged", place=Place(stored.name), found=str(problem)
+        ) from None
 
 
 def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    with open(file.path, "rb", buffering=_BLOCK) as stream:
-        stream.seek(file.start)
-        offset = file.start
-        for line in stream:
-            if not line.isspace():
-                yield offset, line
-            offset += len(line)
+    offset = file.start
+    for line in file.plain.stream(offset):
+        if not line.isspace():
+            yield offset, line
+        offset += len(line)
 
 
 # A string, a piece of structure, or the quotation mark of a string that the buffer does not hold whole.
@@ -258,12 +246,11 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},"]', re.DOTALL)
 
 def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     """The elements of a JSON array, found by their brackets; each is decoded by whoever reads it."""
-    with open(file.path, "rb") as stream:
-        stream.seek(file.start)
-        buffer = stream.read(_BLOCK)
+    with file.plain.stream(file.start) as stream:
+        buffer = stream.read(BLOCK)
         base = file.start  # offset of the buffer's first byte
         element = buffer.index(b"[") + 1  # in the buffer
-        scanned, depth, want = element, 0, _BLOCK
+        scanned, depth, want = element, 0, BLOCK
         while True:
             ended = False
             for token in _TOKEN.finditer(buffer, scanned):
@@ -285,13 +272,13 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                 elif mark in (b"]", b"}"):
                     depth -= 1
             if ended:
-                if (buffer[scanned:] + stream.read(_BLOCK)).strip():
+                if (buffer[scanned:] + stream.read(BLOCK)).strip():
                     raise _bad_array(file, base + scanned, "something follows the end of the array")
                 return
             more = stream.read(want)
             if not more:
                 raise _bad_array(file, base + len(buffer), "the array is never closed")
-            want = max(_BLOCK, len(buffer) - element)  # a giant element is read in growing steps: linear
+            want = max(BLOCK, len(buffer) - element)  # a giant element is read in growing steps: linear
             buffer, base, scanned, element = buffer[element:] + more, base + element, scanned - element, 0
 
 

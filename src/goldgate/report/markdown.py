@@ -7,7 +7,7 @@ from typing import Any
 
 from goldgate.report import shown
 from goldgate.report.generation import generation_markdown
-from goldgate.report.safe import code, markdown
+from goldgate.report.safe import apart, as_markdown, code, markdown
 
 _RATE_COLUMNS = ("strict P", "R", "F1", "relaxed P", "R", "F1")
 _COUNT_COLUMNS = ("strict hits", "relaxed hits", "predicted", "gold")
@@ -92,25 +92,25 @@ def _stands_out(report: dict[str, Any]) -> list[str]:
 
 
 def _breakdown(report: dict[str, Any]) -> list[str]:
-    types = [
-        (markdown(entry["event_type"]), *shown.rates_of(entry), *(str(entry[name]) for name in _COUNTS))
-        for entry in shown.event_types(report)
-    ]
-    roles = [
-        (
-            markdown(entry["event_type"]),
-            markdown(entry["role"]),
-            *shown.rates_of(entry),
-            *(str(entry[name]) for name in _COUNTS),
-        )
-        for entry in report["breakdown"]["roles"]
-    ]
+    types, roles = shown.event_types(report), report["breakdown"]["roles"]
+    type_names = _names(entry["event_type"] for entry in [*types, *roles])
+    role_names = _names(entry["role"] for entry in roles)
+    type_rows = [(type_names[entry["event_type"]], *_numbers(entry)) for entry in types]
+    role_rows = [(type_names[entry["event_type"]], role_names[entry["role"]], *_numbers(entry)) for entry in roles]
     return [
         "## Event types",
-        _table(("event type", *_RATE_COLUMNS, *_COUNT_COLUMNS), types),
+        _table(("event type", *_RATE_COLUMNS, *_COUNT_COLUMNS), type_rows),
         "## Roles",
-        _table(("event type", "role", *_RATE_COLUMNS, *_COUNT_COLUMNS), roles, left=2),
+        _table(("event type", "role", *_RATE_COLUMNS, *_COUNT_COLUMNS), role_rows, left=2),
     ]
+
+
+def _names(names: Iterable[str]) -> dict[str, str]:
+    return {text: as_markdown(form) for text, form in apart(names).items()}
+
+
+def _numbers(entry: dict[str, Any]) -> list[str]:
+    return [*shown.rates_of(entry), *(str(entry[name]) for name in _COUNTS)]
 
 
 def _origin(report: dict[str, Any]) -> list[str]:

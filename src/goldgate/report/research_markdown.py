@@ -25,6 +25,7 @@ def render_research_markdown(report: dict[str, Any]) -> str:
         _table(("verdict", "metric", "value", "counts", "gate", "lower bound", "at 95 %", "reason"), _gates(report)),
         "Evidence records were checked to: " + markdown(", ".join(research_shown.levels(report))) + ".",
         "Records that failed: " + markdown(", ".join(research_shown.failures(report)) or "none") + ".",
+        *([markdown(report["evidence"]["note"])] if report["evidence"]["note"] else []),
         "## Companions",
         _table(
             ("metric", "value", "counts"),
@@ -97,13 +98,22 @@ def _queries(report: dict[str, Any]) -> str:
     for number, query in enumerate(report["queries"]):
         recall = query["recall"]
         best, worst, mean = (shown(recall[n]).value if recall else "n/a" for n in ("best", "worst", "mean"))
+        trials = f"{query['trials']}/{query['owed_trials']}"
         abstained = "" if query["right_abstentions"] is None else str(query["right_abstentions"])
         sufficient = "yes" if query["evidence_sufficient"] else "no"
         name = markdown(query["objective"])
-        rows.append(
-            (str(number), name, sufficient, query["status"], str(query["trials"]), best, worst, mean, abstained)
-        )
-    head = ("#", "objective", "sufficient", "status", "trials", "recall: best", "worst", "mean", "right abstentions")
+        rows.append((str(number), name, sufficient, query["status"], trials, best, worst, mean, abstained))
+    head = (
+        "#",
+        "objective",
+        "sufficient",
+        "status",
+        "trials/owed",
+        "recall: best",
+        "worst",
+        "mean",
+        "right abstentions",
+    )
     return _table(head, rows)
 
 

@@ -63,7 +63,7 @@ def place(finding: dict[str, Any]) -> str:
     """File, line and JSON pointer of a finding."""
     line = f":{finding['line']}" if finding["line"] is not None else ""
     pointer = f" {finding['pointer']}" if finding["pointer"] else ""
-    return f"{finding['file']}{line}{pointer}"
+    return f"{finding['file']}{line}{pointer}".strip()
 
 
 def counts(report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -71,6 +71,7 @@ def counts(report: dict[str, Any]) -> list[tuple[str, str]]:
     balance = report["conservation"]
     parts = {
         "queries": ("answered", "missing"),
+        "trials": ("runs", "missing"),
         "directories": ("runs", "ignored"),
         "runs": ("evaluated", "broken"),
         "claims": ("verified", "candidate", "retracted"),
@@ -86,5 +87,5 @@ def counts(report: dict[str, Any]) -> list[tuple[str, str]]:
 def inputs(report: dict[str, Any]) -> list[tuple[str, str]]:
     """What it was, and its sha256."""
     given = report["inputs"]
-    rows = [("golden", given["golden"]["sha256"]), ("outputs", given["outputs"]["sha256"])]
+    rows = [(name, given[name]["sha256"]) for name in ("golden", "outputs", "corpus") if given[name] is not None]
     return rows + [(name, given[name]) for name in ("protocol", "baseline") if given[name] is not None]

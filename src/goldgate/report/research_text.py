@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from goldgate.report import research_shown
-from goldgate.report.safe import shortened, visible
+from goldgate.report.safe import shortened, shortened_apart, visible
 from goldgate.report.shown import shown
 from goldgate.report.text import COLUMNS, SHOWN_DIGEST, render_error, table
 
@@ -28,7 +28,7 @@ def render_research_text(report: dict[str, Any]) -> str:
         _companions(report),
         _findings(report),
         _ignored(report),
-        ["Counts", *table([(name, words) for name, words in research_shown.counts(report)], 2)],
+        ["Counts", *(shortened(line, COLUMNS) for line in table(research_shown.counts(report), 2))],
         _origin(report),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
@@ -86,6 +86,9 @@ def _gates(report: dict[str, Any]) -> list[str]:
     lines = table(rows, 7)
     if max(map(len, lines)) > COLUMNS:  # large counts: the bounds go below
         lines = table([(*row[:5], row[6]) for row in rows], 6)
+        if max(map(len, lines)) > COLUMNS:  # still larger: so do the counts
+            lines = table([(*row[:3], row[4], row[6]) for row in rows], 5)
+            notes = _wrapped("counts: " + ", ".join(f"{row[1]} {row[3]}" for row in rows[1:]), _INDENT) + notes
         notes = _wrapped("bounds: " + ", ".join(f"{row[1]} {row[5]}" for row in rows[1:]), _INDENT) + notes
     return ["Gates", *lines, *notes]
 
@@ -101,6 +104,7 @@ def _evidence(report: dict[str, Any]) -> list[str]:
             ],
             2,
         ),
+        *(_wrapped(note, _INDENT, most=6) if (note := report["evidence"]["note"]) else ()),
     ]
 
 
@@ -148,14 +152,14 @@ def _origin(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrapped(text: str, indent: str, most: int = SHOWN_LINES) -> list[str]:
     """The text on as many lines as it needs, up to a few."""
     room = COLUMNS - len(indent)
     lines = textwrap.wrap(visible(text), room) or [""]
-    if len(lines) > SHOWN_LINES:
-        lines[SHOWN_LINES - 1] += " …"
-    return [indent + shortened(line, room) for line in lines[:SHOWN_LINES]]
+    if len(lines) > most:
+        lines[most - 1] += " …"
+    return [indent + shortened(line, room) for line in lines[:most]]
 
 
 def _fitted(text: str) -> str:
-    return _INDENT + shortened(visible(text), COLUMNS - len(_INDENT))
+    return _INDENT + shortened_apart(visible(text), COLUMNS - len(_INDENT))

@@ -1,33 +1,94 @@
-"""Text from data made safe to show: a model's answer must not move the cursor, break a table or add a link."""
+r"""Text from data made safe to show, and so that what differs looks different.
+
+A model's answer must not move the cursor, break a table, add a link, call a person or give a command to the program
+that runs the job: CI runners obey lines such as `::add-mask::x`, and `##[…]` or `##vso[…]` anywhere in a line. Whatever
+cannot be seen, or looks like something else, is written out: ESC as `\x1b`, U+202E as `\u202e`. A backslash that would
+read as such an escape is one itself (`\x5c`), so that no two texts are shown alike for that reason.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from unicodedata import category, combining, east_asian_width
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from unicodedata import combining, east_asian_width, is_normalized, normalize
 
-# Control (C0, C1, ESC, new lines), format (bidi overrides, zero width), surrogates, line and paragraph separators.
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&@]|:(?=//)|(?<=[wW]{3})\.")  # the last two: bare addresses become links
 _MARKS = 4  # characters a column: combining marks need none, and there could be thousands of them
+_DIGEST = 6  # hex digits that tell two cut names apart
+
+# Where a command to a CI runner would begin, and a backslash that would read as an escape.
+_COMMAND = re.compile(r"(?<=:):|(?<=#)#|\\(?=[xuU])")
+# Characters that are not seen although they are letters, marks or signs: fillers, selectors, a blank of Braille.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
+_UNSEEN = re.compile(f"[{_BLANK}]")
+_JOINING = re.compile("[\u1160-\u11ff]")  # Hangul that joins the letter before it, as combining marks do
+_WORD = re.compile(r"\w+")
+# Greek, Cyrillic and Armenian letters that look like a Latin one, and the one that they look like.
+_LOOK = (
+    "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX οo νv ϲc ϳj "
+    "АA ВB ЕE КK МM НH ОO РP СC ТT УY ХX аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ӏl ЅS ІI ЈJ ԚQ ԜW "
+    "օo սu հh յj ցg"
+)
+_LATIN = str.maketrans({pair[0]: pair[1] for pair in _LOOK.split()})
+_BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and none at the ends
+_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&]")
+# What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
+_LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
 _BACKTICKS = re.compile("`+")
 
 
 def visible(text: str) -> str:
-    r"""The text with what cannot be seen written out: ESC as `\x1b`, U+202E as `\u202e`."""
-    if text.isprintable():
+    r"""The text with what cannot be seen, or would be a command, written out."""
+    written_out = {match.start() for match in _COMMAND.finditer(text)}
+    if not (text.isascii() and text.isprintable()):
+        hidden = _hidden_in(text)
+        written_out |= {at for at, character in enumerate(text) if hidden(character)}
+        written_out |= {at for word in _WORD.finditer(text) for at in _lookalikes(word)}
+    if not written_out:
         return text
-    return "".join(_escape(character) if category(character) in _UNSAFE else character for character in text)
+    return "".join(_escape(character) if at in written_out else character for at, character in enumerate(text))
+
+
+def named(text: str) -> str:
+    """The text where nothing else stands beside it: blanks at its ends, and several in a row, are written out too."""
+    return _BLANKS.sub(lambda blank: _escape(blank.group()), visible(text))
+
+
+def apart(names: Iterable[str], columns: int | None = None) -> dict[str, str]:
+    """Names as they are shown together, in so many columns: no two of them look alike."""
+    shown = {text: named(text) for text in names}
+    looks = Counter(_look(form) for form in shown.values())
+    for text, form in shown.items():
+        if looks[_look(form)] > 1:
+            shown[text] = "".join(c if c.isascii() else _escape(c) for c in form)
+    if columns is None:
+        return shown
+    short = {text: shortened(form, columns) for text, form in shown.items()}
+    counts = Counter(short.values())
+    return {
+        text: shortened_apart(form, columns) if counts[short[text]] > 1 else short[text] for text, form in shown.items()
+    }
 
 
 def markdown(text: str) -> str:
-    """The text as it stands inside a line or a table cell of Markdown: no markup, no HTML, no links."""
-    return _MARKUP.sub(r"\\\g<0>", visible(text))
+    """The text as it stands inside a line or a table cell of Markdown: no markup, no HTML, no links, no mentions."""
+    return as_markdown(named(text))
+
+
+def as_markdown(shown: str) -> str:
+    """The same of a text that is safe to show already."""
+    parts, end = [], 0
+    for link in _LINK.finditer(shown):
+        parts += [_MARKUP.sub(r"\\\g<0>", shown[end : link.start()]), f"`{link.group()}`"]
+        end = link.end()
+    return "".join([*parts, _MARKUP.sub(r"\\\g<0>", shown[end:])])
 
 
 def code(text: str, *, in_table: bool = True) -> str:
     """The text as a Markdown code span; inside a table a `|` needs a backslash even there."""
-    shown = visible(text)
+    shown = named(text)
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     span = f"{fence}{pad}{shown}{pad}{fence}"
@@ -52,6 +113,40 @@ def shortened(text: str, columns: int) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
+
+
+def shortened_apart(text: str, columns: int) -> str:
+    """The same, with some digits of a digest behind the `…`: texts that differ only in what was cut look different."""
+    if shortened(text, columns) == text:
+        return text
+    digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]
+    return f"{shortened(text, columns - 1 - _DIGEST)}~{digest}"
+
+
+def _hidden_in(text: str) -> Callable[[str], bool]:
+    """Which characters of this text are written out."""
+    # Control and format characters (bidi, zero width), surrogates, blanks but for the common one, unassigned ones.
+    if is_normalized("NFC", text):
+        return lambda character: not character.isprintable() or _UNSEEN.match(character) is not None
+    # A letter in two pieces looks like the one in one piece.
+    return lambda character: (
+        not character.isprintable()
+        or _UNSEEN.match(character) is not None
+        or combining(character) > 0
+        or _JOINING.match(character) is not None
+        or not is_normalized("NFC", character)
+    )
+
+
+def _lookalikes(word: re.Match[str]) -> Iterator[int]:
+    """Where in a word of Latin letters a foreign one stands that looks like one of theirs."""
+    text = word.group()
+    if not text.isascii() and re.search("[A-Za-z]", text):
+        yield from (word.start() + at for at, character in enumerate(text) if ord(character) in _LATIN)
+
+
+def _look(text: str) -> str:
+    return normalize("NFKC", text).translate(_LATIN)
 
 
 def _columns(character: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from goldgate.report import shown
-from goldgate.report.safe import shortened, visible, width
+from goldgate.report.safe import apart, named, visible, width
 
 COLUMNS = 80
 SHOWN_TYPES = 20
@@ -50,7 +50,11 @@ def render_error(error: dict[str, Any]) -> str:
 
 def table(rows: Sequence[Row], left: int = 1) -> list[str]:
     """Rows with aligned columns: the first `left` to the left, the rest to the right."""
-    cells = [[visible(cell) for cell in row] for row in rows]
+    return _aligned([[visible(cell) for cell in row] for row in rows], left)
+
+
+def _aligned(cells: Sequence[Row], left: int = 1) -> list[str]:
+    """The same of cells that are safe to show already."""
     widths = [max(width(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = []
     for row in cells:
@@ -64,7 +68,7 @@ def _headline(report: dict[str, Any]) -> list[str]:
     protocol = report["protocol"]
     return [
         f"{report['status']}  goldgate {report['suite']}, {total}, "
-        + visible(f"protocol {protocol['name']} {protocol['version']}")
+        + f"protocol {named(protocol['name'])} {named(protocol['version'])}"
     ]
 
 
@@ -148,22 +152,23 @@ def _event_types(report: dict[str, Any]) -> list[str]:
         ["", "strict", "", "", "relaxed", "", "", "", ""],
         ["", "P", "R", "F1", "P", "R", "F1", "pred", "gold"],
     ]
+    entries, left_out = entries[:SHOWN_TYPES], len(entries) - SHOWN_TYPES
     rows = [
-        [entry["event_type"], *shown.rates_of(entry), str(entry["predicted"]), str(entry["gold"])]
-        for entry in entries[:SHOWN_TYPES]
+        [entry["event_type"], *shown.rates_of(entry), str(entry["predicted"]), str(entry["gold"])] for entry in entries
     ]
     others = sum(2 + max(len(row[column]) for row in [*heads, *rows]) for column in range(1, len(heads[0])))
     room = max(_NARROWEST_NAME, COLUMNS - len(_INDENT) - others)
-    lines = ["Event types", *table([*heads, *([shortened(visible(row[0]), room), *row[1:]] for row in rows)])]
-    if len(entries) > SHOWN_TYPES:
-        lines.append(f"{_INDENT}… and {len(entries) - SHOWN_TYPES} more (Markdown and JSON have all)")
+    names = apart((row[0] for row in rows), room)
+    lines = ["Event types", *_aligned([*heads, *([names[row[0]], *row[1:]] for row in rows)])]
+    if left_out > 0:
+        lines.append(f"{_INDENT}… and {left_out} more (Markdown and JSON have all)")
     return lines
 
 
 def _origin(report: dict[str, Any]) -> list[str]:
     protocol = report["protocol"]
     lines = ["Where the numbers come from"]
-    lines += _labelled("protocol.version", [visible(f"{protocol['version']} ({protocol['name']})")], "")
+    lines += _labelled("protocol.version", [f"{named(protocol['version'])} ({named(protocol['name'])})"], "")
     lines += _labelled("metrics.version", [visible(report["metrics"]["version"])], "")
     lines += _labelled("signature", visible(report["signature"]).split("|"), "|")
     listed = dict.fromkeys(("gold", "predictions", "schema", "protocol"), 0)

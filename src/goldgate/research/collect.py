@@ -1,10 +1,12 @@
-"""The results of all runs brought together: copies and conflicts found, each run put beside its query."""
+"""The results of all runs brought together: copies, clones and conflicts found, each run put beside its query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from goldgate.research.content import Content
 from goldgate.research.finding import Finding
 from goldgate.research.golden import Golden
 from goldgate.research.measures.trial import Trial
@@ -15,16 +17,26 @@ from goldgate.research.run_files import OUTPUT
 
 @dataclass(slots=True)
 class Collected:
-    """Runs in the order of their names; copies of a run are among the ignored."""
+    """Runs in the order of their names; copies and clones of a run are among the ignored."""
 
     runs: list[RunFacts] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
-    copies: int = 0
+    owed: int = 1  # trials that every query owes
 
 
-def collect(results: Iterable[RunResult], golden: Golden, strays: list[tuple[str, str]]) -> Collected:
-    """Gather the runs; the results must come in the order of the directories' names."""
+def collect(
+    results: Iterable[RunResult],
+    golden: Golden,
+    strays: list[tuple[str, str]],
+    contents: Callable[[list[str]], dict[str, Content]],
+    owed: int | None = None,
+) -> Collected:
+    """Gather the runs; the results must come in the order of the directories' names.
+
+    `contents` gives the contents of runs by their names, for those that look alike. `owed` is the number of trials
+    that the protocol sets; without it, the most that any query has.
+    """
     collected = Collected(ignored=list(strays))
     found: dict[str, list[Finding]] = {}  # by run, because a copy's findings go with it
     for result in results:
@@ -34,23 +46,29 @@ def collect(results: Iterable[RunResult], golden: Golden, strays: list[tuple[str
         if result.facts is not None:
             collected.runs.append(result.facts)
     _settle_run_ids(collected, found)
+    _merge_clones(collected, found, contents)
+    _settle_trials(collected, golden, owed, found)
     for run in collected.runs:
         collected.findings += found.get(run.name, ())
-    collected.findings = [*golden.findings, *collected.findings, *_strangers(collected.runs, golden)]
+    strangers, missing = _strangers(collected.runs, golden), _missing(collected, golden)
+    collected.findings = [*golden.findings, *collected.findings, *strangers, *missing]
     collected.ignored.sort()
     return collected
 
 
-def trials(runs: list[RunFacts], golden: Golden) -> Iterator[Trial]:
-    """Every run beside its query, and every query that has none."""
-    answered = set()
-    for run in runs:
-        if run.query != NO_QUERY:
-            answered.add(run.query)
+def trials(collected: Collected, golden: Golden) -> Iterator[Trial]:
+    """Every run beside its query, and the trials that queries owe and have not."""
+    for run in collected.runs:
         yield Trial(None if run.query == NO_QUERY else golden.queries[run.query], run)
+    there = trials_of(collected.runs)
     for number, query in enumerate(golden.queries):
-        if number not in answered:
-            yield Trial(query, None)
+        if there[number] < collected.owed:
+            yield Trial(query, None, collected.owed - there[number])
+
+
+def trials_of(runs: list[RunFacts]) -> Counter[int]:
+    """How many trials each query has, broken ones among them."""
+    return Counter(run.query for run in runs if run.query != NO_QUERY)
 
 
 def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> None:
@@ -84,12 +102,57 @@ def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> No
                 found.setdefault(run.name, []).append(finding)
                 runs[number] = run._replace(broken=run.broken or "conflicting_run_id")
     if copies:
-        collected.copies = len(copies)
         collected.runs = [run for number, run in enumerate(runs) if number not in copies]
 
 
+def _merge_clones(
+    collected: Collected, found: dict[str, list[Finding]], contents: Callable[[list[str]], dict[str, Content]]
+) -> None:
+    """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
+    # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
+    looks = Counter(run.suspect for run in collected.runs if run.suspect)
+    known = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
+    first: dict[bytes, str] = {}
+    answers: dict[bytes, str] = {}
+    kept: list[RunFacts] = []
+    for run in collected.runs:
+        content = known.get(run.name)
+        if content is None or not content.content:
+            kept.append(run)
+            continue
+        original = first.setdefault(content.content, run.name)
+        if original != run.name:
+            message = f"the same as {original} but for ids and times; the two are counted as one run"
+            found.setdefault(original, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
+            collected.ignored.append((f"{run.name}/", message))
+            continue
+        kept.append(run)
+        alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
+        if alike != run.name:
+            message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
+            finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
+            found.setdefault(run.name, []).append(finding)
+    collected.runs = kept
+
+
+def _settle_trials(collected: Collected, golden: Golden, owed: int | None, found: dict[str, list[Finding]]) -> None:
+    """Set how many trials every query owes; where the protocol says it, a query with more fails: nobody picks."""
+    there = trials_of(collected.runs)
+    collected.owed = owed or max(there.values(), default=1)
+    for index, run in enumerate(collected.runs):
+        if run.query != NO_QUERY and there[run.query] > collected.owed:
+            query = golden.queries[run.query]
+            message = (
+                f"the query {query.objective!r} has {there[run.query]} trials, and research.trials is {owed}: "
+                "they count as failed until the surplus is taken away"
+            )
+            finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
+            found.setdefault(run.name, []).append(finding)
+            collected.runs[index] = run._replace(broken=run.broken or "too_many_trials")
+
+
 def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
-    """Runs that no query asked for, and queries that no run answers; near misses are hints."""
+    """Runs that no query asked for; near misses are hints."""
     unknown = [run for run in runs if run.query == NO_QUERY and run.objective is not None]
     near = near_queries((run.objective for run in unknown if run.objective is not None), golden)
     for run in unknown:
@@ -99,8 +162,19 @@ def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
         if run.objective in near:
             hint = f"is the golden query {golden.queries[near[run.objective]].objective!r} meant?"
             yield Finding("near_miss", "hint", file, None, "/objective", hint)
-    answered = {run.query for run in runs}
+
+
+def _missing(collected: Collected, golden: Golden) -> Iterator[Finding]:
+    """Queries that owe trials."""
+    there, owed = trials_of(collected.runs), collected.owed
     for number, query in enumerate(golden.queries):
-        if number not in answered:
+        if not there[number]:
             message = f"no run answers the query {query.objective!r}: it counts as failed"
             yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
+        elif there[number] < owed:
+            lacking = owed - there[number]
+            message = (
+                f"the query {query.objective!r} has {there[number]} of the {owed} trials that every query owes: "
+                f"{'one counts' if lacking == 1 else f'{lacking} count'} as failed"
+            )
+            yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)

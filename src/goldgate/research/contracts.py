@@ -32,6 +32,7 @@ class NotEmpty:
 
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
+Hash = Annotated[str, Matching(r"^(sha256:)?[0-9a-fA-F]{64}(?![\s\S])", "a SHA-256 hash of 64 hexadecimal digits")]
 StepNumber = Annotated[int, AtLeast(0)]
 
 StopReason = Literal["OBJECTIVE_ACHIEVED", "BUDGET_EXCEEDED", "NO_EVIDENCE", "HUMAN_REQUESTED", "SYSTEM_ERROR"]
@@ -47,7 +48,10 @@ class Pins(TypedDict, total=False):
 
 
 class GoldenQuery(TypedDict):
-    """An objective, the evidence that must be found for it, and whether there is enough to find."""
+    """An objective, the evidence that must be found for it, and whether there is enough to find.
+
+    `artifact_hashes` are those of sources that the evaluator knows: records that reach one are `anchored`.
+    """
 
     objective: Words
     required_evidence_ids: list[Identifier]
@@ -55,6 +59,7 @@ class GoldenQuery(TypedDict):
     id: NotRequired[Identifier]
     tags: NotRequired[list[str]]
     notes: NotRequired[str]
+    artifact_hashes: NotRequired[list[Hash]]
 
 
 Queries = Annotated[list[GoldenQuery], NotEmpty("at least one query")]

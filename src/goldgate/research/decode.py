@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orjson import JSONDecodeError, loads
+from orjson import JSONDecodeError, dumps, loads
 
 from goldgate.readers.records import decode as decode_slowly
+
+_COLON_AS_ESCAPE = b"\\u003"
 
 
 class BadLine(str):
@@ -39,6 +42,31 @@ def same(one: object, other: object) -> bool:
         return one == other
     except RecursionError:
         return False
+
+
+def repeated_key(data: bytes, value: Any) -> str | None:
+    """A key that stands twice in one object of the file, where there is one: the value holds the last of the two.
+
+    Written again, the value has as many colons as the file, unless a key was lost: those in strings are the same,
+    where none is written as an escape.
+    """
+    try:
+        if _COLON_AS_ESCAPE not in data and data.count(b":") == dumps(value).count(b":"):
+            return None
+    except TypeError:  # too deep, or half a surrogate pair
+        pass
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            twice.append(next(key for key in keys if keys.count(key) > 1))
+
+    try:
+        json.loads(data, object_pairs_hook=note)
+    except (ValueError, RecursionError):
+        return None
+    return twice[0] if twice else None
 
 
 def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:

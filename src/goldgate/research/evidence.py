@@ -1,22 +1,20 @@
 """One evidence record against the stored sources: valid up to a level, or a failure with its own name.
 
 Levels: `structural` (nothing is stored to check it against), `verbatim` (the quote is in the stored chunk, at its
-span), `chain` (and the chunk is in the stored artifact, whose hash is the recorded one).
+span), `chain` (and the chunk is in the stored artifact, whose hash is the recorded one), `anchored` (and that hash is
+one of those that the evaluator gave: an agent can store a source of its own making).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping
-from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+import string
+from typing import Any, NamedTuple
 
 from goldgate.research.contracts import Chunk
 from goldgate.research.fold import fold, offset_in
-from goldgate.research.run_files import Artifact, sha256_of
-
-Level = Literal["structural", "verbatim", "chain"]
-LEVELS: tuple[Level, ...] = ("structural", "verbatim", "chain")
+from goldgate.research.run_files import sha256_of
+from goldgate.research.sources import FOLD_COST, GAP, Checked, Sources
+from goldgate.research.telling import says_something, telling
 
 # What can be wrong with a record; `dangling_ref` is what can be wrong with a claim's reference to one.
 FAILURES = (
@@ -31,25 +29,15 @@ FAILURES = (
     "hash_mismatch",
     "conflicting_id",
     "text_missing",
+    "not_anchored",
     "malformed",
 )
 
-_SAYS_NOTHING = frozenset(("", "unknown", "n/a", "na", "none", "null", "nil", "-", "--", "?", "tbd", "todo"))
-_SEARCH_BUDGET = 20_000_000_000  # characters a run: far more than honest runs need, and an end for those without one
-_FOLDS_FOR_AN_OFFSET = 40
 _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
 _MOST_PIECES = 12
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
-_GAP = "\x00"  # between chunks in the text of all chunks: no quote reaches across
-
-
-class Checked(NamedTuple):
-    """What became of a record: its level, or the failure with words about it."""
-
-    level: Level | None
-    failure: str | None = None
-    message: str = ""
-
+_PLAIN = frozenset(string.ascii_letters + string.digits)
+_TOO_MUCH = Checked(None, "fabricated", "the quote was not found: there was too much text to search in this run")
 
 _STRUCTURAL, _VERBATIM = Checked("structural"), Checked("verbatim")
 
@@ -59,72 +47,19 @@ class Demands(NamedTuple):
 
     quote_and_span: bool = False
     verbatim: bool = False
-
-
-class Sources:
-    """The stored chunks and artifacts of one run, with what was found out about them."""
-
-    def __init__(
-        self,
-        chunks: dict[str, Chunk],
-        conflicting: frozenset[str] = frozenset(),
-        artifacts: Mapping[str, Artifact] | None = None,
-    ) -> None:
-        self.chunks = chunks
-        self.conflicting = conflicting
-        self.artifacts = artifacts or {}
-        self.searched = 0
-        self._hash_problems: dict[str, str] = {}
-        self._parts: dict[tuple[str, str], Checked] = {}
-        self._folded: dict[str, str] = {}
-        self._joined: _Joined | None = None
-
-    def hash_problem(self, chunk: Chunk) -> str:
-        """Empty, or how the chunk's text differs from its recorded hash."""
-        name = chunk["chunk_id"]
-        known = self._hash_problems.get(name)
-        if known is None:
-            real, recorded = sha256(chunk["text"].encode()).hexdigest(), chunk.get("text_hash")
-            differs = recorded != real and sha256_of(recorded) not in (None, real)
-            known = f"the text of chunk {name} does not have its recorded text_hash" if differs else ""
-            self._hash_problems[name] = known
-        return known
-
-    def part(self, chunk: Chunk, artifact_name: str) -> Checked:
-        """Whether the chunk is a part of the stored artifact."""
-        key = chunk["chunk_id"], artifact_name
-        if key not in self._parts:
-            self._parts[key] = _part_of(chunk, artifact_name, self.artifacts[artifact_name])
-        return self._parts[key]
-
-    def may_search(self, characters: int) -> bool:
-        """Whether so much text may still be searched; if so, it counts as searched."""
-        if self.searched + characters > _SEARCH_BUDGET:
-            return False
-        self.searched += characters
-        return True
-
-    def folded(self, chunk: Chunk) -> str:
-        """The chunk's text, folded once."""
-        name = chunk["chunk_id"]
-        if name not in self._folded:
-            self._folded[name] = fold(chunk["text"])
-        return self._folded[name]
-
-    def joined(self) -> _Joined:
-        """All chunks as one folded text."""
-        if self._joined is None:
-            self._joined = _Joined(self.chunks)
-        return self._joined
-
-
-def says_something(value: object) -> bool:
-    """Whether an identifier says where something comes from: blank, "unknown" and "n/a" do not."""
-    return type(value) is str and value not in _SAYS_NOTHING and value.strip().casefold() not in _SAYS_NOTHING
+    anchored: bool = False
 
 
 def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> Checked:
     """The level that the record reached, or what is wrong with it."""
+    checked = _check(record, sources, demands)
+    if demands.anchored and checked.level not in (None, "anchored"):
+        words = f"it reaches {checked.level}, and the protocol demands an artifact of the evaluator's corpus"
+        return Checked(None, "not_anchored", words)
+    return checked
+
+
+def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checked:
     chunk_id, provenance = record.get("chunk_id"), record.get("provenance")
     if type(provenance) is not dict:
         return Checked(None, "provenance_missing", "there is no provenance")
@@ -136,7 +71,8 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
     quote, span = record.get("quote"), record.get("span")
     if quote is not None and type(quote) is not str:
         return Checked(None, "malformed", "the quote is no string")
-    telling = quote is not None and any(map(str.isalnum, quote))
+    if quote is not None and quote[:1] not in _PLAIN and not telling(quote):
+        return Checked(None, "blank_quote", "the quote has no letter and no digit")
     if span is not None:
         if (
             type(span) is not dict
@@ -148,7 +84,7 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
             return Checked(None, "span_out_of_range", f"the span {start} to {end} holds nothing")
     else:
         start = end = -1
-    if not telling and (span is None or demands.quote_and_span):
+    if quote is None and (span is None or demands.quote_and_span):
         return Checked(None, "blank_quote", "there is no quote with a letter or a digit")
     if span is None and demands.quote_and_span:
         return Checked(None, "span_missing", "there is no span, and the protocol demands quote_and_span")
@@ -166,14 +102,17 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
     text = chunk["text"]
     if span is not None and end > len(text):
         return Checked(None, "span_out_of_range", f"the span ends at {end}, the chunk at {len(text)}")
-    if quote is not None and (telling or not quote.isspace()) and quote:
+    if quote is not None:
         # The two plain comparisons decide nearly all records; folding is for the rest.
-        if (text[start:end] != quote) if span is not None else (not sources.may_search(len(text)) or quote not in text):
-            wrong = _not_there(quote, start, end, chunk, sources)
-            if wrong is not None:
-                return wrong
-    elif not any(map(str.isalnum, text[start:end])):
-        return Checked(None, "blank_quote", "there is no letter or digit at the span")
+        if span is not None:
+            there = end - start == len(quote) and text[start:end] == quote
+        else:
+            there = sources.may_search(len(text)) and quote in text
+        if not there and (wrong := _not_there(quote, start, end, chunk, sources)) is not None:
+            return wrong
+    elif not (told := sources.tells(chunk, start, end)):
+        blank = Checked(None, "blank_quote", "there is no letter or digit at the span")
+        return _TOO_MUCH if told is None else blank
     return _chain(_VERBATIM, provenance, chunk, sources)
 
 
@@ -217,45 +156,25 @@ def _name(name: str) -> str:
     return sha256_of(name) or name
 
 
-def _part_of(chunk: Chunk, artifact_name: str, artifact: Artifact) -> Checked:
-    try:
-        source = artifact.data.decode()
-    except UnicodeDecodeError:
-        return Checked("verbatim")  # a PDF, an image: its hash is right, and no more can be said
-    text, start, end = chunk["text"], chunk.get("start_offset"), chunk.get("end_offset")
-    folded = ""
-    if start is not None and end is not None:
-        if 0 <= start <= end <= len(source):
-            there = source[start:end]
-            if there == text or fold(there) == (folded := fold(text)):
-                return Checked("chain")
-        at = source.find(text)
-        if at < 0:
-            at_folded = offset_in(source, folded or fold(text))
-            at = -1 if at_folded is None else at_folded
-        if at >= 0:
-            message = f"chunk {chunk['chunk_id']} begins at {at} of its artifact, not at {start}"
-            return Checked(None, "span_shifted", message)
-    elif text in source or fold(text) in fold(source):
-        return Checked("chain")
-    return Checked(None, "fabricated", f"chunk {chunk['chunk_id']} is not in the stored artifact {artifact_name}")
-
-
 def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> Checked | None:
     """Why the quote is not where the record says; None if it is, once both are folded."""
     text, folded = chunk["text"], fold(quote)
     with_span = start >= 0
-    if with_span and fold(text[start:end]) == folded:
-        return None
+    if with_span:
+        there = sources.folded_span(chunk, start, end)
+        if there == folded:
+            return None
+        if there is None:
+            return _TOO_MUCH
     if not sources.may_search(len(text)):
-        return Checked(None, "fabricated", "the quote was not found: there was too much text to search in this run")
+        return _TOO_MUCH
     folded_text = sources.folded(chunk)
     if folded in folded_text:
         if not with_span:
             return None
         at: int | None = text.find(quote)
         if at == -1:
-            at = offset_in(text, folded) if sources.may_search(len(text) * _FOLDS_FOR_AN_OFFSET) else None
+            at = offset_in(text, folded) if sources.may_search(len(text) * FOLD_COST) else None
         place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
         return Checked(None, "span_shifted", f"the quote is {place}, not at {start}")
     joined = sources.joined()
@@ -271,33 +190,13 @@ def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources)
     return Checked(None, "fabricated", "the quote is in no stored chunk")
 
 
-class _Joined:
-    """All chunks as one folded text, and which chunk a place in it belongs to."""
-
-    def __init__(self, chunks: dict[str, Chunk]) -> None:
-        names = sorted(chunks)
-        folded = [fold(chunks[name]["text"]) for name in names]
-        self.text = _GAP.join(folded)
-        self._names = names
-        self._starts: list[int] = []
-        at = 0
-        for part in folded:
-            self._starts.append(at)
-            at += len(part) + len(_GAP)
-
-    def find(self, folded_quote: str) -> str | None:
-        """The chunk that holds the quote."""
-        at = self.text.find(folded_quote) if folded_quote else -1
-        return None if at < 0 else self._names[bisect_right(self._starts, at) - 1]
-
-
 def _is_spliced(quote: str, text: str) -> bool:
     """Whether the quote is made of few pieces that are all in the text: words left out, or sentences joined."""
     for ellipsis in _ELLIPSES:
-        quote = quote.replace(ellipsis, _GAP)
+        quote = quote.replace(ellipsis, GAP)
     pieces = 0
     size = 0
-    for part in quote.split(_GAP):
+    for part in quote.split(GAP):
         rest = part.strip(" ,;:.")
         while rest:
             piece = rest[: _longest_prefix(rest, text)]

@@ -18,6 +18,8 @@ from goldgate.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
 from goldgate.research.finding import Finding
 from goldgate.research.fits import Problem, escape, fits, problems
 from goldgate.research.fold import nfc
+from goldgate.research.run_files import sha256_of
+from goldgate.research.telling import is_blank
 
 KIND = "golden"
 DEEPEST = 100  # levels; a golden file has four
@@ -48,6 +50,7 @@ class Golden:
     path: str = ""  # from anywhere; it never goes into a report
     file: str = ""  # its name, without folders
     by_objective: dict[str, int] = field(default_factory=dict)
+    anchors: frozenset[str] = frozenset()  # hashes of artifacts that stand beside the ids
 
     def find(self, objective: str) -> int | None:
         """The number of the query with this objective."""
@@ -92,6 +95,7 @@ def load_golden(path: str | Path) -> Golden:
         os.path.abspath(path),
         PurePath(file).name,
         {match_key(query.objective): number for number, query in enumerate(merged)},
+        frozenset(filter(None, map(sha256_of, parsed.hashes))),
     )
 
 
@@ -102,6 +106,7 @@ class ParsedGolden:
     queries: dict[str, GoldenQuery]
     pins: dict[str, str]
     problems: list[Problem]
+    hashes: list[str]  # of artifacts, as they are written
 
 
 def parse_golden(text: str, file: str) -> ParsedGolden:
@@ -118,7 +123,9 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
             pins = dict(value["pins"])
     numbered = enumerate(queries if isinstance(queries, list) else ())
     right = {f"{start}/{number}": query for number, query in numbered if fits(GoldenQuery)(query)}
-    return ParsedGolden(right, pins, found)
+    found += _invisible(right)
+    hashes = [written for query in right.values() for written in query.get("artifact_hashes", ())]
+    return ParsedGolden(right, pins, found, hashes)
 
 
 def match_key(objective: str) -> str:
@@ -183,6 +190,17 @@ def _ambiguous(value: Any, pointer: str, depth: int = 0) -> Iterator[Problem]:
         yield Problem(pointer, "a number that JSON has", str(value))
     elif isinstance(value, str) and _HALF_PAIR.search(value):
         yield Problem(pointer, "text", "half of a surrogate pair")
+
+
+def _invisible(queries: dict[str, GoldenQuery]) -> Iterator[Problem]:
+    """Texts that are there and cannot be seen: no rule of a contract finds them."""
+    for pointer, query in queries.items():
+        if is_blank(query["objective"]):
+            yield Problem(f"{pointer}/objective", "a text that is not blank", "characters that cannot be seen")
+        for number, identity in enumerate(query["required_evidence_ids"]):
+            if is_blank(identity):
+                where = f"{pointer}/required_evidence_ids/{number}"
+                yield Problem(where, "an id that is not blank", "characters that cannot be seen")
 
 
 def _wrong_version(value: dict[str, Any]) -> list[Problem]:

@@ -14,7 +14,7 @@ from goldgate.research.decode import BadLine, decode, decode_lines
 from goldgate.research.finding import Finding
 from goldgate.research.golden import KIND, match_key, parse_golden
 from goldgate.research.near import alike, bare
-from goldgate.research.run_files import RunFiles, read_run
+from goldgate.research.run_files import Limits, RunFiles, read_run
 from goldgate.research.shards import list_outputs
 
 FORMAT_VERSION = 1  # of the JSON form
@@ -44,7 +44,7 @@ class Lint:
         }
 
 
-def lint_golden(path: str | Path, outputs: str | None, max_bytes: int) -> Lint:
+def lint_golden(path: str | Path, outputs: str | None, limits: Limits) -> Lint:
     """Check a golden file by itself and, with outputs, against what their runs store."""
     file = str(path)
     name = PurePath(file).name
@@ -55,16 +55,16 @@ def lint_golden(path: str | Path, outputs: str | None, max_bytes: int) -> Lint:
     findings += _labels(parsed.queries, name)
     findings += _copies(parsed.queries, name)
     if outputs is not None:
-        findings += _unstored(parsed.queries, name, stored_ids(outputs, max_bytes))
+        findings += _unstored(parsed.queries, name, stored_ids(outputs, limits))
     return Lint(len(parsed.queries), findings)
 
 
-def stored_ids(outputs: str, max_bytes: int) -> set[str]:
+def stored_ids(outputs: str, limits: Limits) -> set[str]:
     """The ids of all evidence records and chunks that the runs store."""
     listing = list_outputs(outputs)
     ids: set[str] = set()
     for entry in listing.directories:
-        files = None if entry.refused is not None else read_run(listing.root, entry.name, max_bytes)
+        files = None if entry.refused is not None else read_run(listing.root, entry.name, limits)
         if files is not None:
             ids.update(_ids(files))
     return ids

@@ -71,17 +71,19 @@ class LevelsValue(TypedDict):
     structural: int
     verbatim: int
     chain: int
+    anchored: int
 
 
 class EvidenceValue(TypedDict):
-    """The ledgers of all runs that are not broken."""
+    """The ledgers of all runs that are not broken. `note` says what levels do not prove where no corpus is given."""
 
     levels: LevelsValue
     failures: dict[str, object]
+    note: str | None
 
 
-class QueryRecall(TypedDict):
-    """Recall over the trials of one query."""
+class OverTrials(TypedDict):
+    """A rate over the trials of one query; one that is missing has hit nothing."""
 
     best: RateValue
     worst: RateValue
@@ -97,13 +99,15 @@ class QueryValue(TypedDict):
     required_ids: int
     status: Literal["answered", "broken", "missing"]
     trials: int
+    owed_trials: int
     broken_trials: int
-    recall: QueryRecall | None
+    recall: OverTrials | None
+    abstention: OverTrials | None
     right_abstentions: int | None
 
 
 class RunValue(TypedDict):
-    """One run. `query` is its place in `queries`."""
+    """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`."""
 
     run: str
     run_id: str | None
@@ -120,8 +124,10 @@ class RunValue(TypedDict):
     structural: int
     verbatim: int
     chain: int
+    anchored: int
     steps: int
     steps_with_manifest: int
+    fingerprint: str | None
 
 
 class FindingValue(TypedDict):
@@ -149,6 +155,14 @@ class QueryBalance(TypedDict):
     answered: int
     missing: int
     broken_only: int
+
+
+class TrialBalance(TypedDict):
+    """total = runs + missing, over the golden queries; every one owes the same number."""
+
+    total: int
+    runs: int
+    missing: int
 
 
 class DirectoryBalance(TypedDict):
@@ -198,6 +212,7 @@ class Conservation(TypedDict):
     """Nothing drops out: each total is the sum of its parts."""
 
     queries: QueryBalance
+    trials: TrialBalance
     directories: DirectoryBalance
     runs: RunBalance
     claims: ClaimBalance
@@ -216,11 +231,17 @@ class OutputsInput(TypedDict):
     runs: int
 
 
+class CorpusInput(TypedDict):
+    sha256: str
+    hashes: int
+
+
 class InputsValue(TypedDict):
     """Digests of what the numbers come from."""
 
     golden: GoldenInput
     outputs: OutputsInput
+    corpus: CorpusInput | None
     protocol: str | None
     baseline: str | None
 

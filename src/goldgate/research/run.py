@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
+from goldgate.research.claims import check_claims
+from goldgate.research.content import Content, Material, content_of, fingerprints
 from goldgate.research.contracts import ResearchOutput
-from goldgate.research.decode import decode
+from goldgate.research.decode import decode, repeated_key
 from goldgate.research.evidence import Demands
 from goldgate.research.finding import Finding, Findings
 from goldgate.research.fits import fits, problems
-from goldgate.research.golden import Golden, match_key
-from goldgate.research.ledger import Claims, Ledger, check_claims, check_ledger, read_sources
+from goldgate.research.golden import Golden, Query, match_key
+from goldgate.research.ledger import Ledger, check_ledger, read_sources
 from goldgate.research.log import Log, parse_log
-from goldgate.research.run_files import OUTPUT, RunFiles, read_run, storable
+from goldgate.research.run_files import OUTPUT, Limits, RunFiles, read_run, storable
+from goldgate.research.sources import Sources
 from goldgate.research.steps import count_steps
+from goldgate.research.suspicion import ABSTAINED, Outcome, note_suspicions
 
 NO_QUERY = -1
-LARGE_LEDGER = 8  # records; of fewer, a few that nobody cites are no sign of anything
+_NO_CONTENT = Content(b"", b"")
 
 _output_fits = fits(ResearchOutput)
 
 
 class Settings(NamedTuple):
-    """What a protocol sets for reading runs."""
+    """What a protocol, and whoever evaluates, set for reading runs."""
 
     demands: Demands = Demands()
-    max_bytes: int = 64_000_000
+    limits: Limits = Limits()
+    anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
 
 
 class RunFacts(NamedTuple):
@@ -49,6 +55,7 @@ class RunFacts(NamedTuple):
     structural: int
     verbatim: int
     chain: int
+    anchored: int
     failures: tuple[tuple[str, int], ...]
     steps: int
     with_manifest: int
@@ -56,7 +63,11 @@ class RunFacts(NamedTuple):
     orphans: int
     torn: bool
     files: int
-    digest: bytes
+    bytes_read: int
+    digest: bytes  # of names and bytes
+    suspect: bytes  # runs with the same may be clones; empty if the run is broken
+    fingerprint: bytes  # of answer and path
+    content: Content  # empty where nobody asked for it
 
 
 class RunResult(NamedTuple):
@@ -69,11 +80,17 @@ class RunResult(NamedTuple):
 
 
 def judge_run(
-    root: str, name: str, golden: Golden | None, settings: Settings, *, refused: str | None = None
+    root: str,
+    name: str,
+    golden: Golden | None,
+    settings: Settings,
+    *,
+    refused: str | None = None,
+    with_content: bool = False,
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
     shown = storable(name)
-    files = RunFiles() if refused is not None else read_run(root, name, settings.max_bytes)
+    files = RunFiles() if refused is not None else read_run(root, name, settings.limits)
     if files is None:
         return RunResult(shown, None, [], [(f"{shown}/", "a directory with none of a run's files")])
     findings = Findings(shown)
@@ -81,7 +98,7 @@ def judge_run(
         findings.add("link_leaves_outputs", "error", "", refused)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
-    facts = _Judge(shown, files, golden, settings, findings).facts(refused)
+    facts = _Judge(shown, files, golden, settings, findings, with_content).facts(refused)
     return RunResult(shown, facts, findings.listed(), [(f"{shown}/{file}", reason) for file, reason in files.ignored])
 
 
@@ -89,13 +106,20 @@ class _Judge:
     """The steps from bytes to counts, sharing what was read."""
 
     def __init__(
-        self, name: str, files: RunFiles, golden: Golden | None, settings: Settings, findings: Findings
+        self,
+        name: str,
+        files: RunFiles,
+        golden: Golden | None,
+        settings: Settings,
+        findings: Findings,
+        with_content: bool = False,
     ) -> None:
         self.name = name
         self.files = files
         self.golden = golden
         self.settings = settings
         self.findings = findings
+        self.with_content = with_content
         self.broken: str | None = None
 
     def facts(self, refused: str | None) -> RunFacts:
@@ -110,27 +134,36 @@ class _Judge:
         if run_id is None and log is not None:
             run_id = log.run_id
         steps = count_steps(files, log, output.get("steps") if output is not None else None, run_id, findings)
-        objective, stop_reason = self._agreed(output, log)
         if output is not None:
             self._check_pins(output)
-        query = self._query(objective)
-        ledger, claims = Ledger(), Claims()
+        objective, number = self._task(output, log)
+        query = self.golden.queries[number] if self.golden is not None and number != NO_QUERY else None
+        stop_reason = self._stop_reason(output, log, query)
+        sources, ledger = Sources({}), Ledger()
         if output is not None:
-            sources = read_sources(files, findings)
+            sources = read_sources(files, self.settings.anchors, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
-            claims = check_claims(output, log.statuses if log is not None else {}, ledger, findings)
-        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        if len(ledger) >= LARGE_LEDGER and uncited * 4 >= len(ledger) * 3:
-            message = f"{uncited} of {len(ledger)} evidence records are cited by no claim: is this the whole corpus?"
-            findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
-        required = self.golden.queries[query].required if self.golden is not None and query != NO_QUERY else frozenset()
+        claims = check_claims(output["claims"] if output is not None else [], log, ledger, findings)
+        required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
-        levels = [*ledger.valid.values()]
+        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
+        note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        torn = log is not None and log.torn
+        suspect = fingerprint = b""
+        content = _NO_CONTENT
+        if output is not None and self.broken is None:
+            # With the counts that gates are about: a run that failed must not vanish as a copy of one that did not.
+            counts = (claims.verified, claims.covered, claims.candidate, len(ledger), len(found), uncited)
+            head = (match_key(objective or ""), stop_reason, *counts, steps.total, steps.with_manifest, torn)
+            material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
+            suspect, fingerprint = fingerprints(material)
+            content = content_of(material) if self.with_content else content
+        levels = Counter(ledger.valid.values())
         return RunFacts(
             name=self.name,
             run_id=run_id,
-            query=query,
-            objective=objective if query == NO_QUERY else None,
+            query=number,
+            objective=objective if query is None else None,
             broken=self.broken,
             stop_reason=stop_reason,
             verified=claims.verified,
@@ -142,17 +175,22 @@ class _Judge:
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
             uncited=uncited,
-            structural=levels.count("structural"),
-            verbatim=levels.count("verbatim"),
-            chain=levels.count("chain"),
+            structural=levels["structural"],
+            verbatim=levels["verbatim"],
+            chain=levels["chain"],
+            anchored=levels["anchored"],
             failures=tuple(sorted(ledger.failures().items())) if ledger.failed or ledger.nameless else (),
             steps=steps.total,
             with_manifest=steps.with_manifest,
             unlogged=steps.unlogged,
             orphans=steps.orphans,
-            torn=log is not None and log.torn,
+            torn=torn,
             files=files.read,
+            bytes_read=files.bytes_read,
             digest=files.digest,
+            suspect=suspect,
+            fingerprint=fingerprint,
+            content=content,
         )
 
     def _output(self) -> dict[str, Any] | None:
@@ -167,6 +205,8 @@ class _Judge:
         except ValueError as reason:
             self._break("output_unreadable", str(reason))
             return None
+        if type(value) is dict and (twice := repeated_key(data, value)) is not None:
+            self._break("repeated_key", f"the key {twice!r} stands twice: nobody can say which of the two holds")
         if _output_fits(value):
             return value  # type: ignore[no-any-return]
         whole = True
@@ -192,20 +232,47 @@ class _Judge:
                 kept[name] = None
         return kept
 
-    def _agreed(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, str | None]:
-        """Objective and stop reason; where log and output contradict each other, the log wins."""
-        agreed: list[str | None] = []
-        for name in ("objective", "stop_reason"):
-            stated = output[name] if output is not None else None
-            logged = getattr(log, name) if log is not None else None
-            if stated is None or logged is None or stated == logged:
-                agreed.append(logged or stated)
-                continue
-            if match_key(stated) != match_key(logged):
-                message = f"the output says {stated!r}, the log {logged!r}: the log wins"
-                self.findings.add("contradiction", "warning", OUTPUT, message, f"/{name}")
-            agreed.append(logged)
-        return agreed[0], agreed[1]
+    def _task(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, int]:
+        """The objective and its query, which a run without an output has from its log.
+
+        A log that names another golden query than the output, or one where the output names none, breaks the run.
+        """
+        stated = output["objective"] if output is not None else None
+        logged = [*log.objectives] if log is not None else []
+        first = logged[0] if logged else None
+        mine = self._query(stated)
+        if stated is not None and first is not None and match_key(stated) != match_key(first):
+            message = f"the output says {stated!r}, the log {first!r}"
+            self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
+        if mine != NO_QUERY:
+            if self._query(first) not in (mine, NO_QUERY):
+                self._break("conflicting_objective", "output and log name two different golden queries", "/objective")
+            return stated, mine
+        for objective in logged:
+            number = self._query(objective)
+            if number != NO_QUERY:
+                if stated is not None:
+                    words = "the log names a golden query, and the output another objective"
+                    self._break("conflicting_objective", words, "/objective")
+                return objective, number
+        return stated or first, NO_QUERY
+
+    def _stop_reason(self, output: dict[str, Any] | None, log: Log | None, query: Query | None) -> str | None:
+        """The stop reason that is worse for the run: it abstained only if output and log say so.
+
+        Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.
+        """
+        stated: str | None = output["stop_reason"] if output is not None else None
+        logged = [log.own.stop_reason, log.foreign.stop_reason] if log is not None else []
+        if query is not None and query.sufficient:
+            logged = logged[:1]
+        said = [reason for reason in (*logged, stated) if reason is not None]
+        if len(set(said)) > 1:
+            message = f"output and log say {' and '.join(map(repr, dict.fromkeys(said)))}: the worse counts"
+            self.findings.add("contradiction", "warning", OUTPUT, message, "/stop_reason")
+        abstaining_is_worse = query is not None and query.sufficient
+        worse = [reason for reason in said if (reason == ABSTAINED) is abstaining_is_worse]
+        return next(iter(worse or said), None)
 
     def _check_pins(self, output: dict[str, Any]) -> None:
         if self.golden is None:
@@ -219,6 +286,7 @@ class _Judge:
                 )
 
     def _query(self, objective: str | None) -> int:
+        """The number of the golden query with this objective."""
         if objective is None or self.golden is None:
             return NO_QUERY
         found = self.golden.find(objective)

@@ -12,11 +12,20 @@ from typing import NamedTuple
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
 ARTIFACTS = "artifacts"
-RUN_FILES = frozenset({OUTPUT, EVENTS, CHUNKS, MANIFESTS, MANIFEST_LINES, ARTIFACTS})
+# In the order of reading: large sources must not use up the limit of a run before its log was read.
+_ORDER = (OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS)
+RUN_FILES = frozenset(_ORDER)
 
 _BOM = b"\xef\xbb\xbf"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+
+
+class Limits(NamedTuple):
+    """How many bytes may be read: of one file, and of one run together, for all of it is in memory at once."""
+
+    file: int = 64_000_000
+    run: int = 256_000_000
 
 
 class Artifact(NamedTuple):
@@ -47,12 +56,13 @@ class RunFiles:
     unread: list[Unread] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)  # file, reason
     read: int = 0
+    bytes_read: int = 0
     digest: bytes = b""  # of all names and bytes: two runs with the same are copies
 
 
-def read_run(root: str, name: str, max_bytes: int) -> RunFiles | None:
+def read_run(root: str, name: str, limits: Limits) -> RunFiles | None:
     """The files of the run directory `name` under `root`, a real path; None if it has none of a run's files."""
-    return _Reader(root, max_bytes).read(os.path.join(root, name))
+    return _Reader(root, limits).read(os.path.join(root, name))
 
 
 def leaves(root: str, path: str) -> bool:
@@ -71,9 +81,9 @@ class _RefusedError(Exception):
 
 
 class _Reader:
-    def __init__(self, root: str, max_bytes: int) -> None:
+    def __init__(self, root: str, limits: Limits) -> None:
         self.root = root
-        self.max_bytes = max_bytes
+        self.limits = limits
         self.files = RunFiles()
         self.hash = hashlib.sha256()
 
@@ -87,7 +97,10 @@ class _Reader:
             return files
         if RUN_FILES.isdisjoint(entries):
             return None
-        for name in sorted(entries):
+        strays = sorted(entries.keys() - RUN_FILES)
+        for name in (*_ORDER, *strays):
+            if name not in entries:
+                continue
             entry = entries[name]
             if name == OUTPUT:
                 files.output = self._content(entry, name)
@@ -160,13 +173,24 @@ class _Reader:
         descriptor = os.open(entry.path, _FLAGS)
         try:
             size = os.fstat(descriptor).st_size
-            if size > self.max_bytes:
-                limit = f"the limit is {self.max_bytes:,} (research.max_file_megabytes)"
-                raise _RefusedError("too_large", f"the file has {size:,} bytes; {limit}")
+            self._require_room(size)
             data = os.read(descriptor, size + 1)
-            return data if len(data) == size else _rest(descriptor, data, self.max_bytes)
+            if len(data) != size:
+                data = _rest(descriptor, data, self.limits.file)
+                self._require_room(len(data))
+            self.files.bytes_read += len(data)
+            return data
         finally:
             os.close(descriptor)
+
+    def _require_room(self, size: int) -> None:
+        """Refuse a file that is too large by itself, or together with what was read of this run before."""
+        if size > self.limits.file:
+            limit = f"the limit is {self.limits.file:,} (research.max_file_megabytes)"
+            raise _RefusedError("too_large", f"the file has {size:,} bytes; {limit}")
+        if self.files.bytes_read + size > self.limits.run:
+            limit = f"the limit of a run is {self.limits.run:,} (research.max_run_megabytes)"
+            raise _RefusedError("too_large", f"with this file of {size:,} bytes the run is too large; {limit}")
 
     def _refuse(self, shown: str, code: str, message: str) -> None:
         self.files.unread.append(Unread(shown, code, message))

@@ -7,7 +7,7 @@ from decimal import Decimal
 from goldgate.core.gate import Gate
 
 SUITE = "research"
-METRICS_VERSION = "1.0"
+METRICS_VERSION = "2.0"
 
 # eval-gates.md, "Pass/fail gates (MVP defaults)".
 DEFAULT_GATES: dict[str, Gate] = {
@@ -15,4 +15,12 @@ DEFAULT_GATES: dict[str, Gate] = {
     "golden_recall": Gate(min=Decimal("0.80")),
     "abstention_accuracy": Gate(min=Decimal("0.90")),
     "manifest_integrity": Gate(equals=Decimal("1.00")),
+}
+
+# Companions beyond these are findings, whatever the protocol gates: an agent can pass the four and be of no use.
+ALARMS: dict[str, Gate] = {
+    "false_abstention_rate": Gate(max=Decimal("0.10")),
+    "cited_golden_recall": Gate(min=Decimal("0.50")),
+    "ledger_precision": Gate(min=Decimal("0.25")),
+    "uncited_evidence_rate": Gate(max=Decimal("0.50")),
 }

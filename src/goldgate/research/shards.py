@@ -9,9 +9,10 @@ from typing import NamedTuple
 from goldgate.errors import InputError, Place
 from goldgate.research.golden import Golden, load_golden
 from goldgate.research.run import RunResult, Settings, judge_run
-from goldgate.research.run_files import leaves, storable
+from goldgate.research.run_files import RUN_FILES, leaves, storable
 
 SHARD_RUNS = 32
+_SHOWN_NAMES = 5
 
 
 class Entry(NamedTuple):
@@ -60,6 +61,44 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
     return Listing(root, sorted(directories), sorted(strays))
 
 
+def no_runs(outputs: str, listing: Listing) -> InputError:
+    """Nothing was measured; the error says what is there instead."""
+    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.strays}
+    if RUN_FILES & names:
+        found, advice = "the files of one run", "name the folder above it: the one that holds all runs"
+    elif deeper := _holds_runs(listing):
+        found, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
+    elif names:
+        shown = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+        found = f"no run, but {shown}"
+        advice = "these are not the files of a run; docs/research.md says what a run leaves behind"
+    else:
+        found, advice = "an empty directory", "run the agent first, or name the folder with its runs"
+    return InputError(
+        "outputs.no_runs",
+        "there is not a single run: nothing was measured",
+        place=Place(outputs),
+        expected=f"a directory a run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
+        found=found,
+        advice=advice,
+    )
+
+
+def _holds_runs(listing: Listing) -> str | None:
+    """The first directory whose own directories have files of a run."""
+    for entry in listing.directories[:_SHOWN_NAMES] if listing.directories else ():
+        if entry.refused is not None:
+            continue
+        try:
+            with os.scandir(os.path.join(listing.root, entry.name)) as inner:
+                folders = sorted(folder.path for folder in inner if folder.is_dir(follow_symlinks=False))
+            if any(not RUN_FILES.isdisjoint(os.listdir(folder)) for folder in folders[:_SHOWN_NAMES]):
+                return storable(entry.name)
+        except OSError:
+            continue
+    return None
+
+
 def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
     """The directories in their order, cut into pieces."""
     for begin in range(0, len(directories), SHARD_RUNS):
@@ -69,19 +108,24 @@ def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
 class RunJudge:
     """Judges shards of run directories. It can be sent to another process."""
 
-    def __init__(self, root: str, golden: Golden, settings: Settings) -> None:
+    def __init__(self, root: str, golden: Golden, settings: Settings, *, with_content: bool = False) -> None:
         self.root = root
         self.golden = golden
         self.settings = settings
+        self.with_content = with_content
 
     def __reduce__(self) -> tuple[object, ...]:
+        rest = self.settings, self.with_content
         if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
-            return (RunJudge, (self.root, self.golden, self.settings))
+            return (_make, (self.root, self.golden, *rest))
         # It goes along with every shard: the golden queries, which may be many, are read again instead.
-        return (_make, (self.root, self.golden.path, self.golden.sha256, self.settings))
+        return (_make_again, (self.root, self.golden.path, self.golden.sha256, *rest))
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
-        return [judge_run(self.root, name, self.golden, self.settings, refused=refused) for name, refused in shard]
+        return [
+            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
+            for name, refused in shard
+        ]
 
 
 def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
@@ -89,11 +133,15 @@ def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() and not os.path.exists(entry.path)
 
 
-def _make(root: str, path: str, sha256: str, settings: Settings) -> RunJudge:
+def _make(root: str, golden: Golden, settings: Settings, with_content: bool) -> RunJudge:
+    return RunJudge(root, golden, settings, with_content=with_content)
+
+
+def _make_again(root: str, path: str, sha256: str, settings: Settings, with_content: bool) -> RunJudge:
     golden = load_golden(path)
     if golden.sha256 != sha256:
         raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
-    return RunJudge(root, golden, settings)
+    return _make(root, golden, settings, with_content)
 
 
 def _no_outputs(outputs: str, code: str, message: str) -> InputError:

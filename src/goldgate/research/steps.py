@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from goldgate.research.contracts import Manifest
@@ -23,6 +24,7 @@ class Steps(NamedTuple):
     with_manifest: int
     unlogged: int
     orphans: int
+    manifests: list[dict[str, Any]]  # in the order of their steps
 
 
 def count_steps(files: RunFiles, log: Log | None, listed: object, run_id: str | None, findings: Findings) -> Steps:
@@ -44,17 +46,21 @@ def count_steps(files: RunFiles, log: Log | None, listed: object, run_id: str | 
         findings.add("no_steps", "error", EVENTS, "the log shows no step; a run has at least one")
     with_manifest = 0
     orphans = 0
+    recorded: list[tuple[int, dict[str, Any]]] = []
     for step, (file, manifest) in manifests.items():
         if step not in steps:
             orphans += 1
             findings.add("orphan_manifest", "warning", file, f"a manifest of step {step}, which the run did not have")
         elif manifest is not None:
             with_manifest += 1
+            recorded.append((step, manifest))
     missing = [step for step in sorted(steps) if step not in manifests] if with_manifest < shown_steps else []
     if missing:
         words = _words(missing)
         findings.add("manifest_missing", "error", EVENTS, f"no manifest of {words}")
-    return Steps(shown_steps + gaps + lost, with_manifest, int(lost), orphans)
+    recorded.sort(key=itemgetter(0))
+    in_order = [manifest for _, manifest in recorded]
+    return Steps(shown_steps + gaps + lost, with_manifest, int(lost), orphans, in_order)
 
 
 def _lost(files: RunFiles, log: Log | None, findings: Findings) -> bool:

@@ -10,6 +10,7 @@ from goldgate.core.gate import Verdict
 from goldgate.errors import InputError, Place
 from goldgate.research.finding import Finding
 from goldgate.research.run import RunFacts, Settings, judge_run
+from goldgate.research.sources import LEVELS
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "validate"
@@ -38,7 +39,7 @@ class Validation:
             "run_id": facts.run_id,
             "broken": facts.broken,
             "claims": {"verified": facts.verified, "covered": facts.covered},
-            "evidence": {"structural": facts.structural, "verbatim": facts.verbatim, "chain": facts.chain},
+            "evidence": {level: getattr(facts, level) for level in LEVELS},
             "steps": {"total": facts.steps, "with_manifest": facts.with_manifest},
             "findings": [finding.as_json() for finding in self.findings],
             "ignored": [{"path": path, "reason": reason} for path, reason in self.ignored],

@@ -5,8 +5,7 @@ from __future__ import annotations
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.research.measures.trial import Trial
-
-ABSTAINED = "NO_EVIDENCE"
+from goldgate.research.suspicion import ABSTAINED
 
 
 class Abstention:
@@ -17,7 +16,7 @@ class Abstention:
     def count(self, trial: Trial, tally: Tally) -> None:
         if trial.query is None or trial.query.sufficient:
             return
-        tally.counts["insufficient_trials"] += 1
+        tally.counts["insufficient_trials"] += trial.times
         run = trial.evaluated
         if run is not None and run.stop_reason == ABSTAINED and not run.verified:
             tally.counts["right_abstentions"] += 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.tally import Tally
-from goldgate.research.measures.abstention import ABSTAINED
 from goldgate.research.measures.trial import Trial
+from goldgate.research.suspicion import ABSTAINED
 
 
 class Companions:
@@ -28,8 +28,8 @@ class Companions:
             if run is not None and run.broken is not None and run.objective is None:
                 counts["broken_strangers"] += 1  # of a query that nobody can tell
             return
-        counts["all_required_ids"] += len(query.required)
-        counts["missing_trials" if run is None else "trials"] += 1
+        counts["all_required_ids"] += len(query.required) * trial.times
+        counts["missing_trials" if run is None else "trials"] += trial.times
         if evaluated is not None:
             counts["completed_trials"] += 1
             counts["cited_ids"] += evaluated.cited

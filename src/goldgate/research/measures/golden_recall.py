@@ -8,14 +8,14 @@ from goldgate.research.measures.trial import Trial
 
 
 class GoldenRecall:
-    """Over every query and trial; a missing or broken run finds none, and its ids stay in the denominator."""
+    """Over every query and trial; a missing or broken trial finds none, and its ids stay in the denominator."""
 
     section = "main"
 
     def count(self, trial: Trial, tally: Tally) -> None:
         if trial.query is None:
             return
-        tally.counts["required_ids"] += len(trial.query.required)
+        tally.counts["required_ids"] += len(trial.query.required) * trial.times
         if trial.evaluated is not None:
             tally.counts["found_ids"] += trial.evaluated.found
 

@@ -1,4 +1,4 @@
-"""A trial: one run of one golden query; or a query that no run answers, or a run that no query asked for."""
+"""A trial: one run of one golden query; or trials that a query owes and has not, or a run that no query asked for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from goldgate.research.run import RunFacts
 
 
 class Trial(NamedTuple):
-    """What measures count. At least one of the two is there."""
+    """What measures count. At least one of query and run is there; `times` is for trials that are not."""
 
     query: Query | None
     run: RunFacts | None
+    times: int = 1
 
     @property
     def evaluated(self) -> RunFacts | None:

@@ -1,0 +1,151 @@
+"""A worker process: gets work and shards over a socket, gives results back, and ends when nobody is left to ask."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import signal
+import socket
+import struct
+import threading
+import traceback
+from collections.abc import Sequence
+from io import BytesIO, FileIO
+from typing import Any
+
+WORK, SHARD = b"w", b"s"  # what a message to a worker holds
+RESULT, ERROR = b"r", b"e"  # what a message from one holds
+_HEAD = struct.Struct(">cQI")  # kind, bytes that follow, open files that follow
+_FILES_AT_ONCE = 200  # the system takes 253 in one message
+
+
+class WorkerTraceback(Exception):  # noqa: N818  # it is no error, but the story of one
+    """The traceback of an error in a worker process, as text: shown as its cause."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+def pack(value: Any) -> tuple[bytes, list[int]]:
+    """The value as bytes, and the descriptors of the open files in it: the receiver reads the very same files."""
+    files: list[int] = []
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, part: Any) -> int | None:
+            if not isinstance(part, FileIO):
+                return None
+            files.append(part.fileno())
+            return len(files) - 1
+
+    stream = BytesIO()
+    Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(value)
+    return stream.getvalue(), files
+
+
+def unpack(data: bytes, files: Sequence[int] = ()) -> Any:
+    """What `pack` was given, with the open files that came along."""
+    opened = [FileIO(descriptor) for descriptor in files]
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, number: Any) -> FileIO:
+            file: FileIO = opened[number]
+            return file
+
+    return Unpickler(BytesIO(data)).load()
+
+
+def send(connection: socket.socket, kind: bytes, data: bytes, files: Sequence[int] = ()) -> None:
+    """One message; OSError if nobody is there."""
+    connection.sendall(_HEAD.pack(kind, len(data), len(files)))
+    for begin in range(0, len(files), _FILES_AT_ONCE):
+        socket.send_fds(connection, [b"f"], list(files[begin : begin + _FILES_AT_ONCE]))
+    connection.sendall(data)
+
+
+def receive(connection: socket.socket) -> tuple[bytes, bytes, list[int]]:
+    """The next message: its kind, its bytes, its open files; EOFError or OSError if nobody is there any more."""
+    kind, length, number = _HEAD.unpack(_receive_bytes(connection, _HEAD.size))
+    files: list[int] = []
+    while len(files) < number:
+        marks, some, _, _ = socket.recv_fds(connection, 1, _FILES_AT_ONCE)
+        if not marks or not some:
+            raise EOFError
+        files += some
+    return kind, bytes(_receive_bytes(connection, length)), files
+
+
+def _receive_bytes(connection: socket.socket, length: int) -> bytearray:
+    data = bytearray(length)
+    view, got = memoryview(data), 0
+    while got < length:
+        more = connection.recv_into(view[got:])
+        if not more:
+            raise EOFError
+        got += more
+    return data
+
+
+def serve(connection: socket.socket, preload: str) -> None:
+    """Apply the work to one shard after the other, until nobody asks any more.
+
+    What goes wrong before there is a shard is the answer to the first one.
+    """
+    work: Any = None
+    early: Exception | None = _imported(preload)
+    while True:
+        try:
+            kind, data, files = receive(connection)
+        except (EOFError, OSError):
+            return
+        try:
+            if kind == WORK:
+                work = unpack(data, files)
+                continue
+            if early is not None:
+                raise early
+            answer = (RESULT, pickle.dumps(work(unpack(data)), pickle.HIGHEST_PROTOCOL))
+        except Exception as problem:
+            if kind == WORK:
+                early = early or problem
+                continue
+            answer = (ERROR, _packed_error(problem))
+        try:
+            send(connection, *answer)
+        except OSError:
+            return
+
+
+def _imported(preload: str) -> Exception | None:
+    """Import the module that holds the work; the result is why that failed."""
+    try:
+        importlib.import_module(preload)
+    except Exception as problem:
+        return problem
+    return None
+
+
+def _packed_error(problem: Exception) -> bytes:
+    """An error with its traceback; one that cannot travel is named by its type and text."""
+    text = "".join(traceback.format_exception(problem))
+    try:
+        packed = pickle.dumps((problem, text))
+        pickle.loads(packed)
+        return packed
+    except Exception:
+        return pickle.dumps((RuntimeError(f"{type(problem).__name__}: {problem}"), text))
+
+
+def _end_with(alive: int) -> None:
+    """End this process when the pipe is closed: whoever started it is gone, however it ended."""
+    os.read(alive, 1)
+    os._exit(0)
+
+
+def main(alive: int, connection: int, preload: str) -> None:
+    """Serve until the other end of the connection is closed, or that of the pipe `alive`."""
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the first process hears them too, and speaks of it
+        signal.signal(name, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+    with socket.socket(fileno=connection) as opened:
+        serve(opened, preload)

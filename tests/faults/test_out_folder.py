@@ -1,0 +1,141 @@
+"""`--out` and `--report`: one run at a time, and an older report until the new one is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.extraction import extraction_command
+from goldgate.cli.folder_lock import NAME, FolderLock
+from goldgate.cli.one_file import write_whole
+from goldgate.cli.out_folder import NAMES, OutFolder
+from goldgate.errors import ConfigError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
+
+
+def run(out: Path, *more: str) -> Result:
+    options = ["--gold", EXAMPLES / "gold.jsonl", "--predictions", EXAMPLES / "model-a.jsonl"]
+    options += ["--schema", EXAMPLES / "schema.json", "--out", out, *more]
+    return CliRunner().invoke(extraction_command, [str(option) for option in options])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_second_run_is_told_who_is_there_and_touches_nothing(tmp_path: Path) -> None:
+    assert run(tmp_path).exit_code == 0
+    before = contents(tmp_path)
+    lock = FolderLock(tmp_path)
+    result = run(tmp_path)
+    assert result.exit_code == 2
+    assert "out.in_use" in result.stderr
+    assert f"process {os.getpid()} on " in result.stderr
+    lock.release()
+    assert contents(tmp_path) == before
+    assert run(tmp_path).exit_code == 0
+
+
+def test_lock_of_a_killed_process_holds_nobody(tmp_path: Path) -> None:
+    code = "from goldgate.cli.folder_lock import FolderLock; from pathlib import Path; import os\n"
+    code += f"lock = FolderLock(Path({str(tmp_path)!r})); os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    assert (tmp_path / NAME).exists()
+    (tmp_path / "samples.jsonl.unfinished").write_text("half a run")
+    assert run(tmp_path).exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == set(NAMES)
+
+
+def test_older_report_stays_while_a_run_goes_on(tmp_path: Path) -> None:
+    assert run(tmp_path).exit_code == 0
+    before = contents(tmp_path)
+    folder = OutFolder(str(tmp_path), [])
+    folder.open_samples().write(b"half")
+    assert {name: content for name, content in contents(tmp_path).items() if name in NAMES} == before
+    folder.close()  # as after an interrupt
+    assert contents(tmp_path) == before
+
+
+def test_older_report_stays_if_the_new_one_cannot_be_written(tmp_path: Path) -> None:
+    assert run(tmp_path).exit_code == 0
+    before = contents(tmp_path)
+    folder = OutFolder(str(tmp_path), [])
+    (tmp_path / "report.md.unfinished").mkdir()
+    with pytest.raises(ConfigError, match="cannot be written"):
+        folder.publish({"report.json": b"{}", "report.md": b""}, with_samples=False)
+    (tmp_path / "report.md.unfinished").rmdir()
+    folder.close()
+    assert contents(tmp_path) == before
+
+
+def test_folder_made_for_nothing_goes_again(tmp_path: Path) -> None:
+    OutFolder(str(tmp_path / "a" / "b"), []).close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unfinished_name_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in (*(f"{name}.unfinished" for name in NAMES), NAME):
+        (out / name).symlink_to(tmp_path / "victim")
+    result = run(out)
+    assert result.exit_code == 2  # the lock is a link
+    (out / NAME).unlink()
+    assert run(out).exit_code == 0
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl.unfinished", NAME])
+def test_input_under_a_name_of_ours_is_not_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes((EXAMPLES / "gold.jsonl").read_bytes())
+    result = run(tmp_path, "--gold", str(tmp_path / name))
+    assert result.exit_code == 2
+    assert "out.is_an_input" in result.stderr
+    assert (tmp_path / name).read_bytes() == (EXAMPLES / "gold.jsonl").read_bytes()
+
+
+def test_one_file_replaces_what_a_killed_process_left(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    (tmp_path / "report.json.unfinished").write_text("half of a much longer report")
+    write_whole(str(path), b"{}", "--report")
+    assert contents(tmp_path) == {"report.json": b"{}"}
+
+
+def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:
+    write_whole(os.devnull, b"{}", "--report")
+    assert not os.path.isfile(os.devnull)
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(str(tmp_path / "pipe"), b"{}", "--report")
+    assert os.read(reader, 10) == b"{}"
+    os.close(reader)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_one_file_is_whole_however_many_write_it(tmp_path: Path) -> None:
+    code = "import sys; from goldgate.cli.one_file import write_whole\n"
+    code += "for _ in range(30): write_whole(sys.argv[1], sys.argv[2].encode() * 200_000, '--report')"
+    path = tmp_path / "report.json"
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"]
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            assert path.read_bytes() in (b"a" * 200_000, b"b" * 200_000)
+    assert [writer.returncode for writer in writers] == [0, 0]
+    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_run_record_without_a_working_directory_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    assert run(tmp_path).exit_code == 0
+    assert json.loads((tmp_path / "run.json").read_bytes())["folder"] is None

@@ -1,0 +1,86 @@
+"""Laws: no reply makes its reader raise, a line of a journal is read or refused, no query of an address is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldgate.errors import InputError
+from goldgate.generation.journal_lines import NEEDED, Contents, parse_line, usage_of
+from goldgate.generation.reply import MOST_TOKENS, Answer, Usage, read_reply
+from goldgate.generation.secret import Secret, shown_arguments
+from goldgate.generation.waiting import LONGEST_ASKED, asked_pause, pause_in_words
+from tests.generation.test_generation_parts import NOW
+
+TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)  # halves of surrogate pairs too
+SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | TEXT
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3))
+FIELDS = ("choices", "usage", "model", "error", "message", "content", "finish_reason", "code", "param", "text", "delta")
+NAMED = st.recursive(
+    VALUES,
+    lambda inner: st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5) | st.lists(inner, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(st.integers(100, 599), TEXT, NAMED, st.sampled_from([b"", b"\xef\xbb\xbf", b"data: "]), st.binary(max_size=9))
+def test_no_reply_makes_its_reader_raise(status: int, kind: str, value: Any, start: bytes, end: bytes) -> None:
+    body = start + json.dumps(value).encode() + end
+    outcome = read_reply(status, kind, body, Secret("sk-test-abcdefghij0123456789"))
+    if isinstance(outcome, Answer):
+        outcome.response.encode()
+    else:
+        outcome.detail.encode()
+        assert len(outcome.detail) < 400
+    used = outcome.usage or Usage()
+    assert 0 <= used.total <= 2 * MOST_TOKENS
+
+
+@given(st.integers(100, 599), st.binary(max_size=200))
+def test_no_bytes_make_the_reader_raise(status: int, body: bytes) -> None:
+    read_reply(status, "text/html", body, Secret(None))
+
+
+@given(TEXT)
+def test_no_text_asks_for_more_than_the_longest_pause(text: str) -> None:
+    for words in (f"try again in {text}", f"retry after {text}s", f'"retryDelay": "{text}"'):
+        assert 0 <= (pause_in_words(words) or 0) <= LONGEST_ASKED
+    for name in ("Retry-After", "retry-after-ms"):
+        assert 0 <= (asked_pause({name: text}, NOW) or 0) <= LONGEST_ASKED
+
+
+@given(
+    st.sampled_from(sorted(NEEDED)),
+    st.dictionaries(st.sampled_from(["usage", "attempts", "seed", "x"]), VALUES),
+    st.data(),
+)
+def test_a_line_of_a_journal_is_read_or_refused(kind: str, more: dict[str, Any], data: st.DataObject) -> None:
+    fields = {
+        name: data.draw(VALUES) if data.draw(st.booleans()) else _right(types[0])
+        for name, types in NEEDED[kind].items()
+    }
+    line = json.dumps({"kind": kind, **fields, **more}).encode() + b"\n"
+    try:
+        record = parse_line(line, Path("journal.jsonl"), 1)
+    except InputError as error:
+        assert error.code.startswith("journal.")  # noqa: PT017  # either is right
+        return
+    contents = Contents()
+    contents.note(record, len(line))
+    orjson.dumps([usage_of(record).total, record.get("attempts")])
+
+
+def _right(kind: type) -> Any:
+    return {str: "x", int: 3, dict: {}}[kind]
+
+
+@given(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1).map(lambda text: f"SECRET{text}"))
+def test_no_query_is_shown(hidden: str) -> None:
+    for start in ("http://h/v1?", "https://h?a=", "h/v1?", f"http://u:{hidden}@h/v1#", "?", "http://h/v1?x=http://b/?"):
+        for words in (["--base-url", start + hidden], [f"--base-url={start}{hidden}"]):
+            assert "SECRET" not in "".join(shown_arguments(words))

@@ -1,0 +1,219 @@
+"""Trials: every query owes the same number, equal runs are one, and nobody picks the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.errors import ConfigError
+from goldgate.research.letters import sketch
+
+from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
+from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
+
+INSUFFICIENT = query("Who owned the ships?", (), False)
+OTHER = query("What did the mayor do?", ("e1", "e2"))
+
+
+def say(run_id: str, statement: str, **more: Any) -> dict[str, Any]:
+    """A run with a statement of its own."""
+    return output(run_id, claims=[{**claim(), "statement": statement}], **more)
+
+
+def test_a_trial_that_is_owed_and_not_there_counts_as_failed(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), OTHER, INSUFFICIENT)
+    for number, words in enumerate(("It froze.", "Ice came.", "There was ice.")):
+        write_run(tmp_path / "outputs", f"a{number}", say(f"a{number}", words))
+    both = [evidence("e1"), evidence("e2", "c2", "eleven days")]
+    write_run(tmp_path / "outputs", "b", output("b", objective=OTHER["objective"], evidence=both))
+    write_run(tmp_path / "outputs", "c", abstention("c"))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "golden_recall") == (3 + 2, 3 + 6)  # three trials of one id, three owed of two
+    assert counts(evaluation, "abstention_accuracy") == (1, 3)
+    assert counts(evaluation, "run_completion_rate") == (5, 9)
+    assert counts(evaluation, "evidence_coverage_rate") == (4, 4)  # a trial that is not there has no claims
+    assert evaluation.report["conservation"]["trials"] == {"total": 9, "runs": 5, "missing": 4}
+    said = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "too_few_trials"]
+    assert said == [
+        f"the query {OTHER['objective']!r} has 1 of the 3 trials that every query owes: 2 count as failed",
+        "the query 'Who owned the ships?' has 1 of the 3 trials that every query owes: 2 count as failed",
+    ]
+    shown = evaluation.report["queries"]
+    assert [entry["owed_trials"] for entry in shown] == [3, 3, 3]
+    assert shown[1]["recall"]["best"]["value"] == 1.0
+    assert shown[1]["recall"]["worst"]["value"] == 0.0
+    assert shown[1]["recall"]["mean"] == {"value": 1 / 3, "averaged": 3, "undefined": 0}
+    assert shown[2]["abstention"]["mean"]["value"] == 1 / 3
+    assert not list(unbalanced(evaluation))
+
+
+def test_the_protocol_may_say_how_many_trials_there_must_be(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    write_run(tmp_path / "outputs", "b", abstention("b"))
+    assert counts(judged(tmp_path, "research: {trials: 1}"), "golden_recall") == (1, 1)
+    three = judged(tmp_path, "research: {trials: 3}")
+    assert counts(three, "golden_recall") == (1, 3)
+    assert counts(three, "abstention_accuracy") == (1, 3)
+    assert "|trials:3|" in three.report["signature"]
+    assert not three.passed
+
+
+def test_a_surplus_fails_until_it_is_taken_away(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    write_run(tmp_path / "outputs", "bad", say("bad", "Nothing.", evidence=[]))
+    write_run(tmp_path / "outputs", "c", abstention("c"))
+    evaluation = judged(tmp_path, "research: {trials: 1}")
+    assert broken(evaluation) == {"a": "too_many_trials", "bad": "too_many_trials"}  # nobody picks the best
+    assert counts(evaluation, "golden_recall") == (0, 2)
+    said = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "too_many_trials"]
+    assert len(said) == 2
+    assert "has 2 trials, and research.trials is 1" in said[0]
+    assert judged(tmp_path, "research: {trials: 2}").report["status"] == "FAIL"
+
+
+@pytest.mark.parametrize("trials", ["0", "-1", "1.5", "100000", "two", "true"])
+def test_a_number_of_trials_that_is_none(tmp_path: Path, trials: str) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs")
+    with pytest.raises(ConfigError) as caught:
+        judged(tmp_path, f"research: {{trials: {trials}}}")
+    assert caught.value.place.field == "research.trials"
+
+
+def test_clones_are_one_run(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    write_run(tmp_path / "outputs", "b", output("b", seed=17, finished_at="2024-01-01T00:00:00Z"))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "golden_recall") == (1, 1)
+    assert finding(evaluation, "cloned_run")["file"] == "b"
+    assert evaluation.report["conservation"]["directories"] == {"total": 2, "runs": 1, "ignored": 1}
+    assert [entry["path"] for entry in evaluation.report["ignored"]] == ["b/"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_clones_are_one_for_any_number_of_workers(tmp_path: Path, workers: int) -> None:
+    write_golden(tmp_path)
+    for number in range(40):
+        write_run(tmp_path / "outputs", f"run{number}", output(f"r{number}"))
+    evaluation = judged(tmp_path, workers=workers)
+    assert evaluation.report["conservation"]["runs"]["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"claims": [{**claim(), "statement": "Another statement."}]},
+        {"claims": [claim(), claim("k2")]},
+        {"claims": [claim(status="candidate")]},
+        {"evidence": [evidence(quote="The harbour")]},
+        {"stop_reason": "BUDGET_EXCEEDED"},
+    ],
+)
+def test_runs_that_differ_in_what_is_judged_are_two(tmp_path: Path, change: dict[str, Any]) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    write_run(tmp_path / "outputs", "b", output("b", **change))
+    evaluation = judged(tmp_path)
+    assert evaluation.report["conservation"]["runs"]["total"] == 2
+    assert "cloned_run" not in codes(evaluation)
+
+
+def test_the_same_answer_by_another_way_is_another_run_and_pointed_out(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    write_run(
+        tmp_path / "outputs", "b", output("b"), manifests=[manifest(1, "b", retrieval_query="x"), manifest(2, "b")]
+    )
+    evaluation = judged(tmp_path)
+    assert evaluation.report["conservation"]["runs"]["total"] == 2
+    assert finding(evaluation, "alike_runs")["file"] == "b/research_output.json"
+
+
+def test_abstentions_differ_by_what_they_recorded(tmp_path: Path) -> None:
+    write_golden(tmp_path, INSUFFICIENT)
+    for name, thought in (("a", "No owner is named."), ("b", "The annals are silent."), ("c", "no owner is  named")):
+        log = [event(1, name, thought=thought, at="2024"), event(2, name)]
+        write_run(tmp_path / "outputs", name, abstention(name), events=log)
+    evaluation = judged(tmp_path)
+    assert [run["run"] for run in evaluation.report["runs"]] == ["a", "b"]  # c is a, but for its time
+
+
+def test_a_run_that_failed_does_not_vanish_as_a_copy_of_one_that_did_not(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", "a", output("a"))
+    log = [event(step, "b") for step in (1, 2, 3)]  # and no manifest of step 3
+    write_run(tmp_path / "outputs", "b", output("b"), events=log)
+    torn = write_run(tmp_path / "outputs", "c", output("c"))
+    with (torn / "events.jsonl").open("a") as stream:
+        stream.write('{"run_id": "c", "st')
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "manifest_integrity") == (6, 8)
+    assert "cloned_run" not in codes(evaluation)
+
+
+def test_a_broken_run_is_never_merged(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    for name in ("a", "b"):
+        write_run(tmp_path / "outputs", name, output(name, stop_reason="DONE"))
+    assert counts(judged(tmp_path), "evidence_coverage_rate") == (0, 2)
+
+
+def test_a_sketch_does_not_depend_on_the_order_of_the_parts() -> None:
+    assert sketch("Grey sandstone. A keeper.") == sketch("a keeper \u2014 GREY\u00a0sandstone")
+    assert sketch("caf\u00e9") == sketch("cafe\u0301")
+    assert sketch("grey") != sketch("gray sky")
+
+
+def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), OTHER)
+    many = [{**claim(f"k{k}"), "statement": "xy"[k % 2] * k} for k in range(100)]
+    write_run(tmp_path / "outputs", "a", output("a", claims=many))
+    write_run(tmp_path / "outputs", "b", output("b", objective=OTHER["objective"], claims=[claim(ids=())]))
+    evaluation = judged(tmp_path)
+    assert evaluation.report["gates"][0]["verdict"] == "PASS"
+    assert "is 0.9900 over all verified claims, and 0.500000 on" in finding(evaluation, "uneven_runs")["message"]
+
+
+def test_runs_of_no_query_cannot_carry_a_gate(tmp_path: Path) -> None:
+    write_golden(tmp_path, query())
+    write_run(tmp_path / "outputs", "a", output("a", claims=[claim(), claim("k2", ())]))
+    claims = [{**claim(f"k{k}"), "statement": "xy"[k % 2] * k} for k in range(100)]
+    write_run(tmp_path / "outputs", "b", output("b", objective="Anything?", claims=claims))
+    gate = judged(tmp_path).report["gates"][0]
+    assert (gate["measured"]["numerator"], gate["measured"]["denominator"]) == (101, 102)  # they count
+    assert gate["verdict"] == "FAIL"
+    assert gate["reason"] == "101/102 is ≥ 0.95; without the runs of no query 1/2 is not ≥ 0.95"
+
+
+def test_claims_that_state_the_same_are_pointed_out(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    claims = [{**claim(f"k{k}"), "statement": f"See evidence no. {k}!"} for k in range(20)]
+    write_run(tmp_path / "outputs", out=output(claims=claims))
+    assert "20 of 20 verified claims" in finding(judged(tmp_path), "repeated_statement")["message"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "rate", "code"),
+    [
+        ([claim(), claim()], (1, 1), "repeated_claim"),
+        ([claim(), claim(), claim(ids=())], (0, 3), "conflicting_claim"),
+        ([claim(), claim(status="candidate")], (0, 2), "conflicting_claim"),
+        ([claim(status="candidate"), claim(status="retracted")], (0, 0), "conflicting_claim"),
+        ([claim(), {**claim(), "statement": "Other."}], (0, 2), "conflicting_claim"),
+        ([{**claim(), "claim_id": ""}], (0, 1), "claim_not_covered"),
+        ([{**claim(), "claim_id": None}], (0, 1), "claim_not_covered"),
+    ],
+)
+def test_one_claim_id_is_one_claim(tmp_path: Path, claims: list[Any], rate: tuple[int, int], code: str) -> None:
+    write_golden(tmp_path)
+    write_run(tmp_path / "outputs", out=output(claims=claims))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "evidence_coverage_rate") == rate
+    assert code in codes(evaluation)
+    assert not list(unbalanced(evaluation))
+    assert run_entry(evaluation, "run_r1")["status"] == "evaluated"

@@ -1,0 +1,148 @@
+"""Files that are opened once: every change is noticed, and every byte is read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from goldgate.engines.worker import pack, unpack
+from goldgate.errors import InputError, MachineError
+from goldgate.readers.opened import Opened, copy_aside, open_once
+
+CONTENT = b"0123456789" * 50
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "predictions.jsonl"
+    path.write_bytes(CONTENT)
+    return path
+
+
+def opened(path: Path) -> Opened:
+    return open_once(path, "predictions")
+
+
+def refused(file: Opened) -> InputError:
+    with pytest.raises(InputError) as caught:
+        file.require_unchanged()
+    assert caught.value.code == "predictions.changed"
+    assert caught.value.place.file == file.name
+    return caught.value
+
+
+def test_file_that_nobody_touched_is_unchanged(path: Path) -> None:
+    file = opened(path)
+    assert file.read(10, 5) == b"01234"
+    assert file.sha256() == hashlib.sha256(CONTENT).hexdigest()
+    os.utime(path.parent)
+    file.require_unchanged()
+
+
+def append(path: Path) -> None:
+    with open(path, "ab") as stream:
+        stream.write(b"x")
+
+
+def rewrite(path: Path) -> None:
+    path.write_bytes(CONTENT[::-1])
+
+
+def rewrite_and_set_the_time_back(path: Path) -> None:
+    before = path.stat()
+    path.write_bytes(CONTENT[::-1])
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def replace(path: Path) -> None:
+    (path.parent / "new").write_bytes(CONTENT[::-1])
+    os.replace(path.parent / "new", path)
+
+
+def replace_with_the_same_bytes_and_time(path: Path) -> None:
+    before = path.stat()
+    (path.parent / "new").write_bytes(CONTENT)
+    os.utime(path.parent / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.replace(path.parent / "new", path)
+
+
+CHANGES = [append, rewrite, rewrite_and_set_the_time_back, replace, replace_with_the_same_bytes_and_time, Path.unlink]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_change_is_noticed(path: Path, change: Callable[[Path], None]) -> None:
+    file = opened(path)
+    change(path)
+    refused(file)
+
+
+def test_change_right_after_opening_is_noticed_however_coarse_the_clock_is(path: Path) -> None:
+    for number in range(20):
+        path.write_bytes(CONTENT)
+        file = opened(path)  # in the same tick as the line above, but for the wait
+        path.write_bytes(str(number % 10).encode() * len(CONTENT))
+        refused(file)
+
+
+def test_what_was_opened_is_read_even_if_another_file_is_there_now(path: Path) -> None:
+    file = opened(path)
+    replace(path)
+    assert file.sha256() == hashlib.sha256(CONTENT).hexdigest()
+    assert b"".join(file.stream()) == CONTENT
+
+
+def test_cut_file_is_an_error_where_bytes_are_missing(path: Path) -> None:
+    file = opened(path)
+    os.truncate(path, 20)
+    with pytest.raises(InputError, match="changed"):
+        file.read(15, 10)
+
+
+def test_bytes_that_come_in_pieces_are_put_together(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system gives at most 2 GiB at a time; here it gives 7 bytes."""
+    whole = os.pread
+    monkeypatch.setattr(os, "pread", lambda descriptor, length, offset: whole(descriptor, min(length, 7), offset))
+    file = opened(path)
+    assert file.read(3, 400) == CONTENT[3:403]
+    assert file.sha256() == hashlib.sha256(CONTENT).hexdigest()
+    assert b"".join(file.stream(5)) == CONTENT[5:]
+    with pytest.raises(InputError, match="changed"):
+        file.read(400, 101)
+
+
+def test_two_streams_of_one_file_do_not_disturb_each_other(path: Path) -> None:
+    file = opened(path)
+    one, two = file.stream(), file.stream(2)
+    assert [one.read(2), two.read(2), one.read(2)] == [b"01", b"23", b"23"]
+
+
+def test_copy_takes_what_the_system_takes_at_a_time(path: Path) -> None:
+    blocks = iter([CONTENT, b"end", b""])
+    copy = copy_aside(opened(path), lambda _: next(blocks))
+    assert b"".join(copy.stream()) == CONTENT + b"end"
+    copy.require_unchanged()  # nobody else has it
+
+
+def test_temporary_folder_that_is_not_there_is_named_as_the_cause(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(**_: object) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", nowhere)
+    with pytest.raises(MachineError) as caught:
+        copy_aside(opened(path), lambda _: b"")
+    assert caught.value.code == "machine.temporary_folder"
+    assert "TMPDIR" in str(caught.value)
+
+
+def test_open_file_travels_with_what_holds_it(path: Path) -> None:
+    file = opened(path)
+    data, descriptors = pack({"file": file})
+    replace(path)
+    there = unpack(data, [os.dup(descriptor) for descriptor in descriptors])["file"]
+    assert there.read(0, 10) == CONTENT[:10]
+    assert there.name == file.name
+    there.close()

@@ -1,0 +1,115 @@
+"""Text from data as it is shown: nothing hidden, no command, no link, and nothing that looks like something else."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldgate.report.safe import apart, as_markdown, code, markdown, named, shortened_apart, visible, width
+
+# Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
+TRICKY = "ab:#[]\\xuU0 @!`|*_<>&~.w/-GH5\x1b\r\n\t\x85\xa0\xad\u200b\u202e\u2028\u3000\u3164\ufe0f\u0301éе\U000e0041中"
+texts = st.text(alphabet=st.sampled_from(TRICKY), max_size=12) | st.text(max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Company 中标 Überfall", "Company 中标 Überfall"),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("a\u202eb\u200b", "a\\u202eb\\u200b"),
+        ("a\u3000b\xa0c", "a\\u3000b\\xa0c"),
+        ("a\u3164\ufe0f\u2800", "a\\u3164\\ufe0f\\u2800"),
+        ("::add-mask::x", ":\\x3aadd-mask:\\x3ax"),
+        ("##[error]x ##vso[task]", "#\\x23[error]x #\\x23vso[task]"),
+        (":::", ":\\x3a\\x3a"),
+        ("a\\x1b C:\\users C:\\dir", "a\\x5cx1b C:\\x5cusers C:\\dir"),
+        ("é", "é"),
+        ("e\u0301", "e\\u0301"),
+        ("\u212b", "\\u212b"),  # the sign of the ångström, which looks like the letter
+        ("pаypal", "p\\u0430ypal"),  # its first a is Cyrillic
+        ("сахар Москва", "сахар Москва"),  # all letters are Cyrillic
+        ("TNFα", "TNFα"),  # looks like nothing else
+        ("각", "각"),
+        ("\u1100\u1161\u11a8", "\u1100\\u1161\\u11a8"),  # the same in three pieces
+    ],
+)
+def test_what_is_not_seen_or_looks_like_something_else_is_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(texts)
+def test_no_text_gives_a_command_to_a_runner(text: str) -> None:
+    for shown in (visible(text), named(text), markdown(text), code(text)):
+        assert not any(mark in shown for mark in ("::", "##", "\n", "\r", "\x1b"))
+
+
+@given(texts, texts)
+def test_texts_that_differ_are_shown_differently(one: str, other: str) -> None:
+    for show in (visible, named, markdown, code):
+        assert (show(one) == show(other)) is (one == other)
+
+
+@pytest.mark.parametrize(("text", "shown"), [(" a", "\\x20a"), ("a ", "a\\x20"), ("a  b", "a \\x20b"), ("a b", "a b")])
+def test_blanks_that_a_page_would_swallow_are_written_out_of_names(text: str, shown: str) -> None:
+    assert named(text) == shown
+
+
+def test_names_that_look_alike_are_told_apart() -> None:
+    names = ["ace", "асе", "éa", "run ", "run", "other"]
+    shown = apart(names)
+    assert shown == {
+        "ace": "ace",
+        "асе": "\\u0430\\u0441\\u0435",
+        "éa": "éa",
+        "run ": "run\\x20",
+        "run": "run",
+        "other": "other",
+    }
+
+
+@given(st.lists(texts, unique=True, max_size=8), st.integers(12, 30))
+def test_no_two_names_in_a_column_are_alike(names: list[str], columns: int) -> None:
+    for shown in (apart(names), apart(names, columns)):
+        assert all(one != other for one, other in itertools.combinations(shown.values(), 2))
+    assert all(width(form) <= columns for form in apart(names, columns).values())
+
+
+def test_long_names_that_differ_at_their_ends_are_told_apart() -> None:
+    shown = apart(["a long name, the first", "a long name, the second", "short"], 16)
+    assert shown["short"] == "short"
+    assert len(set(shown.values())) == 3
+    assert all(re.fullmatch(r"a long n…~[0-9a-f]{6}", form) for form in list(shown.values())[:2])
+    assert shortened_apart("a long name, the first", 16) == shown["a long name, the first"]
+    assert shortened_apart("a long name", 16) == "a long name"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("@octocat", "`@`octocat"),
+        ("a@b.example", "a`@`b.example"),
+        ("https://evil.example", "https`://`evil.example"),
+        ("www.evil.example", "www`.`evil.example"),
+        ("fixes #12, !3 and GH-4", "fixes `#`12, `!`3 and `GH-`4"),
+        ("# 12", "\\# 12"),
+        ("@@://", "`@@://`"),
+        ("`@`", "\\``@`\\`"),
+        ("[a](b) <b>|*_~&", "\\[a\\](b) \\<b\\>\\|\\*\\_\\~\\&"),
+        ("a\\b", "a\\\\b"),
+    ],
+)
+def test_markdown_has_no_links_and_no_mentions(text: str, shown: str) -> None:
+    """GitHub looks for them in the finished page, where a backslash is gone; what is code it leaves alone."""
+    assert markdown(text) == shown
+
+
+@given(texts)
+def test_whatever_could_become_a_link_or_a_mention_is_code(text: str) -> None:
+    plain = re.sub(r"(?<!\\)(?:\\\\)*`[^`]*`", " ", as_markdown(visible(text)))
+    page = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain)
+    assert not re.search(r"@|://|www\.|[#!]\d", page)
