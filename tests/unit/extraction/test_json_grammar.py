@@ -1,4 +1,4 @@
-"""Every list and object that RFC 8259 allows is read as it stands, and nothing that it forbids makes the reader raise."""
+"""Every list and object that RFC 8259 allows is read as it stands, and nothing that it forbids raises."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ VALID = [
     '["a/*b*/c//d#e"]',
     '["[{", "}]", ",", ":"]',
     '["```", "~~~", "<b>"]',
-    "[\"'\", \"“”\", \"，：\"]",
+    '["\'", "“”", "，："]',
     '["assistant", "corrected", "user:"]',
     # objects
     '{"":0}',
@@ -206,7 +206,7 @@ INVALID = [
     '{"a"}',
     '{"a":}',
     '{"a":1,}',
-    '{,}',
+    "{,}",
     '{"a" 1}',
     '{"a"::1}',
     '{"a":1,,"b":2}',
