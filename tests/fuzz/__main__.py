@@ -67,7 +67,7 @@ def fuzz(names: list[str], seconds: int) -> list[Path]:
 
 
 def try_laws(seed: int, seconds: float) -> list[Path]:
-    """The laws in a random order with a seed of their own; the note on what was found. Stopped when the time is over."""
+    """The laws in a random order with a seed of their own, until the time is over; the note on what was found."""
     files = [str(path.relative_to(ROOT)) for law in LAWS for path in sorted(_files(ROOT / law))]
     random.Random(seed).shuffle(files)
     command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--hypothesis-profile=fuzz"]

@@ -1,6 +1,6 @@
 """One target on stored bytes: shows again what was found, with or without atheris.
 
-    python -m tests.fuzz.replay TARGET FILE
+python -m tests.fuzz.replay TARGET FILE
 """
 
 from __future__ import annotations
