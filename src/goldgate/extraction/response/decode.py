@@ -47,13 +47,15 @@ def decode_exactly(text: str) -> Decoded | None:
 
 
 def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
-    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound."""
-    part = text[start:limit]  # an error counts the lines before it: not those of the whole text each time
+    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound.
+
+    A failure may look at all of the text (and its error counts the lines): callers bound how many there are.
+    """
     try:
-        value, length = scan_exact(part)
+        value, end = scan_exact(text, start)
     except (ValueError, RecursionError):
         return None
-    return None if _has_lone_surrogate(part[:length], value) else (value, start + length)
+    return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

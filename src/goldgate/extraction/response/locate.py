@@ -46,7 +46,7 @@ _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
 _ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
 _MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
-_MAX_FAILURES = 12
+_MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
 _STRAY = re.compile(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
 
@@ -59,10 +59,16 @@ class _Segment:
     code: bool = False
 
 
+@dataclass(slots=True)
+class _Budget:
+    failures: int  # that are left
+
+
 def candidates(text: str, form: Form) -> list[Candidate]:
     """What may be the answer, in the order of the text."""
     whole = read_whole(text, 0, len(text), Method.WHOLE)
-    found = [whole] if whole is not None else [c for segment in _segments(text) for c in _in_segment(text, segment)]
+    budget = _Budget(_MAX_FAILURES)
+    found = [whole] if whole is not None else [c for part in _segments(text) for c in _in_segment(text, part, budget)]
     for candidate in found:
         _unwrap(candidate, form)
     return found
@@ -136,12 +142,12 @@ def _segment(start: int, end: int, language: str | None) -> _Segment:
     return _Segment(start, end, Method.FENCED, language in _CODE)
 
 
-def _in_segment(text: str, segment: _Segment) -> list[Candidate]:
+def _in_segment(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     if segment.method == Method.FENCED:
         whole = read_whole(text, segment.start, segment.end, Method.FENCED, code=segment.code)
         if whole is not None:
             return [whole]
-    return _values(text, segment)
+    return _values(text, segment, budget)
 
 
 def read_whole(text: str, start: int, end: int, method: str, *, code: bool = False) -> Candidate | None:
@@ -163,7 +169,7 @@ def read_whole(text: str, start: int, end: int, method: str, *, code: bool = Fal
     return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
 
 
-def _values(text: str, segment: _Segment) -> list[Candidate]:
+def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
@@ -175,16 +181,15 @@ def _values(text: str, segment: _Segment) -> list[Candidate]:
         if guess is not None and not _goes_on(text, last, limit):
             return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
-    failures = 0  # values that did not decode as they stand: each may look at all of the text, so they are bounded
     in_remains = False  # what follows may belong to an answer that could not be read to its end
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
             opening = next_opening(text, start + 1, limit)
             continue
-        reading = _read_sound(text, start, limit) if failures < _MAX_FAILURES else None
+        reading = _read_sound(text, start, limit) if budget.failures > 0 else None
         if reading is None:
-            failures += 1
+            budget.failures -= 1
             reading = read_tolerantly(text, start, limit)
         if reading.value is not None:
             is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))

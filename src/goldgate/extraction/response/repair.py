@@ -206,12 +206,13 @@ class _Reader:
         """
         if self.failures >= _MAX_FAILURES:
             return False
-        sound = scan_sound(self.text, self.pos, min(self.limit, self.pos + _SOUND_PART))
+        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
+        sound = scan_sound(part, 0, len(part))
         if sound is None:
             self.failures += 1
             return False
-        value, self.pos = sound
-        self.stack[-1].put(value)
+        self.stack[-1].put(sound[0])
+        self.pos += sound[1]
         return True
 
     def _is_key_due(self) -> bool:

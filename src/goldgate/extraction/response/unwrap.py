@@ -53,11 +53,11 @@ def flattened(value: Any, source: str | None, form: Form) -> Any:
             return None
         value = _exact(value, source)
         flat = _flat(value[key])
-        return {**value, key: flat} if form.is_answer(flat) else None
+        return {**value, key: flat} if flat and form.is_answer(flat) else None
     if not isinstance(value, list) or not any(isinstance(item, list) for item in value):
         return None
     flat = _flat(_exact(value, source))
-    return flat if form.is_answer(flat) else None
+    return flat if flat and form.is_answer(flat) else None
 
 
 def _exact(value: Any, source: str | None) -> Any:
