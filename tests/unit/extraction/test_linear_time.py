@@ -22,8 +22,8 @@ from .steps import counted, steps_of
 SHORT, TIMES = 20_000, 8
 MOST = 10
 COSTLY = frozenset(
-    {"[“'", "[「", "[' ", '["   ', '[“a”，"b”', '"', "“", "「」", "'", "【{"}
-)  # many steps a character: shorter texts will do
+    {"[“'", "[「", "[' ", '["   ', '[“a”，"b”', '"', "“", "「」", "'"}
+)  # so many steps that less text will do
 
 EVENT = answer(event("T", ("r", "x")))[1:-1]
 REPEATED = [
