@@ -106,9 +106,10 @@ class Counting:
             _steps.count += found.end() - found.start()
         return found
 
-    def fullmatch(self, text: str, *span: int) -> re.Match[str] | None:
-        _steps.count += len(text)
-        return self._compiled.fullmatch(text, *span)
+    def fullmatch(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+        end = len(text) if end is None else min(end, len(text))
+        _steps.count += max(0, end - start)
+        return self._compiled.fullmatch(text, start, end)
 
     def search(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         end = len(text) if end is None else min(end, len(text))

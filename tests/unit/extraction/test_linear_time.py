@@ -21,6 +21,9 @@ from .steps import counted, steps_of
 
 SHORT, TIMES = 20_000, 8
 MOST = 10
+COSTLY = frozenset(
+    {"[“'", "[「", "[' ", '["   ', '[“a”，"b”', '"', "“", "「」", "'"}
+)  # so many steps that less text will do
 
 EVENT = answer(event("T", ("r", "x")))[1:-1]
 REPEATED = [
@@ -137,7 +140,8 @@ def filled(piece: str, length: int) -> str:
 
 def growth(work: Callable[[str], object], piece: str, begin: str = "", end: str = "") -> float:
     """How many times the steps a text takes that is `TIMES` times as long."""
-    short, long = (steps_of(work, begin + filled(piece, length) + end) for length in (SHORT, SHORT * TIMES))
+    length = SHORT // 3 if piece in COSTLY else SHORT
+    short, long = (steps_of(work, begin + filled(piece, size) + end) for size in (length, length * TIMES))
     return long / short
 
 
