@@ -194,7 +194,8 @@ class _Reader:
         elif len(self.stack) > 1 and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
             self.note(Step.CLOSED_BRACKETS, self.pos)
             closed = self.stack.pop()
-            self.stack[-1].put(closed.value)
+            if closed.value:
+                self.stack[-1].put(closed.value)
         else:
             return self._find_landmark()
         return None
