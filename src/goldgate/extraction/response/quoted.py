@@ -25,10 +25,10 @@ Note = Callable[[Step, int], None]  # what was mended, and where
 _OPENING = "{[｛［"
 _CLOSING = "}]｝］】"
 # A string with nothing to resolve, and after it what leaves no doubt that it has ended.
-_PLAIN_KEY = re.compile(r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')[ \t\r\n]*(?=:)""")
+_PLAIN_KEY = re.compile(r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')(?=[ \t\r\n]*:)""")
 _PLAIN_VALUE = re.compile(
-    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')[ \t\r\n]*"""
-    r"""(?=[}\]]|,[ \t\r\n]*(?:[{}\]]|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:))"""
+    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')"""
+    r"""(?=[ \t\r\n]*(?:[}\]]|,[ \t\r\n]*(?:[{}\]]|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:)))"""
 )
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
@@ -60,7 +60,7 @@ _AFTER_ITEM_COMMA = re.compile(
 # An item without its first mark: ["a", b", "c"].
 _UNOPENED_ITEM = re.compile(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
 _ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
-_DOUBLED = re.compile(r'""((?:[^"\\]|\\""|\\[^"])*)""(?=\s*(?:[:,}\]]|\Z))')
+_DOUBLED = re.compile(r'""(?![\s,:}\]])((?:[^"\\]|\\""|\\[^"])*)""(?=\s*(?:[:,}\]]|\Z))')
 _REMARK = re.compile(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
 _PARENTHESIS = re.compile(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
@@ -119,12 +119,23 @@ def read_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, 
 
     `mixed`: this answer opens strings with one kind of double mark and closes them with another.
     """
+    plain = None if mixed else read_plain(text, start, limit, note, place)
+    return plain or read_any_quoted(text, start, limit, note, place, mixed=mixed)
+
+
+def read_plain(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted | None:
+    """The usual string, in one step; None for all others. `read_any_quoted` comes to the same."""
     plain = (_PLAIN_KEY if place is Place.KEY else _PLAIN_VALUE).match(text, start, limit)
-    if plain is not None:
-        double, single = plain.groups()
-        if double is None:
-            note(Step.SINGLE_QUOTES, start)
-        return Quoted(single if double is None else double, plain.end())
+    if plain is None:
+        return None
+    double, single = plain.groups()
+    if double is None:
+        note(Step.SINGLE_QUOTES, start)
+    return Quoted(single if double is None else double, plain.end())
+
+
+def read_any_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+    """The rule: what `read_quoted` says of any string."""
     quote = text[start]
     if quote == "\\":
         return _read_escaped(text, start, limit, note)

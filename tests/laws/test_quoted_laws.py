@@ -1,0 +1,52 @@
+"""The quick way of reading a string says what the rule says."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldgate.extraction.response.quoted import Place, read_any_quoted, read_plain
+from goldgate.extraction.response.step import Step
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            '"',
+            '""',
+            "'",
+            "“",
+            "”",
+            "a",
+            "key",
+            " ",
+            "\n",
+            "\t",
+            ",",
+            ":",
+            "：",
+            "{",
+            "}",
+            "[",
+            "]",
+            "\\",
+            '\\"',
+            "，",
+            "é",
+            "```",
+        ]
+    ),
+    max_size=14,
+).map("".join)
+
+
+@settings(max_examples=2_000)
+@given(st.sampled_from(['"', "'"]), PIECES, st.sampled_from(Place))
+def test_quick_way_of_reading_a_string_says_what_the_rule_says(mark: str, rest: str, place: Place) -> None:
+    text = mark + rest
+    quick_notes: list[tuple[Step, int]] = []
+    quick = read_plain(text, 0, len(text), lambda step, at: quick_notes.append((step, at)), place)
+    if quick is None:
+        return
+    notes: list[tuple[Step, int]] = []
+    assert quick == read_any_quoted(text, 0, len(text), lambda step, at: notes.append((step, at)), place)
+    assert quick_notes == notes
