@@ -72,7 +72,11 @@ def main() -> None:
         return
     if arguments.responses:
         for path in arguments.responses:
-            texts = [json.loads(line)["response"] for line in path.read_text(encoding="utf-8").splitlines()]
+            try:
+                with path.open(encoding="utf-8") as lines:
+                    texts = [str(json.loads(line)["response"]) for line in lines if line.strip()]
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                parser.error(f"{path}: expected a JSON object with `response` on every line; found {error!r}")
             found = [answer for text in texts for answer in complete_values(text)[:1]]
             _print(f"{path.name}: {len(texts)} responses", found_rows(texts))
             _print_damage(path.name, found, arguments.most)
