@@ -33,7 +33,9 @@ def report_in(folder: Path) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.parametrize(("protocol", "status", "word"), [("pass", 0, "PASS"), ("fail", 1, "FAIL"), (None, 0, "PASS")])
+@pytest.mark.parametrize(
+    ("protocol", "status", "word"), [("pass", 0, "PASS"), ("fail", 1, "FAIL"), (None, 0, "NO_GATES")]
+)
 def test_exit_status_follows_the_gates(protocol: str | None, status: int, word: str) -> None:
     result = run(protocol=protocol)
     assert result.exit_code == status

@@ -98,7 +98,7 @@ def test_report_has_what_the_specification_asks_for() -> None:
 @pytest.mark.parametrize(
     ("gates", "status", "exit_status"),
     [
-        pytest.param({}, "PASS", 0, id="no-gates"),
+        pytest.param({}, "NO_GATES", 0, id="no-gates"),
         pytest.param({"strict_f1": gate(min="0.5")}, "PASS", 0, id="at-the-bound"),
         pytest.param({"strict_f1": gate(min="0.50001")}, "FAIL", 1, id="below"),
         pytest.param({"parse_errors": gate(max="0")}, "FAIL", 1, id="count"),

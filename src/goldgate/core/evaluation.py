@@ -29,11 +29,12 @@ class Evaluation:
 
     @property
     def passed(self) -> bool:
+        """Whether gates were judged and none failed; without gates nothing passed."""
         return self.status == Verdict.PASS
 
     @property
     def exit_status(self) -> int:
-        return EXIT_PASSED if self.passed else EXIT_GATE_FAILED
+        return EXIT_PASSED if self.status in (Verdict.PASS, Verdict.NO_GATES) else EXIT_GATE_FAILED
 
     def to_json(self) -> str:
         """The bytes of report.json, as text."""

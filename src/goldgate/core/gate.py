@@ -17,6 +17,7 @@ class Verdict(StrEnum):
 
     PASS = "PASS"
     FAIL = "FAIL"
+    NO_GATES = "NO_GATES"  # of the whole evaluation only: nothing was judged
     SYSTEM_ERROR = "SYSTEM_ERROR"
 
 
@@ -104,9 +105,11 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
 
 
 def overall(results: list[GateResult]) -> Verdict:
-    """FAIL if a gate of severity `error` failed."""
-    failed = any(r.verdict is Verdict.FAIL and r.gate.severity == "error" for r in results)
-    return Verdict.FAIL if failed else Verdict.PASS
+    """FAIL if a gate of severity `error` failed; NO_GATES if there is none that could have."""
+    verdicts = [result.verdict for result in results if result.gate.severity == "error"]
+    if not verdicts:
+        return Verdict.NO_GATES
+    return Verdict.FAIL if Verdict.FAIL in verdicts else Verdict.PASS
 
 
 def _check(name: str, gate: Gate, metrics: Metrics) -> GateResult:

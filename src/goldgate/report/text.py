@@ -74,7 +74,7 @@ def _headline(report: dict[str, Any]) -> list[str]:
 
 def _gates(report: dict[str, Any]) -> list[str]:
     if not report["gates"]:
-        return ["Gates", _INDENT + "none: nothing can fail"]
+        return ["Gates", _INDENT + "none: nothing was judged, and nothing can fail"]
     rows = [
         (
             gate["verdict"] + (" (warn)" if gate["severity"] == "warn" else ""),

@@ -256,7 +256,7 @@ class ResearchReport(TypedDict):
 
     format_version: int
     suite: Literal["research"]
-    status: Literal["PASS", "FAIL"]
+    status: Literal["PASS", "FAIL", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
     inputs: InputsValue

@@ -83,8 +83,10 @@ def test_one_failed_gate_fails_the_evaluation() -> None:
     assert overall(results) is Verdict.FAIL
 
 
-def test_no_gates_pass() -> None:
-    assert overall([]) is Verdict.PASS
+def test_without_a_gate_that_can_fail_nothing_passes() -> None:
+    assert overall([]) is Verdict.NO_GATES
+    warning = check_gates({"m": gate(min="0.9", severity="warn")}, {"m": Rate(1, 2)})
+    assert overall(warning) is Verdict.NO_GATES
 
 
 def test_result_as_json_keeps_the_threshold_as_written() -> None:
