@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -85,7 +86,7 @@ def test_one_failed_gate_fails_the_evaluation() -> None:
 
 def test_without_a_gate_that_can_fail_nothing_passes() -> None:
     assert overall([]) is Verdict.NO_GATES
-    warning = check_gates({"m": gate(min="0.9", severity="warn")}, {"m": Rate(1, 2)})
+    warning = check_gates({"m": replace(gate(min="0.9"), severity="warn")}, {"m": Rate(1, 2)})
     assert overall(warning) is Verdict.NO_GATES
 
 
