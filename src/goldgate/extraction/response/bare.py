@@ -1,4 +1,4 @@
-"""Values without quotation marks: numbers as their text, literals of several languages, bare text, an ellipsis.
+"""Values and keys without quotation marks: numbers as their text, literals of several languages, bare text, dots.
 
 Bare text is a value only after a key, as prose has brackets too, and only up to where structure says that it ends.
 What stands at the very end of the text is dropped: 12 may be the beginning of 1,200.
@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from goldgate.extraction.number import NumberText
-from goldgate.extraction.response.quoted import BLANK, KEY_AHEAD, QUOTES, Note, Place, read_unopened
+from goldgate.extraction.response.quoted import BLANK, DOUBLE_QUOTES, KEY_AHEAD, QUOTES, Note, Place, read_unopened
 from goldgate.extraction.response.step import Step
 
 TRUNCATED: Final = object()  # it breaks off with the text
@@ -40,6 +40,8 @@ _ENDS_UNQUOTED = re.compile(
     """,
     re.VERBOSE,
 )
+_BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _WORD = re.compile(r"[nN]/[aA](?![\w/])|-?[^\W\d]\w*")
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
@@ -74,6 +76,20 @@ def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, su
     if place is Place.VALUE:
         return _read_unquoted(text, start, limit, note)
     return _read_unopened(text, start, limit, note, place) if surely else Bare(UNREADABLE, start)
+
+
+def is_bare_key(text: str, start: int, limit: int) -> bool:
+    """Whether a key without marks, or without its first one, stands here with its colon."""
+    return _BARE_KEY.match(text, start, limit) is not None
+
+
+def read_bare_key(text: str, start: int, limit: int, note: Note) -> tuple[str, int] | None:
+    """The key that stands here without marks, or without its first one, and where its colon is."""
+    key = _UNOPENED_KEY.match(text, start, limit) or _BARE_KEY.match(text, start, limit)
+    if key is None:
+        return None
+    note(Step.MISSING_QUOTES if text[key.end(1)] in QUOTES else Step.UNQUOTED_KEYS, start)
+    return key.group(1).strip(), key.end()
 
 
 def _read_unquoted(text: str, start: int, limit: int, note: Note) -> Bare:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
+from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, is_bare_key, read_bare, read_bare_key
 from goldgate.extraction.response.brackets import (
     STRUCTURE,
     Ahead,
@@ -31,7 +31,6 @@ from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_w
 from goldgate.extraction.response.openings import opens_answer
 from goldgate.extraction.response.parsed import Reading
 from goldgate.extraction.response.quoted import (
-    DOUBLE_QUOTES,
     ITEM_AHEAD,
     KEY_AHEAD,
     QUOTES,
@@ -44,8 +43,6 @@ from goldgate.extraction.response.step import Step
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 
-_BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
-_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _INDENT = 200  # blanks before prose that are looked at for a line break
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
@@ -144,7 +141,7 @@ class _Reader:
             return False
         before = self.text[max(0, at - _INDENT) : at]
         lines = before[len(before.rstrip()) :].count("\n")
-        return lines > 1 or (lines == 1 and _BARE_KEY.match(self.text, at, self.limit) is None)
+        return lines > 1 or (lines == 1 and not is_bare_key(self.text, at, self.limit))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
@@ -348,13 +345,10 @@ class _Reader:
             value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
             return None if value is SKIPPED else self._find_landmark()
         else:
-            word = _UNOPENED_KEY.match(self.text, at, self.limit) or _BARE_KEY.match(self.text, at, self.limit)
-            if word is None:
+            bare = read_bare_key(self.text, at, self.limit, self.note)
+            if bare is None:
                 return self._find_landmark()
-            key = word.group(1).strip()
-            self.pos = word.end()
-            missing_mark = self.text[word.end(1)] in QUOTES
-            self.note(Step.MISSING_QUOTES if missing_mark else Step.UNQUOTED_KEYS, at)
+            key, self.pos = bare
         colon = self._next()
         if colon is None:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
