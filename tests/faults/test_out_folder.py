@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -40,6 +41,17 @@ def test_second_run_is_told_who_is_there_and_touches_nothing(tmp_path: Path) -> 
     assert f"process {os.getpid()} on " in result.stderr
     lock.release()
     assert contents(tmp_path) == before
+    assert run(tmp_path).exit_code == 0
+
+
+def test_run_in_a_folder_where_a_model_is_being_asked_is_refused(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(b"")
+    with journal.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = run(tmp_path)
+    assert (result.exit_code, contents(tmp_path)) == (2, {"journal.jsonl": b""})
+    assert "out.in_use" in result.stderr
     assert run(tmp_path).exit_code == 0
 
 

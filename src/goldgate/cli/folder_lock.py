@@ -31,7 +31,7 @@ class FolderLock:
         for _ in range(_TRIES):
             if self._acquire(folder):
                 return
-        raise _in_use(folder, "other processes, one after the other")
+        raise folder_in_use(folder, "other processes, one after the other")
 
     def release(self) -> None:
         """Remove the file, then let go: whoever waits for it sees that it is gone, and makes a new one."""
@@ -59,7 +59,7 @@ class FolderLock:
             who = os.pread(descriptor, _SHOWN, 0).decode(errors="replace").strip()
             os.close(descriptor)
             if isinstance(problem, BlockingIOError):
-                raise _in_use(folder, f"process {who}" if who else "another process") from None
+                raise folder_in_use(folder, f"process {who}" if who else "another process") from None
             if problem.errno not in NO_LOCKS:
                 raise
             self.held = False
@@ -79,7 +79,7 @@ def is_at(descriptor: int, path: str | Path) -> bool:
         return False
 
 
-def _in_use(folder: Path, found: str) -> ConfigError:
+def folder_in_use(folder: Path, found: str) -> ConfigError:
     return ConfigError(
         "out.in_use",
         "another run is writing to this folder",

@@ -230,7 +230,9 @@ class _Run:
 
     def _job(self, wanted: Wanted, folder: Path) -> Job:
         inputs = _inputs(wanted) | {"predictions": [str(folder / PREDICTIONS)]}
-        return Job("extraction", inputs, str(folder), self.given["format"], self.quiet, self.given["workers"])
+        return Job(
+            "extraction", inputs, str(folder), self.given["format"], self.quiet, self.given["workers"], generating=True
+        )
 
     def _report_error(self, wanted: Wanted, error: GoldgateError) -> int:
         """The report of a run that could not be carried out, for every seed; shown once."""

@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from goldgate.cli.faults import as_error
+from goldgate.cli.folder_lock import folder_in_use
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
 from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
 from goldgate.core.uninterrupted import uninterrupted
@@ -37,6 +39,7 @@ class Job:
     format: str = "text"
     quiet: bool = False
     workers: int = 1
+    generating: bool = False  # this process also asks the model in `out`, and holds its journal
 
 
 def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> int:
@@ -49,7 +52,7 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
         outcome = guarded(lambda: evaluate(None))
         return _fail(job, outcome) if isinstance(outcome, GoldgateError) else _show(job, outcome)
     inputs = [path for paths in job.inputs.values() for path in paths]
-    folder = guarded(lambda: OutFolder(str(job.out), inputs))
+    folder = guarded(lambda: _open_folder(job, inputs))
     if isinstance(folder, GoldgateError):
         return _fail(job, folder)
     try:
@@ -62,6 +65,17 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
     if isinstance(outcome, GoldgateError):
         return _fail(job, outcome)
     return _show(job, outcome) if written is None else _fail(job, written)
+
+
+def _open_folder(job: Job, inputs: list[str]) -> OutFolder:
+    """The folder for the results, unless another process is asking a model there."""
+    journal = Path(str(job.out), "journal.jsonl")
+    if not job.generating and journal.exists():
+        from goldgate.generation.journal import in_use
+
+        if in_use(journal):
+            raise folder_in_use(journal.parent, "a process that asks a model and keeps its answers there")
+    return OutFolder(str(job.out), inputs)
 
 
 def guarded(work: Callable[[], T]) -> T | GoldgateError:

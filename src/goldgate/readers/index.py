@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
@@ -181,6 +182,7 @@ def _duplicate(kind: str, index: Index, second: int) -> InputError:
     key = hash(name.encode())
     first = min(position for k, position in _pairs(index.buckets[key & (BUCKETS - 1)]) if k == key)
     earlier = index.store.place(index.locations[first])
+    earlier = replace(earlier, file=PurePath(earlier.file or "").name)  # a report has no path of the machine
     return InputError(
         f"{kind}.duplicate_id",
         "this id stands twice",

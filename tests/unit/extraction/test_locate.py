@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from goldgate import parse_response
+from goldgate.extraction.form import Form
+from goldgate.extraction.number import NumberText
 
 from ..helpers import answer, event
 
@@ -193,3 +195,9 @@ def test_empty_list_in_a_closing_remark_takes_nothing_back(remark: str) -> None:
 @pytest.mark.parametrize("correction", ["Final answer: []", "更正：[]", "So:\n[]", "**Answer:** []."])
 def test_empty_list_that_ends_the_text_as_an_answer_corrects_the_one_before(correction: str) -> None:
     assert parse_response(f"{LIST_A}\n{correction}").value == []
+
+
+def test_flat_answer_in_a_list_of_one_is_that_answer() -> None:
+    parsed = parse_response('[{"buyer": "Alta", "price": 1.10}]', form=Form(flat=True))
+    assert (parsed.status, parsed.repairs) == ("repaired", ("flattened_list",))
+    assert parsed.value == {"buyer": "Alta", "price": NumberText("1.10")}

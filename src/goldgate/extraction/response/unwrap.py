@@ -46,7 +46,9 @@ def unwrapped(value: Any, source: str | None, form: Form) -> Unwrapped | None:
 
 
 def flattened(value: Any, source: str | None, form: Form) -> Any:
-    """The same with a list of lists of events made one list; None if it holds none."""
+    """The same with a list of lists of events made one list, or a flat answer in a list of one by itself; else None."""
+    if form.flat and isinstance(value, list) and len(value) == 1 and form.is_answer(value[0]):
+        return _exact(value, source)[0]
     if isinstance(value, dict):
         key = next((key for key in form.names.events if isinstance(value.get(key), list)), None)
         if key is None or not any(isinstance(item, list) for item in value[key]):
