@@ -93,8 +93,10 @@ def refuse_mixtures(reports: Sequence[StoredReport]) -> None:
     """One report twice, or the same runs in two, would count them twice; other settings would mix other numbers."""
     for number, other in enumerate(reports):
         for one in reports[:number]:
-            if one.content == other.content or one.value["inputs"]["outputs"] == other.value["inputs"]["outputs"]:
+            if one.content == other.content:
                 raise _twice(other, f"the content of {one.file}, however it is laid out")
+            if one.value["inputs"]["outputs"] == other.value["inputs"]["outputs"]:
+                raise _twice(other, f"the outputs that {one.file} judges")
             shared = _shared(one, other)
             if shared * 2 > min(len(one.value["runs"]), len(other.value["runs"])):
                 raise _twice(other, f"{shared} runs that are those of {one.file} but for ids and times")
@@ -156,7 +158,7 @@ def _shared(one: StoredReport, other: StoredReport) -> int:
 def _twice(report: StoredReport, found: str) -> InputError:
     return InputError(
         "report.twice",
-        "the same report stands twice",
+        "the same runs would count twice",
         place=Place(report.file),
         found=found,
         advice="name every report once, and only reports of runs of their own",

@@ -147,7 +147,7 @@ def _hints(report: dict[str, Any]) -> list[str]:
 def _event_types(report: dict[str, Any]) -> list[str]:
     entries = shown.event_types(report)
     if not entries:
-        return ["Event types", _INDENT + "none, neither in the gold nor predicted"]
+        return ["Event types", _INDENT + "no event has an argument: see type above"]
     heads = [
         ["", "strict", "", "", "relaxed", "", "", "", ""],
         ["", "P", "R", "F1", "P", "R", "F1", "pred", "gold"],
