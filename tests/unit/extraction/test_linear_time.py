@@ -166,6 +166,13 @@ def test_gap_between_two_events_is_read_in_linear_time(piece: str) -> None:
     assert growth(parse_response, piece, begin=EVENT, end=f"x{EVENT}") <= MOST
 
 
+def test_brackets_in_a_string_that_is_not_closed_are_read_in_linear_time() -> None:
+    def steps(size: int) -> int:
+        return steps_of(parse_response, f'[{{"role": "{"[" * size}{"]" * size}, "argument": "x"}}]')
+
+    assert steps(SHORT * TIMES) <= MOST * steps(SHORT)
+
+
 def test_thought_of_many_lines_is_checked_in_linear_time() -> None:
     checker = scorer(SCHEMA, cot=CotSettings(enabled=True))
 
