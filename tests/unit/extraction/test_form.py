@@ -432,3 +432,8 @@ def test_a_form_gives_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -
     one, two = (goldgate.evaluate_files(golds, answers, None, protocol, workers=workers) for workers in (1, 2))
     assert one.to_json() == two.to_json()
     assert [hint["answers"] for hint in one.report["hints"]] == [150]  # the word for null
+
+
+def test_an_empty_list_under_a_declared_key_in_an_unclosed_thought_is_no_answer() -> None:
+    parsed = goldgate.parse_response('<think>perhaps {"results": []}, or else', form=form(**KEYS))
+    assert (parsed.status, parsed.value) == ("error", None)

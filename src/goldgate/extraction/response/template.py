@@ -20,10 +20,10 @@ _BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)
 def is_template(value: Any, form: Form) -> bool:
     """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
     if isinstance(value, dict):
-        listed = next((value[key] for key in form.names.events if isinstance(value.get(key), list)), None)
-        if listed is None:
+        key = form.events_key(value)
+        if key is None:
             return _is_one(value, form)
-        value = listed
+        value = value[key]
     if not isinstance(value, list):
         return False
     return bool(value) and all(isinstance(item, dict) and _is_one(item, form) for item in value)

@@ -48,7 +48,7 @@ def unwrapped(value: Any, source: str | None, form: Form) -> Unwrapped | None:
 def flattened(value: Any, source: str | None, form: Form) -> Any:
     """The same with a list of lists of events made one list; None if it holds none."""
     if isinstance(value, dict):
-        key = next((key for key in form.names.events if isinstance(value.get(key), list)), None)
+        key = form.events_key(value)
         if key is None or not any(isinstance(item, list) for item in value[key]):
             return None
         value = _exact(value, source)
