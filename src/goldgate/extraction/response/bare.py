@@ -1,4 +1,4 @@
-"""Values without quotation marks: numbers as their text, literals of several languages, bare text, an ellipsis.
+"""Values and keys without quotation marks: numbers as their text, literals of several languages, bare text, dots.
 
 Bare text is a value only after a key, as prose has brackets too, and only up to where structure says that it ends.
 What stands at the very end of the text is dropped: 12 may be the beginning of 1,200.
@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from goldgate.extraction.number import NumberText
-from goldgate.extraction.response.quoted import BLANK, KEY_AHEAD, QUOTES, Note, Place, read_unopened
+from goldgate.extraction.response.quoted import BLANK, DOUBLE_QUOTES, KEY_AHEAD, QUOTES, Note, Place, read_unopened
 from goldgate.extraction.response.step import Step
 
 TRUNCATED: Final = object()  # it breaks off with the text
@@ -25,6 +25,15 @@ class Bare(NamedTuple):
     end: int
 
 
+class BareKey(NamedTuple):
+    """A key, and where reading goes on."""
+
+    name: str
+    end: int
+
+
+_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _ENDS = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
@@ -74,6 +83,20 @@ def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, su
     if place is Place.VALUE:
         return _read_unquoted(text, start, limit, note)
     return _read_unopened(text, start, limit, note, place) if surely else Bare(UNREADABLE, start)
+
+
+def read_bare_key(text: str, start: int, limit: int, note: Note) -> BareKey | None:
+    """The key that begins at `start` without a mark, or with its second one only; None if no colon follows."""
+    key = _UNOPENED_KEY.match(text, start, limit) or _KEY.match(text, start, limit)
+    if key is None:
+        return None
+    note(Step.MISSING_QUOTES if text[key.end(1)] in QUOTES else Step.UNQUOTED_KEYS, start)
+    return BareKey(key.group(1).strip(), key.end())
+
+
+def begins_bare_key(text: str, start: int, limit: int) -> bool:
+    """Whether a key without its first mark, and its colon, stand here."""
+    return _KEY.match(text, start, limit) is not None
 
 
 def _read_unquoted(text: str, start: int, limit: int, note: Note) -> Bare:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, read_bare
+from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, begins_bare_key, read_bare, read_bare_key
 from goldgate.extraction.response.brackets import (
     STRUCTURE,
     Ahead,
@@ -30,22 +30,11 @@ from goldgate.extraction.response.decode import scan_sound
 from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_words
 from goldgate.extraction.response.openings import opens_answer
 from goldgate.extraction.response.parsed import Reading
-from goldgate.extraction.response.quoted import (
-    DOUBLE_QUOTES,
-    ITEM_AHEAD,
-    KEY_AHEAD,
-    QUOTES,
-    Place,
-    opens_string,
-    read_quoted,
-)
+from goldgate.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Place, opens_string, read_quoted
 from goldgate.extraction.response.step import Step
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
-
-_BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
-_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _INDENT = 200  # blanks before prose that are looked at for a line break
 _MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
@@ -100,7 +89,7 @@ class _Reader:
             if structure in ("}", "]"):
                 finished = self._close(structure)
             elif structure == ",":
-                finished = self._comma()
+                self._comma()
             elif structure in ("{", "["):
                 finished = self._open(structure)
             elif character == "(" and self._is_tuple():
@@ -144,14 +133,14 @@ class _Reader:
             return False
         before = self.text[max(0, at - _INDENT) : at]
         lines = before[len(before.rstrip()) :].count("\n")
-        return lines > 1 or (lines == 1 and _BARE_KEY.match(self.text, at, self.limit) is None)
+        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, at, self.limit))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
         due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
         return due and _TUPLE.match(self.text, self.pos, self.limit) is not None
 
-    def _comma(self) -> Reading | None:
+    def _comma(self) -> None:
         if self._key_is_due_a_value():
             self.note(Step.MISSING_VALUES, self.pos)
             self.stack[-1].put(None)
@@ -159,7 +148,6 @@ class _Reader:
             self.note(Step.EXTRA_COMMAS, self.pos)
         self.after_value, self.comma = False, self.pos
         self.pos += 1
-        return None
 
     def _open(self, bracket: str) -> Reading | None:
         """An opening bracket: a value begins, or one that was left open has ended."""
@@ -348,13 +336,10 @@ class _Reader:
             value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
             return None if value is SKIPPED else self._find_landmark()
         else:
-            word = _UNOPENED_KEY.match(self.text, at, self.limit) or _BARE_KEY.match(self.text, at, self.limit)
-            if word is None:
+            bare = read_bare_key(self.text, at, self.limit, self.note)
+            if bare is None:
                 return self._find_landmark()
-            key = word.group(1).strip()
-            self.pos = word.end()
-            missing_mark = self.text[word.end(1)] in QUOTES
-            self.note(Step.MISSING_QUOTES if missing_mark else Step.UNQUOTED_KEYS, at)
+            key, self.pos = bare
         colon = self._next()
         if colon is None:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
@@ -368,10 +353,8 @@ class _Reader:
             return self._find_landmark()
         if key in top.value:
             self.note(Step.REPEATED_KEYS, at)
-            if key == next(
-                iter(top.value)
-            ):  # two objects run together: what follows must not mix with what came before
-                top.value.clear()
+            if key == next(iter(top.value)):
+                top.value.clear()  # two objects run together: what follows must not mix with what came before
         top.key = str(key)
         return None
 
