@@ -448,3 +448,12 @@ def test_a_form_gives_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -
 def test_an_empty_list_under_a_declared_key_in_an_unclosed_thought_is_no_answer() -> None:
     parsed = goldgate.parse_response('<think>perhaps {"results": []}, or else', form=form(**KEYS))
     assert (parsed.status, parsed.value) == ("error", None)
+
+
+@pytest.mark.parametrize(
+    ("response", "preamble"),
+    [('{"event_type": "A", "arguments": []}]', ""), ('first some words: [{"event_type": "A"}]', "first some words: ")],
+)
+def test_words_of_the_prefix_are_no_preamble(response: str, preamble: str) -> None:
+    parsed = goldgate.parse_response(response, form=form(prefix="These are the events: ["))
+    assert parsed.preamble == preamble

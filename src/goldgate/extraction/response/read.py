@@ -94,9 +94,13 @@ def _steps(answer: Candidate) -> set[Step]:
 
 
 def _moved_back(parsed: Parsed, by: int) -> Parsed:
-    """The same with places in the response itself, not in the response behind the declared prefix."""
+    """The same with places in the response itself, not in the response behind the declared prefix.
+
+    Words of the prefix are the prompt's, and no preamble of the model's.
+    """
     return replace(
         parsed,
+        preamble=_words(parsed.preamble[by:]),
         start=None if parsed.start is None else max(0, parsed.start - by),
         end=None if parsed.end is None else max(0, parsed.end - by),
         left_out=tuple(LeftOut(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out),
