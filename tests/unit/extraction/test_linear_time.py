@@ -7,6 +7,7 @@ which its cost still grows to its bound.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -171,6 +172,14 @@ def test_brackets_in_a_string_that_is_not_closed_are_read_in_linear_time() -> No
         return steps_of(parse_response, f'[{{"role": "{"[" * size}{"]" * size}, "argument": "x"}}]')
 
     assert steps(SHORT * TIMES) <= MOST * steps(SHORT)
+
+
+@pytest.mark.parametrize("piece", ["[//", "[ # ", "{ // a", "// [\n", "[\\n// "])
+def test_brackets_in_comments_are_read_in_linear_time(piece: str) -> None:
+    # In seconds: a pattern that fails is one step, however far it looked. Linear is some tenths, quadratic a minute.
+    began = time.process_time()
+    response.parse_response(piece * (150_000 // len(piece)) + "x")
+    assert time.process_time() - began < 10
 
 
 def test_thought_of_many_lines_is_checked_in_linear_time() -> None:
