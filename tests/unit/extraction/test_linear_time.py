@@ -216,3 +216,9 @@ def test_quadratic_work_is_noticed(quadratic: Callable[[str], object]) -> None:
 
 def test_linear_work_is_not_taken_for_quadratic() -> None:
     assert 7 < growth(lambda text: [ord(character) for character in text], "x") < 9
+
+
+def test_a_value_that_looks_like_a_placeholder_is_read_in_linear_time() -> None:
+    began = time.process_time()  # seconds, for the same reason as above; quadratic takes minutes
+    response.parse_response(f'[{{"event_type": "<{"类型" * 100_000}", "arguments": []}}]')
+    assert time.process_time() - began < 10

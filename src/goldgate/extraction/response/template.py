@@ -14,7 +14,9 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
 # So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
-_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>", re.IGNORECASE)
+_BRACKETED = re.compile(r"<([^<>]*)>")
+_NO_NAME = re.compile(r"[a-z_ ./|-]*")
+_NO_NAMES = ("类型", "角色", "论元")
 
 
 def is_template(value: Any, form: Form) -> bool:
@@ -72,4 +74,12 @@ def _are_placeholders(values: Iterable[Any]) -> bool:
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
-    return not folded or folded in words or (folded[0] == "<" and _BRACKETED.fullmatch(folded) is not None)
+    return not folded or folded in words or (folded[0] == "<" and _is_bracketed_placeholder(folded))
+
+
+def _is_bracketed_placeholder(folded: str) -> bool:
+    bracketed = _BRACKETED.fullmatch(folded)
+    if bracketed is None:
+        return False
+    inside = bracketed.group(1)
+    return _NO_NAME.fullmatch(inside) is not None or any(word in inside for word in _NO_NAMES)
