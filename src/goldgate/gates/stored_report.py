@@ -43,7 +43,7 @@ def load_report(path: str | Path, suite: str) -> StoredReport:
     if not isinstance(value, dict) or value.get("suite") != suite or value.get("format_version") != FORMAT_VERSION:
         raise InputError(
             "report.not_a_report",
-            f"this is no report of the {suite} suite",
+            f"not a report of the {suite} suite",
             place=Place(file),
             expected=f"a JSON report with suite {suite} and format_version {FORMAT_VERSION}",
             found=describe(value.get("suite")) if isinstance(value, dict) else describe(value),
@@ -168,7 +168,7 @@ def _shared(one: StoredReport, other: StoredReport) -> int:
 def _twice(report: StoredReport, found: str) -> InputError:
     return InputError(
         "report.twice",
-        "the same report stands twice",
+        "duplicate report",
         place=Place(report.file),
         found=found,
         advice="name every report once, and only reports of runs of their own",

@@ -39,7 +39,7 @@ def checkpoint_hash(path: str) -> str:
     if not (folder / "config.json").is_file():
         raise ConfigError(
             "checkpoint.missing",
-            "this is no checkpoint",
+            "not a checkpoint",
             place=Place(path),
             expected="a folder with config.json, weights and a tokenizer",
         )

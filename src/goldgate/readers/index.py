@@ -183,7 +183,7 @@ def _duplicate(kind: str, index: Index, second: int) -> InputError:
     earlier = index.store.place(index.locations[first])
     return InputError(
         f"{kind}.duplicate_id",
-        "this id stands twice",
+        "duplicate id",
         place=index.store.place(index.locations[second], "id"),
         expected="every id once",
         found=f"{describe(name)}, already at {earlier}",

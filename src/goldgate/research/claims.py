@@ -86,11 +86,11 @@ def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[
             continue
         if same(listed[known], claim) and name not in conflicting:
             copies.add(number)
-            message = f"the claim {name} stands twice and is counted once"
+            message = f"the claim {name} is there twice and is counted once"
             findings.add("repeated_claim", "warning", OUTPUT, message, f"/claims/{number}")
         elif not same(listed[known], claim):
             conflicting[name] = False
-            message = f"the claim {name} stands twice, with different content: none of them is covered"
+            message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
     if conflicting:
         for claim in listed:
