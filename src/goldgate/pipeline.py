@@ -121,7 +121,7 @@ def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[i
             )
         if value in found:
             raise InputError(
-                f"{kind}.duplicate_id", "this id stands twice", place=_place(kind, number, "id"), found=describe(value)
+                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe(value)
             )
         found[value] = number, record
     return found

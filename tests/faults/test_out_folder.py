@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -151,3 +152,14 @@ def test_run_record_without_a_working_directory_has_none(tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "getcwd", gone)
     assert run(tmp_path).exit_code == 0
     assert json.loads((tmp_path / "run.json").read_bytes())["folder"] is None
+
+
+def test_on_a_file_system_without_locks_no_lock_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("goldgate.cli.folder_lock.fcntl.flock", refuse)
+    assert run(tmp_path / "out").exit_code == 0
+    assert sorted(contents(tmp_path / "out")) == sorted(NAMES)
+    OutFolder(str(tmp_path / "other"), []).close()
+    assert not (tmp_path / "other").exists()

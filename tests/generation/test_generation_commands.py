@@ -203,7 +203,7 @@ def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
     ("more", "told"),
     [
         (["--seeds", "1,x"], "whole numbers"),
-        (["--seeds", "1,1"], "twice"),
+        (["--seeds", "1,1"], "duplicate seed"),
         (["--param", "model=x"], "no field of goldgate's own"),
         (["--max-cost", "much"], "amount"),
         (["--prompt", "nowhere.md"], "no such prompt"),

@@ -178,6 +178,13 @@ def test_an_answer_with_everything() -> None:
     assert answer == Answer("hi", Usage(5, 9, 4), "length", "hm", "m-2")
 
 
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n", b": hello\n\n", b"event: message\n"])
+def test_a_stream_that_nobody_asked_for_is_put_together_from_its_first_piece_on(before: bytes) -> None:
+    pieces = [{"choices": [{"delta": {"content": "[]"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+    body = before + b"".join(b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces) + b"data: [DONE]\n"
+    assert read_reply(200, "text/event-stream", body, Secret(None)) == Answer("[]", None, "stop")
+
+
 @pytest.mark.parametrize(
     ("message", "said"),
     [

@@ -82,7 +82,7 @@ def rate(value: dict[str, Any], name: str) -> dict[str, Any]:
         (lambda value: value["runs"][0].update(covered_claims=70), "runs.0.covered_claims"),
         (lambda value: value["runs"][0].update(required_ids=7), "runs.0.required_ids"),
         (lambda value: value["queries"][0].update(owed_trials=3), "queries.1.trials"),
-        (lambda value: value["conservation"]["runs"].update(evaluated=40), "conservation.runs"),
+        (lambda value: value["conservation"]["runs"].update(evaluated=40), "conservation.runs.evaluated"),
     ],
 )
 def test_numbers_that_contradict_the_reports_own_runs(

@@ -233,3 +233,19 @@ def test_integers_beyond_all_bounds(outputs: Path) -> None:
     evaluation = judged(outputs.parent)
     assert counts(evaluation, "manifest_integrity") == (2, 3)
     assert "bad_event" in codes(evaluation)
+
+
+@pytest.mark.parametrize("claim_id", [["b"], {"b": 1}, None, 7, True])
+def test_a_claim_id_of_another_type_beside_conflicting_ones(outputs: Path, claim_id: object) -> None:
+    conflicting = [claim(), {**claim(), "statement": "Other."}]
+    write_run(outputs, out=output(claims=[*conflicting, {**claim(), "claim_id": claim_id}]))
+    evaluation = judged(outputs.parent)
+    assert "conflicting_claim" in codes(evaluation)
+    assert counts(evaluation, "evidence_coverage_rate") == (0, 3)
+
+
+def test_a_key_that_stands_twice_among_very_many_is_found_in_time(outputs: Path) -> None:
+    run = write_run(outputs)
+    many = ", ".join(f'"k{number}": 1' for number in range(50_000))
+    (run / "research_output.json").write_text(lines(output()).strip()[:-1] + f', "notes": {{{many}, "k49999": 2}}}}')
+    assert set(broken(judged(outputs.parent)).values()) == {"repeated_key"}

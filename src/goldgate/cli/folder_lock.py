@@ -63,6 +63,8 @@ class FolderLock:
             if problem.errno not in NO_LOCKS:
                 raise
             self.held = False
+            with suppress(OSError):  # it says nothing where nobody can lock it
+                self.path.unlink()
             return True
         with suppress(OSError):  # on a full disk nobody learns who it is
             os.ftruncate(descriptor, 0)

@@ -23,7 +23,7 @@ class Finite(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value} is no number to reckon with", param, ctx)
+            self.fail(f"{value} is not a finite number", param, ctx)
         return number
 
 
@@ -120,7 +120,7 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
             "expected whole numbers of at most 64 bits with commas between them", param_hint="--seeds"
         ) from None
     if len(set(seeds)) < len(seeds):
-        raise click.BadParameter("a seed stands twice", param_hint="--seeds")
+        raise click.BadParameter("duplicate seed", param_hint="--seeds")
     return seeds
 
 

@@ -77,11 +77,6 @@ class OutFolder:
                     raise _cannot_write(self.path / name, problem) from None
             self._published = True
 
-    def discard(self) -> None:
-        """Remove the finished files of an earlier run."""
-        for name in NAMES:
-            _remove(self.path / name)
-
     def close(self) -> None:
         """Remove what is unfinished, unlock the folder; one that was made for nothing goes too."""
         with uninterrupted():

@@ -106,7 +106,13 @@ class _Worker:
         except BaseException:
             self._connection.close()
             raise
-        self._thread = start_aside(partial(self._serve, tasks))
+        try:
+            self._thread = start_aside(partial(self._serve, tasks))
+        except BaseException:  # no more threads: the process is not left to itself
+            self.kill()
+            self._process.wait()
+            self._connection.close()
+            raise
 
     def _serve(self, tasks: SimpleQueue[_Task | None]) -> None:
         while (task := tasks.get()) is not None:

@@ -113,19 +113,6 @@ def event_list(value: Any) -> EventList | None:
     return None
 
 
-def reads_as_events(value: Any) -> bool:
-    """Whether a decoded value is meant as events: empty, or with something that has an event type."""
-    if isinstance(value, dict):
-        listed = event_list(value)
-        return listed is not None and (listed.path != "$" or is_event(value))
-    return isinstance(value, list) and (not value or is_event(value[0]) or any(is_event(item) for item in value))
-
-
-def is_event(value: Any) -> bool:
-    """Whether a decoded value is meant as one event, and is not a template with `...` for its type."""
-    return isinstance(value, dict) and isinstance(value.get("event_type"), str)
-
-
 def read_events(
     events: EventList,
     source: str | bytes | None,

@@ -136,7 +136,7 @@ def _schema(order: dict[str, tuple[str, ...]], sha256: str | None) -> EventSchem
 def _wrong(file: str | None, line: int | None, field: str, expected: str, found: str) -> ConfigError:
     return ConfigError(
         "schema.wrong_value",
-        "this is no event schema",
+        "not an event schema",
         place=Place(file, line, field),
         expected=expected,
         found=found,

@@ -87,7 +87,11 @@ class Form:
             return False
         if self._is_flat(value):
             return bool(value) and all(map(is_plain, value.values()))
-        return self._listed(value) is not None
+        return self.events_key(value) is not None
+
+    def events_key(self, value: dict[str, Any]) -> str | None:
+        """The key under which an object has a list, as the list of events."""
+        return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
 
     def to_canonical(self, value: Any, gold_event_types: Sequence[str] = ()) -> Any:
         """The value in our own form; the value itself if that is the form declared.
@@ -102,7 +106,7 @@ class Form:
             return value
         if self._is_flat(value):
             return self._flat(value, gold_event_types)
-        listed = self._listed(value)
+        listed = self.events_key(value)
         if listed is not None:
             return {"events": self._events(value[listed])}
         event = self._event(value)
@@ -121,7 +125,7 @@ class Form:
         """Whether the object is of the flat form: that is declared, and it is not in our own."""
         if not self.flat or self.is_event(value):
             return False
-        listed = self._listed(value)
+        listed = self.events_key(value)
         return listed is None or not _is_list_of_objects(value[listed])
 
     def _get(self, value: dict[str, Any], keys: tuple[str, ...]) -> Any:
@@ -129,10 +133,6 @@ class Form:
             if key in value:
                 return value[key]
         return None
-
-    def _listed(self, value: dict[str, Any]) -> str | None:
-        """The key of an object that has a list of events."""
-        return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
 
     def _events(self, items: list[Any]) -> list[Any]:
         return [event for event in map(self._event, items) if not self._says_none(event)]
@@ -209,7 +209,7 @@ class Form:
 
     def _path(self, value: Any, match: re.Match[str]) -> str:
         path, node = "$", value
-        listed = self._listed(node) if isinstance(node, dict) else None
+        listed = self.events_key(node) if isinstance(node, dict) else None
         if listed is not None:
             path, node = path + _step(listed), node[listed]
         if match["event"] is not None:

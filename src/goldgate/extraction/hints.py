@@ -75,7 +75,7 @@ def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
 def _in_value(value: Any, form: Form) -> Iterator[str]:
     """The names under which an answer with violations is counted."""
     if isinstance(value, dict):
-        listed = next((key for key in form.names.events if isinstance(value.get(key), list)), None)
+        listed = form.events_key(value)
         if listed is not None:
             value = value[listed]
         elif _part(value, "event_type", form) and _part(value, "arguments", form):

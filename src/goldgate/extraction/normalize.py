@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from unicodedata import normalize as unicode_normalize
 
-NORMALIZATION = "nfkc-cjk-casefold.v1"
-
 # What NFKC leaves as it is. Full-width ，：；！？（） and the ideographic space are its own work.
 _FOLDED = {
     "。": ".",

@@ -140,7 +140,7 @@ def _refuse_second_id(store: RecordStore, location: int, data: bytes) -> None:
     if data.count(b'"id"') > 1:
         raise InputError(
             f"{store.files[0].kind}.duplicate_key",
-            'the key "id" stands twice in this record',
+            'duplicate key "id" in this record',
             place=store.place(location, "id"),
             expected="one id",
         )

@@ -89,7 +89,7 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise ConfigError(
             "protocol.not_a_baseline",
-            "this is no baseline record, or not as goldgate wrote it",
+            "not a baseline record, or not as goldgate wrote it",
             place=place,
             expected=f"a record of the {suite} suite, made by goldgate baseline",
             found=named,

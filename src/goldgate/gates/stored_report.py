@@ -43,7 +43,7 @@ def load_report(path: str | Path, suite: str) -> StoredReport:
     if not isinstance(value, dict) or value.get("suite") != suite or value.get("format_version") != FORMAT_VERSION:
         raise InputError(
             "report.not_a_report",
-            f"this is no report of the {suite} suite",
+            f"not a report of the {suite} suite",
             place=Place(file),
             expected=f"a JSON report with suite {suite} and format_version {FORMAT_VERSION}",
             found=describe(value.get("suite")) if isinstance(value, dict) else describe(value),
@@ -53,26 +53,10 @@ def load_report(path: str | Path, suite: str) -> StoredReport:
             "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(file)
         )
     try:
+        _require_fields(value)
         rates = _rates(value)
-        _ = value["signature"], value["metrics"]["version"], value["conservation"]["queries"]["total"]
-        _ = [query["objective"] for query in value["queries"] if query["trials"]]
-        stated = {
-            name: (_whole(metric["numerator"]), _whole(metric["denominator"]))
-            for name, metric in value["metrics"]["main"].items()
-        }
-        evaluated = sum(run["status"] == "evaluated" for run in value["runs"])
-        if value["conservation"]["runs"] != {
-            "total": len(value["runs"]),
-            "evaluated": evaluated,
-            "broken": len(value["runs"]) - evaluated,
-        }:
-            raise _ContradictionError("conservation.runs", str(len(value["runs"])), describe(None))
-        for name in rates.keys() | stated.keys():
-            if rates.get(name) != stated.get(name):
-                raise _ContradictionError(
-                    f"metrics.main.{name}", _fraction(rates.get(name)), _fraction(stated.get(name))
-                )
-        _ = [run["fingerprint"] for run in value["runs"]], value["inputs"]["outputs"]["sha256"]
+        _check_conservation(value)
+        _check_metrics(value, rates)
         content = json.dumps(value, sort_keys=True).encode()
     except _ContradictionError as contradiction:
         field, from_runs, found = contradiction.args
@@ -112,6 +96,34 @@ def refuse_mixtures(reports: Sequence[StoredReport]) -> None:
 
 class _ContradictionError(Exception):
     """Field, what its runs give, what it says."""
+
+
+def _require_fields(report: dict[str, Any]) -> None:
+    """What a baseline takes from a report without working it out again is there: KeyError or TypeError if not."""
+    _ = report["signature"], report["metrics"]["version"], report["conservation"]["queries"]["total"]
+    _ = [query["objective"] for query in report["queries"] if query["trials"]]
+    _ = [run["fingerprint"] for run in report["runs"]], report["inputs"]["outputs"]["sha256"]
+
+
+def _check_conservation(report: dict[str, Any]) -> None:
+    runs, stated = report["runs"], report["conservation"]["runs"]
+    evaluated = sum(run["status"] == "evaluated" for run in runs)
+    counted = {"total": len(runs), "evaluated": evaluated, "broken": len(runs) - evaluated}
+    for name in sorted(counted.keys() | stated.keys()):
+        if counted.get(name) != stated.get(name):
+            raise _ContradictionError(
+                f"conservation.runs.{name}", describe(counted.get(name)), describe(stated.get(name))
+            )
+
+
+def _check_metrics(report: dict[str, Any], rates: dict[str, tuple[int, int]]) -> None:
+    stated = {
+        name: (_whole(metric["numerator"]), _whole(metric["denominator"]))
+        for name, metric in report["metrics"]["main"].items()
+    }
+    for name in sorted(rates.keys() | stated.keys()):  # the same one first, whatever the order of a set
+        if rates.get(name) != stated.get(name):
+            raise _ContradictionError(f"metrics.main.{name}", _fraction(rates.get(name)), _fraction(stated.get(name)))
 
 
 def _rates(report: dict[str, Any]) -> dict[str, tuple[int, int]]:

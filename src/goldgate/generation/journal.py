@@ -266,7 +266,8 @@ def _reason(problem: OSError) -> str:
 
 
 def _unusable(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:
-    advice = "free some space and run the same command again" if reason == os.strerror(errno.ENOSPC) else None
+    full = reason in map(os.strerror, _FULL)
+    advice = "free some space and run the same command again" if full else None
     return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
 
 

@@ -136,7 +136,7 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
         record = orjson.loads(line)
     except ValueError:
         if not line.startswith(_OURS):
-            raise _foreign(place, "text that is no JSON") from None
+            raise _foreign(place, "text that is not JSON") from None
         raise InputError(
             "journal.damaged",
             "this line of the journal is damaged",
@@ -199,7 +199,7 @@ def _wrong(place: Place, name: str, found: str, expected: str | None = None) -> 
 def _foreign(place: Place, found: str) -> InputError:
     return InputError(
         "journal.not_a_journal",
-        "this is no line of a journal; the file is left as it is",
+        "not a line of a journal; the file is left as it is",
         place=place,
         found=found,
         advice="choose another folder for --out",

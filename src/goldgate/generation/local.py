@@ -39,7 +39,7 @@ def checkpoint_hash(path: str) -> str:
     if not (folder / "config.json").is_file():
         raise ConfigError(
             "checkpoint.missing",
-            "this is no checkpoint",
+            "not a checkpoint",
             place=Place(path),
             expected="a folder with config.json, weights and a tokenizer",
         )
@@ -171,13 +171,13 @@ class LocalModel:
         """
         if getattr(self._tokenizer, "chat_template", None):
             marks = [f"\ue000{number}\ue001" for number in range(len(chat))]
-            laid_out = self._layout([m._replace(content=mark) for m, mark in zip(chat, marks, strict=True)], chat)
+            laid_out = self._layout([m._replace(content=mark) for m, mark in zip(chat, marks, strict=True)])
             if laid_out is not None:
                 return self._pieces(laid_out, {mark: m.content for m, mark in zip(chat, marks, strict=True)})
         text = "\n\n".join(f"{_ROLE_NAMES[message.role]}:\n{message.content}" for message in chat)
         return [*self._start(), *self._plain(f"{text}\n\n{_ROLE_NAMES['assistant']}:\n")]
 
-    def _layout(self, marked: Sequence[Message], chat: Sequence[Message]) -> str | None:
+    def _layout(self, marked: Sequence[Message]) -> str | None:
         from jinja2 import TemplateError
 
         def apply(messages: Sequence[Message]) -> str:

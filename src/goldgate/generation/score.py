@@ -24,7 +24,6 @@ from goldgate.readers.index import id_of, index_files
 from goldgate.readers.records import RecordStore, iterate, open_records
 
 HEADLINE = "strict_f1"
-SHOWN_BOUNDS = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")
 
 
 class Sources(NamedTuple):

@@ -123,7 +123,7 @@ def check_address(url: str) -> str:
     if not valid:
         raise ConfigError(
             "base_url.invalid",
-            "--base-url is no address",
+            "--base-url is not an address",
             expected="for example https://api.example.com/v1 or http://127.0.0.1:8000/v1",
             found=url.partition("?")[0] if "@" not in url else None,
         )

@@ -12,7 +12,8 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 def join_stream(body: bytes) -> dict[str, Any] | None:
     """The completion that the pieces come to; None if it is no stream, or one that breaks off."""
-    if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((_START, b":", b"event:")):
+    body = body.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not body.startswith((_START, b":", b"event:")):
         return None
     texts: dict[str, list[str]] = {}
     whole: dict[str, Any] = {}

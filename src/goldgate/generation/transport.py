@@ -212,5 +212,5 @@ def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
             return Trouble("again", "reset", "the connection was reset", billed=True, undecided=True)
         case aiohttp.ClientResponseError():
-            return Trouble("again", "bad_http", "the reply is no HTTP", billed=True, undecided=True)
+            return Trouble("again", "bad_http", "the reply is not HTTP", billed=True, undecided=True)
     return Trouble("again", "connection", type(problem).__name__, billed=True, undecided=True)

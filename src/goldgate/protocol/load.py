@@ -69,7 +69,7 @@ def _check_tags(protocol: Protocol, tree: Tree) -> None:
         if not tag.replace("-", "").replace("_", "").isalnum():
             raise ConfigError(
                 "protocol.wrong_value",
-                "this is no name of a tag",
+                "not the name of a tag",
                 place=tree.place(f"metrics.response.thought_tags.{number}"),
                 expected="a name without brackets and blanks, such as think",
                 found=tag,

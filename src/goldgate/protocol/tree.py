@@ -62,9 +62,7 @@ def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
         if len(value) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise ConfigError(
-                f"{code}.duplicate_key", f'the key "{twice}" stands twice', place=Place(file, None, twice)
-            )
+            raise ConfigError(f"{code}.duplicate_key", f'duplicate key "{twice}"', place=Place(file, None, twice))
         return value
 
     def refuse(constant: str) -> Any:

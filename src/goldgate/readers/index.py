@@ -185,7 +185,7 @@ def _duplicate(kind: str, index: Index, second: int) -> InputError:
     earlier = replace(earlier, file=PurePath(earlier.file or "").name)  # a report has no path of the machine
     return InputError(
         f"{kind}.duplicate_id",
-        "this id stands twice",
+        "duplicate id",
         place=index.store.place(index.locations[second], "id"),
         expected="every id once",
         found=f"{describe(name)}, already at {earlier}",

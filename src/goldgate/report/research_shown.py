@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from goldgate.report.shown import Shown, counted, shown
+from goldgate.research.finding import SEVERITIES
 
-_SEVERITIES = ("error", "warning", "hint")
 _SIGNS = (("min", "≥"), ("max", "≤"), ("equals", "="))
 
 
@@ -56,7 +56,7 @@ def failures(report: dict[str, Any]) -> list[str]:
 def findings(report: dict[str, Any]) -> list[dict[str, Any]]:
     """The worst first; in the report's order within a severity."""
     found: list[dict[str, Any]] = report["findings"]
-    return sorted(found, key=lambda finding: _SEVERITIES.index(finding["severity"]))
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
 
 
 def place(finding: dict[str, Any]) -> str:

@@ -56,14 +56,14 @@ def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: F
             claims.unreadable += 1
             claims.verified += 1
             continue
-        name, statement, cited = claim.get("claim_id"), claim.get("statement"), _cited(claim)
+        name, statement, cited = _id(claim), claim.get("statement"), _cited(claim)
         claims.read.append(ReadClaim(statement if type(statement) is str else "", status, cited))
-        if conflicting and name in conflicting and (conflicting[name] or status == "verified"):
+        if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
             continue
         _count(claims, status, cited)
         if status == "verified":
-            _cover(claims, cited, number, ledger, findings, named=type(name) is str and bool(name.strip()))
+            _cover(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
     _add_unlisted(claims, listed, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
@@ -74,28 +74,28 @@ def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[
     first: dict[str, int] = {}
     conflicting: dict[str, bool] = {}
     copies: set[int] = set()
-    names = [name for claim in listed if type(claim) is dict and type(name := claim.get("claim_id")) is str]
+    names = [name for claim in listed if (name := _id(claim)) is not None]
     if len(set(names)) == len(names):  # as nearly always
         return conflicting, copies
     for number, claim in enumerate(listed):
-        name = claim.get("claim_id") if type(claim) is dict else None
-        if type(name) is not str or not name.strip():
+        name = _id(claim)
+        if name is None or not name.strip():
             continue
         known = first.setdefault(name, number)
         if known == number:
             continue
         if same(listed[known], claim) and name not in conflicting:
             copies.add(number)
-            message = f"the claim {name} stands twice and is counted once"
+            message = f"the claim {name} is there twice and is counted once"
             findings.add("repeated_claim", "warning", OUTPUT, message, f"/claims/{number}")
         elif not same(listed[known], claim):
             conflicting[name] = False
-            message = f"the claim {name} stands twice, with different content: none of them is covered"
+            message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
     if conflicting:
         for claim in listed:
-            if type(claim) is dict and claim.get("claim_id") in conflicting:
-                conflicting[claim["claim_id"]] |= normal_status(claim.get("status")) in ("verified", None)
+            if (name := _id(claim)) in conflicting:
+                conflicting[name] |= normal_status(claim.get("status")) in ("verified", None)
         # Copies of what is in conflict are no proof of anything: they count as well.
         copies = {number for number in copies if listed[number]["claim_id"] not in conflicting}
     return conflicting, copies
@@ -105,8 +105,8 @@ def _status(claim: object, number: int, log: Log | None, findings: Findings) -> 
     """The worse of what output and log say."""
     if type(claim) is not dict or (stated := normal_status(claim.get("status"))) is None:
         return _UNREADABLE
-    name = claim.get("claim_id")
-    if log is None or type(name) is not str:
+    name = _id(claim)
+    if log is None or name is None:
         return stated
     logged = log.statuses(name)
     if logged in ([], [stated], [stated, stated]):
@@ -150,7 +150,7 @@ def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: 
     """Verified claims that the log shows and the output does not list are uncovered claims."""
     if log is None or not (log.own.statuses or log.foreign.statuses):
         return
-    names = {claim["claim_id"] for claim in listed if type(claim) is dict and type(claim.get("claim_id")) is str}
+    names = {_id(claim) for claim in listed}
     unlisted = [name for name in (*log.own.statuses, *log.foreign.statuses) if name not in names]
     for name in dict.fromkeys(unlisted):
         if "verified" in log.statuses(name):
@@ -177,6 +177,12 @@ def _note_repetition(claims: Claims, ledger: Ledger, findings: Findings) -> None
     if count >= _MANY_CLAIMS and count * 2 > claims.verified:
         message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
         findings.add("repeated_statement", "warning", OUTPUT, message, "/claims")
+
+
+def _id(claim: object) -> str | None:
+    """A claim's id; None if it has none that can be read."""
+    name = claim.get("claim_id") if type(claim) is dict else None
+    return name if type(name) is str else None
 
 
 def _cited(claim: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -58,9 +59,9 @@ def repeated_key(data: bytes, value: Any) -> str | None:
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
-        keys = [key for key, _ in pairs]
-        if len(set(keys)) < len(keys):
-            twice.append(next(key for key in keys if keys.count(key) > 1))
+        times = Counter(key for key, _ in pairs)
+        if len(times) < len(pairs):
+            twice.append(next(key for key in times if times[key] > 1))
 
     try:
         json.loads(data, object_pairs_hook=note)

@@ -70,7 +70,7 @@ def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checke
 
     quote, span = record.get("quote"), record.get("span")
     if quote is not None and type(quote) is not str:
-        return Checked(None, "malformed", "the quote is no string")
+        return Checked(None, "malformed", "the quote is not a string")
     if quote is not None and quote[:1] not in _PLAIN and not telling(quote):
         return Checked(None, "blank_quote", "the quote has no letter and no digit")
     if span is not None:

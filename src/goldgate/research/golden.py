@@ -220,7 +220,7 @@ def _merge(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[Problem],
         ids = raw["required_evidence_ids"]
         query = Query(raw["objective"], frozenset(ids), raw["evidence_sufficient"], raw.get("id"), pointer)
         for twice in sorted(identity for identity, count in Counter(ids).items() if count > 1):
-            message = f'the id "{twice}" stands twice and is counted once'
+            message = f'duplicate id "{twice}", counted once'
             where = f"{pointer}/required_evidence_ids"
             findings.append(Finding("golden.repeated_id", "warning", file, None, where, message))
         first, same = merged.setdefault(match_key(query.objective), (pointer, query))

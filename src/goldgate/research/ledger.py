@@ -78,7 +78,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
             if not same(seen[identity], record):
                 valid.pop(identity, None)
                 failed[identity] = "conflicting_id"
-                message = f"{identity} stands twice, with different content"
+                message = f"{identity} is there twice, with different content"
                 findings.add("conflicting_id", "error", OUTPUT, message, f"{pointer}/{number}")
             continue
         seen[identity] = record

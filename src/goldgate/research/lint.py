@@ -99,7 +99,7 @@ def _labels(queries: dict[str, GoldenQuery], file: str) -> Iterator[Finding]:
             message = f"labeled insufficient, and {len(ids)} id(s) are required: one of the two is wrong"
             yield Finding("insufficient_with_ids", "error", file, None, where, message)
         if len(set(ids)) < len(ids):
-            yield Finding("repeated_id", "warning", file, None, where, "an id stands twice and is counted once")
+            yield Finding("repeated_id", "warning", file, None, where, "duplicate id, counted once")
 
 
 def _copies(queries: dict[str, GoldenQuery], file: str) -> Iterator[Finding]:

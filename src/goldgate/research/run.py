@@ -206,7 +206,7 @@ class _Judge:
             self._break("output_unreadable", str(reason))
             return None
         if type(value) is dict and (twice := repeated_key(data, value)) is not None:
-            self._break("repeated_key", f"the key {twice!r} stands twice: nobody can say which of the two holds")
+            self._break("repeated_key", f"duplicate key {twice!r}: nobody can say which of the two holds")
         if _output_fits(value):
             return value  # type: ignore[no-any-return]
         whole = True

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Score
-from goldgate.extraction.event import event_list, is_event, reads_as_events
+from goldgate.extraction.event import event_list
 from goldgate.extraction.form import CANONICAL, NO_EVENT, Form, form_of
 from goldgate.protocol.load import parse_protocol
 from tests.laws import strategies
@@ -380,8 +380,19 @@ def test_a_form_is_in_the_signature_if_it_is_not_our_own(settings: Any, part: st
 # --- laws
 
 
+def is_event(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("event_type"), str)
+
+
+def reads_as_events(value: Any) -> bool:
+    if isinstance(value, dict):
+        listed = event_list(value)
+        return listed is not None and (listed.path != "$" or is_event(value))
+    return isinstance(value, list) and (not value or any(map(is_event, value)))
+
+
 @given(strategies.odd_events)
-def test_the_canonical_form_is_what_the_reader_knew_before(value: list[Any]) -> None:
+def test_the_canonical_form_is_our_own(value: list[Any]) -> None:
     for decoded in (value, {"events": value}, *value):
         assert CANONICAL.to_canonical(decoded) is decoded
         assert CANONICAL.is_event(decoded) is is_event(decoded)
@@ -432,3 +443,17 @@ def test_a_form_gives_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -
     one, two = (goldgate.evaluate_files(golds, answers, None, protocol, workers=workers) for workers in (1, 2))
     assert one.to_json() == two.to_json()
     assert [hint["answers"] for hint in one.report["hints"]] == [150]  # the word for null
+
+
+def test_an_empty_list_under_a_declared_key_in_an_unclosed_thought_is_no_answer() -> None:
+    parsed = goldgate.parse_response('<think>perhaps {"results": []}, or else', form=form(**KEYS))
+    assert (parsed.status, parsed.value) == ("error", None)
+
+
+@pytest.mark.parametrize(
+    ("response", "preamble"),
+    [('{"event_type": "A", "arguments": []}]', ""), ('first some words: [{"event_type": "A"}]', "first some words: ")],
+)
+def test_words_of_the_prefix_are_no_preamble(response: str, preamble: str) -> None:
+    parsed = goldgate.parse_response(response, form=form(prefix="These are the events: ["))
+    assert parsed.preamble == preamble

@@ -7,6 +7,7 @@ which its cost still grows to its bound.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -166,6 +167,21 @@ def test_gap_between_two_events_is_read_in_linear_time(piece: str) -> None:
     assert growth(parse_response, piece, begin=EVENT, end=f"x{EVENT}") <= MOST
 
 
+def test_brackets_in_a_string_that_is_not_closed_are_read_in_linear_time() -> None:
+    def steps(size: int) -> int:
+        return steps_of(parse_response, f'[{{"role": "{"[" * size}{"]" * size}, "argument": "x"}}]')
+
+    assert steps(SHORT * TIMES) <= MOST * steps(SHORT)
+
+
+@pytest.mark.parametrize("piece", ["[//", "[ # ", "{ // a", "// [\n", "[\\n// "])
+def test_brackets_in_comments_are_read_in_linear_time(piece: str) -> None:
+    # In seconds: a pattern that fails is one step, however far it looked. Linear is some tenths, quadratic a minute.
+    began = time.process_time()
+    response.parse_response(piece * (150_000 // len(piece)) + "x")
+    assert time.process_time() - began < 10
+
+
 def test_thought_of_many_lines_is_checked_in_linear_time() -> None:
     checker = scorer(SCHEMA, cot=CotSettings(enabled=True))
 
@@ -200,3 +216,9 @@ def test_quadratic_work_is_noticed(quadratic: Callable[[str], object]) -> None:
 
 def test_linear_work_is_not_taken_for_quadratic() -> None:
     assert 7 < growth(lambda text: [ord(character) for character in text], "x") < 9
+
+
+def test_a_value_that_looks_like_a_placeholder_is_read_in_linear_time() -> None:
+    began = time.process_time()  # seconds, for the same reason as above; quadratic takes minutes
+    response.parse_response(f'[{{"event_type": "<{"类型" * 100_000}", "arguments": []}}]')
+    assert time.process_time() - began < 10

@@ -25,6 +25,15 @@ class Bare(NamedTuple):
     end: int
 
 
+class BareKey(NamedTuple):
+    """A key, and where reading goes on."""
+
+    name: str
+    end: int
+
+
+_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _ENDS = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
@@ -40,8 +49,6 @@ _ENDS_UNQUOTED = re.compile(
     """,
     re.VERBOSE,
 )
-_BARE_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
-_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
 _WORD = re.compile(r"[nN]/[aA](?![\w/])|-?[^\W\d]\w*")
 _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
     "true": (True, None),
@@ -78,18 +85,18 @@ def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, su
     return _read_unopened(text, start, limit, note, place) if surely else Bare(UNREADABLE, start)
 
 
-def is_bare_key(text: str, start: int, limit: int) -> bool:
-    """Whether a key without marks, or without its first one, stands here with its colon."""
-    return _BARE_KEY.match(text, start, limit) is not None
-
-
-def read_bare_key(text: str, start: int, limit: int, note: Note) -> tuple[str, int] | None:
-    """The key that stands here without marks, or without its first one, and where its colon is."""
-    key = _UNOPENED_KEY.match(text, start, limit) or _BARE_KEY.match(text, start, limit)
+def read_bare_key(text: str, start: int, limit: int, note: Note) -> BareKey | None:
+    """The key that begins at `start` without a mark, or with its second one only; None if no colon follows."""
+    key = _UNOPENED_KEY.match(text, start, limit) or _KEY.match(text, start, limit)
     if key is None:
         return None
     note(Step.MISSING_QUOTES if text[key.end(1)] in QUOTES else Step.UNQUOTED_KEYS, start)
-    return key.group(1).strip(), key.end()
+    return BareKey(key.group(1).strip(), key.end())
+
+
+def begins_bare_key(text: str, start: int, limit: int) -> bool:
+    """Whether a key without its first mark, and its colon, stand here."""
+    return _KEY.match(text, start, limit) is not None
 
 
 def _read_unquoted(text: str, start: int, limit: int, note: Note) -> Bare:

@@ -176,7 +176,8 @@ def _is_aside(text: str, candidate: Candidate) -> bool:
 def _events_of(value: Any, form: Form) -> set[bytes]:
     """The identities of the events of a whole answer."""
     if isinstance(value, dict):
-        value = next((value[key] for key in form.names.events if isinstance(value.get(key), list)), [])
+        key = form.events_key(value)
+        value = [] if key is None else value[key]
     return {_identity(event) for event in value}
 
 

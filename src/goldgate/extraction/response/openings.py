@@ -11,7 +11,8 @@ BRACKETS = "[{｛［【"
 # A bracket that could open an answer: behind it, blanks and comments aside, stands another bracket, a quotation
 # mark, a key with its colon, or its own closing bracket. All others are prose.
 _INSIDE = rf"[\[{{｛［【({QUOTES}]|\\\""
-_REMARKS = r"(?:\s|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]*\n|/\*.{0,400}?\*/)*"
+# Bounded, and blanks taken at once: a bracket in a comment must not look at all the comments that follow.
+_REMARKS = r"(?:\s++|\\[nrt]|(?://|(?<=\s)\#)[^\n\]}]{0,400}\n|/\*.{0,400}?\*/){0,64}"
 _OPENING = re.compile(
     rf"""
       [\[［]{_REMARKS}(?:{_INSIDE}|[\]］]|\Z)

@@ -310,7 +310,9 @@ def _structure_before(text: str, begin: int, at: int) -> int | None:
     if not comma and not text[tail:at].strip():
         return None
     tail = _skip_back(text, begin, tail - comma, " \t\r\n}]｝］")
-    while tail < at and text[tail] in "]}" and _is_unmatched(text[begin:tail], text[tail]):
+    open_brackets = {closing: _open_brackets(text[begin:tail], closing) for closing in "]}"}
+    while tail < at and open_brackets.get(text[tail], 0) > 0:
+        open_brackets[text[tail]] -= 1
         tail += 1  # a bracket of the text itself: "f[x], "role":
     return tail
 
@@ -321,9 +323,10 @@ def _skip_back(text: str, begin: int, at: int, characters: str) -> int:
     return at
 
 
-def _is_unmatched(content: str, closing: str) -> bool:
+def _open_brackets(content: str, closing: str) -> int:
+    """How many more brackets of the kind that `closing` closes are opened in the content than closed."""
     opening = "[" if closing == "]" else "{"
-    return content.count(opening) > content.count(closing)
+    return content.count(opening) - content.count(closing)
 
 
 def _ends_with_line(text: str, begin: int, limit: int) -> _End | None:
@@ -333,7 +336,7 @@ def _ends_with_line(text: str, begin: int, limit: int) -> _End | None:
         return None
     line = text[begin:line_end]
     brackets = _LINE_ENDS_IN_BRACKETS.search(line)
-    if brackets is not None and not _is_unmatched(line[: brackets.start()], line[brackets.start() :].strip()[0]):
+    if brackets is not None and _open_brackets(line[: brackets.start()], brackets.group().strip()[0]) <= 0:
         return _End(begin + brackets.start(), begin + brackets.start())
     ahead = BLANK.match(text, line_end, limit).end()  # type: ignore[union-attr]  # as above
     if text[ahead : ahead + 1] and text[ahead] in _CLOSING:

@@ -62,10 +62,9 @@ def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, f
     """The rule: what `parse_response` says of any text."""
     text = _encodable(text)
     stripped = text.strip()
-    if stripped[:1] in ("[", "{"):  # a text that is JSON as a whole has its thoughts, if any, in strings
-        decoded = decode(stripped)
-        if decoded is not None:
-            return _parsed(choose(text, candidates(text, form), form), text, "", ThoughtState.NONE)
+    if stripped[:1] in ("[", "{") and decode(stripped) is not None:
+        # A text that is JSON as a whole has its thoughts, if any, in strings.
+        return _parsed(choose(text, candidates(text, form), form), text, "", ThoughtState.NONE)
     cut = cut_thoughts(text, thought_tags)
     if cut.tail is not None:
         hidden = " " * cut.tail + text[cut.tail :]
@@ -95,9 +94,13 @@ def _steps(answer: Candidate) -> set[Step]:
 
 
 def _moved_back(parsed: Parsed, by: int) -> Parsed:
-    """The same with places in the response itself, not in the response behind the declared prefix."""
+    """The same with places in the response itself, not in the response behind the declared prefix.
+
+    Words of the prefix are the prompt's, and no preamble of the model's.
+    """
     return replace(
         parsed,
+        preamble=_words(parsed.preamble[by:]),
         start=None if parsed.start is None else max(0, parsed.start - by),
         end=None if parsed.end is None else max(0, parsed.end - by),
         left_out=tuple(LeftOut(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out),
@@ -128,7 +131,8 @@ def _has_events(answer: Candidate, form: Form) -> bool:
         return True
     if not value or not form.is_answer(value):
         return False
-    return isinstance(value, list) or value.get("events", True) != [] or bool(value.get("event_list"))
+    key = form.events_key(value) if isinstance(value, dict) else None
+    return key is None or value[key] != []
 
 
 def _is_encodable(text: str) -> bool:
@@ -148,13 +152,12 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     answer = choice.answer
     left_out = tuple(sorted(choice.left_out))
     if answer is None:
-        preamble = _words(text)
         return Parsed(
             Status.ERROR,
             Method.NO_JSON_FOUND,
             thought_state=state,
             thought=thought,
-            preamble=preamble,
+            preamble=_words(text),
             left_out=left_out,
         )
     status = Status.RAW
@@ -168,7 +171,7 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     before = answer.start
     if method == Method.FENCED:
         before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
-    places = tuple(sorted(Place(step, at) for step, at in answer.places))
+    places = sorted((Place(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
     return Parsed(
         status,
         method,
@@ -181,7 +184,7 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
         answer.start,
         answer.end,
         left_out,
-        tuple(sorted(places, key=lambda place: (place.at, place.step))),
+        tuple(places),
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, is_bare_key, read_bare, read_bare_key
+from goldgate.extraction.response.bare import SKIPPED, TRUNCATED, UNREADABLE, begins_bare_key, read_bare, read_bare_key
 from goldgate.extraction.response.brackets import (
     STRUCTURE,
     Ahead,
@@ -30,18 +30,10 @@ from goldgate.extraction.response.decode import scan_sound
 from goldgate.extraction.response.gaps import next_landmark, skip_blanks, skip_words
 from goldgate.extraction.response.openings import opens_answer
 from goldgate.extraction.response.parsed import Reading
-from goldgate.extraction.response.quoted import (
-    ITEM_AHEAD,
-    KEY_AHEAD,
-    QUOTES,
-    Place,
-    opens_string,
-    read_quoted,
-)
+from goldgate.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Place, opens_string, read_quoted
 from goldgate.extraction.response.step import Step
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
-
 
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _INDENT = 200  # blanks before prose that are looked at for a line break
@@ -97,7 +89,7 @@ class _Reader:
             if structure in ("}", "]"):
                 finished = self._close(structure)
             elif structure == ",":
-                finished = self._comma()
+                self._comma()
             elif structure in ("{", "["):
                 finished = self._open(structure)
             elif character == "(" and self._is_tuple():
@@ -141,14 +133,14 @@ class _Reader:
             return False
         before = self.text[max(0, at - _INDENT) : at]
         lines = before[len(before.rstrip()) :].count("\n")
-        return lines > 1 or (lines == 1 and not is_bare_key(self.text, at, self.limit))
+        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, at, self.limit))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
         due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
         return due and _TUPLE.match(self.text, self.pos, self.limit) is not None
 
-    def _comma(self) -> Reading | None:
+    def _comma(self) -> None:
         if self._key_is_due_a_value():
             self.note(Step.MISSING_VALUES, self.pos)
             self.stack[-1].put(None)
@@ -156,7 +148,6 @@ class _Reader:
             self.note(Step.EXTRA_COMMAS, self.pos)
         self.after_value, self.comma = False, self.pos
         self.pos += 1
-        return None
 
     def _open(self, bracket: str) -> Reading | None:
         """An opening bracket: a value begins, or one that was left open has ended."""
@@ -362,10 +353,8 @@ class _Reader:
             return self._find_landmark()
         if key in top.value:
             self.note(Step.REPEATED_KEYS, at)
-            if key == next(
-                iter(top.value)
-            ):  # two objects run together: what follows must not mix with what came before
-                top.value.clear()
+            if key == next(iter(top.value)):
+                top.value.clear()  # two objects run together: what follows must not mix with what came before
         top.key = str(key)
         return None
 

@@ -14,16 +14,18 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
 # So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
-_BRACKETED = re.compile(r"<(?:[a-z_ ./|-]*|[^<>]*(?:类型|角色|论元)[^<>]*)>", re.IGNORECASE)
+_BRACKETED = re.compile(r"<([^<>]*)>")
+_NO_NAME = re.compile(r"[a-z_ ./|-]*")
+_NO_NAMES = ("类型", "角色", "论元")
 
 
 def is_template(value: Any, form: Form) -> bool:
     """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
     if isinstance(value, dict):
-        listed = next((value[key] for key in form.names.events if isinstance(value.get(key), list)), None)
-        if listed is None:
+        key = form.events_key(value)
+        if key is None:
             return _is_one(value, form)
-        value = listed
+        value = value[key]
     if not isinstance(value, list):
         return False
     return bool(value) and all(isinstance(item, dict) and _is_one(item, form) for item in value)
@@ -72,4 +74,12 @@ def _are_placeholders(values: Iterable[Any]) -> bool:
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
-    return not folded or folded in words or (folded[0] == "<" and _BRACKETED.fullmatch(folded) is not None)
+    return not folded or folded in words or (folded[0] == "<" and _is_bracketed_placeholder(folded))
+
+
+def _is_bracketed_placeholder(folded: str) -> bool:
+    bracketed = _BRACKETED.fullmatch(folded)
+    if bracketed is None:
+        return False
+    inside = bracketed.group(1)
+    return _NO_NAME.fullmatch(inside) is not None or any(word in inside for word in _NO_NAMES)

@@ -50,7 +50,7 @@ def flattened(value: Any, source: str | None, form: Form) -> Any:
     if form.flat and isinstance(value, list) and len(value) == 1 and form.is_answer(value[0]):
         return _exact(value, source)[0]
     if isinstance(value, dict):
-        key = next((key for key in form.names.events if isinstance(value.get(key), list)), None)
+        key = form.events_key(value)
         if key is None or not any(isinstance(item, list) for item in value[key]):
             return None
         value = _exact(value, source)
