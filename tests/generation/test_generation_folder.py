@@ -99,7 +99,7 @@ def test_a_foreign_journal_is_left_alone_and_nothing_is_asked(data: Data, serve:
     (data.out / "journal.jsonl").write_bytes(content)
     done = run(data, server.url)
     assert done.returncode == 2
-    assert "is no line of a journal" in " ".join(done.stderr.split())
+    assert "not a line of a journal" in " ".join(done.stderr.split())
     assert "choose another folder" in " ".join(done.stderr.split())
     assert files(data.out) == {"journal.jsonl": content}
     assert server.seen.requests == 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from unicodedata import normalize as unicode_normalize
 
+from goldgate.core.marks import ordered_marks
+
 # What NFKC leaves as it is. Full-width ，：；！？（） and the ideographic space are its own work.
 _FOLDED = {
     "。": ".",
@@ -67,7 +69,7 @@ def normalize(text: str) -> str:
 
 def normalize_plainly(text: str) -> str:
     """The same, as it is defined."""
-    return "".join(unicode_normalize("NFKC", text).translate(_TABLE).split()).casefold()
+    return "".join(unicode_normalize("NFKC", ordered_marks(text)).translate(_TABLE).split()).casefold()
 
 
 def normalize_quickly(text: str) -> str | None:

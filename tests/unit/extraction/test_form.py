@@ -271,8 +271,13 @@ def test_a_prefix_may_open_a_thought() -> None:
         (FLAT, {"date": ["a", True]}, [("value_invalid", "$.date[1]")]),
         (
             FLAT,
-            [{"date": "May"}],
-            [("arguments_not_list", "$[0].arguments"), ("event_type_invalid", "$[0].event_type")],
+            [{"date": "May"}, {"date": "June"}],
+            [
+                ("arguments_not_list", "$[0].arguments"),
+                ("arguments_not_list", "$[1].arguments"),
+                ("event_type_invalid", "$[0].event_type"),
+                ("event_type_invalid", "$[1].event_type"),
+            ],
         ),
         ({"flat": {"event_type": "Other"}}, {"date": "May"}, [("unknown_event_type", "$")]),
         (

@@ -57,8 +57,8 @@ REPLACING_WORDS = (
 _TURN = re.compile(
     rf"""
       {"|".join(re.escape(token) for token in TURN_TOKENS)}
-    | (?:^[^\S\n]*|(?<=[^\w\s]))(?:{"|".join(TURN_NAMES[:2])})[^\S\n]*:?[^\S\n]*$
-    | ^[^\S\n]*(?:\#{{1,4}}\s?)?(?:{"|".join(TURN_NAMES)})\s?[:：]
+    | (?:^[^\S\n]*+|(?<=[^\w\s]))(?:{"|".join(TURN_NAMES[:2])})[^\S\n]*+:?[^\S\n]*+$
+    | ^[^\S\n]*+(?:\#{{1,4}}\s?)?(?:{"|".join(TURN_NAMES)})\s?[:：]
     """,
     re.VERBOSE | re.MULTILINE,
 )

@@ -47,7 +47,7 @@ def unwrapped(value: Any, source: str | None, form: Form) -> Unwrapped | None:
 
 def flattened(value: Any, source: str | None, form: Form) -> Any:
     """The same with a list of lists of events made one list, or a flat answer in a list of one by itself; else None."""
-    if form.flat and isinstance(value, list) and len(value) == 1 and form.is_answer(value[0]):
+    if form.flat and isinstance(value, list) and len(value) == 1 and _is_flat(value[0], form):
         return _exact(value, source)[0]
     if isinstance(value, dict):
         key = form.events_key(value)
@@ -60,6 +60,11 @@ def flattened(value: Any, source: str | None, form: Form) -> Any:
         return None
     flat = _flat(_exact(value, source))
     return flat if flat and form.is_answer(flat) else None
+
+
+def _is_flat(value: Any, form: Form) -> bool:
+    """Whether an object is a flat answer without doubt: none of its keys is one of our own form's."""
+    return form.is_answer(value) and not (form.keys & value.keys())
 
 
 def _exact(value: Any, source: str | None) -> Any:
