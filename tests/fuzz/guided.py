@@ -8,6 +8,7 @@ Each target gets SECONDS. What libFuzzer says of it is in fuzz/TARGET.log, what 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -27,13 +28,17 @@ MEMORY = 2_048  # megabytes
 
 def main(seconds: int, names: list[str]) -> None:
     """Fuzz the targets one after another, each in a child: libFuzzer ends its process, and importing takes long."""
-    with tempfile.TemporaryDirectory(prefix="goldgate-fuzz-") as folder:
-        tempfile.tempdir = folder  # a child has no time to tidy up
+    parent, folder = os.getpid(), tempfile.mkdtemp(prefix="goldgate-fuzz-")
+    tempfile.tempdir = folder  # a child has no time to tidy up
+    try:
         for name in names:
             child = os.fork()
             if child == 0:
                 _fuzz(name, seconds)
             os.waitpid(child, 0)
+    finally:
+        if os.getpid() == parent:  # a child that found something passes here too
+            shutil.rmtree(folder)
 
 
 def _fuzz(name: str, seconds: int) -> None:

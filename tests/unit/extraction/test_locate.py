@@ -201,3 +201,8 @@ def test_flat_answer_in_a_list_of_one_is_that_answer() -> None:
     parsed = parse_response('[{"buyer": "Alta", "price": 1.10}]', form=Form(flat=True))
     assert (parsed.status, parsed.repairs) == ("repaired", ("flattened_list",))
     assert parsed.value == {"buyer": "Alta", "price": NumberText("1.10")}
+
+
+@pytest.mark.parametrize("text", ["[[]]", '[[{"event_type": "A"}]]', "[1]", "[[1], {}]"])
+def test_list_in_a_list_is_no_flat_answer(text: str) -> None:
+    assert parse_response(text, form=Form(flat=True)).status in ("raw", "repaired")

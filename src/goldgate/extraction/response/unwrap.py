@@ -64,7 +64,7 @@ def flattened(value: Any, source: str | None, form: Form) -> Any:
 
 def _is_flat(value: Any, form: Form) -> bool:
     """Whether an object is a flat answer without doubt: none of its keys is one of our own form's."""
-    return form.is_answer(value) and not (form.keys & value.keys())
+    return isinstance(value, dict) and form.is_answer(value) and not (form.keys & value.keys())
 
 
 def _exact(value: Any, source: str | None) -> Any:
