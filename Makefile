@@ -47,9 +47,9 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/research.py
 	$(BIN)/python benchmarks/reading.py
 
-fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all
+fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt

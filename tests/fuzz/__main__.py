@@ -26,31 +26,34 @@ def main() -> int:
     """Fuzz; the exit status is 1 if something was found."""
     options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     options.add_argument("--seconds", type=int, default=60, help="how long, in all")
+    options.add_argument("--seed", type=int, help="where random choices begin; without it they are fresh")
     options.add_argument("--target", choices=TARGETS, help="this one alone, without the laws")
     given = options.parse_args()
     FINDINGS.mkdir(parents=True, exist_ok=True)
     names = [given.target] if given.target else [*TARGETS]
+    seed = random.SystemRandom().randrange(1, 2**31) if given.seed is None else given.seed
     found: list[Path] = []
     if find_spec("atheris") is None:
         print("atheris is not installed (it has no build for this machine or this Python): only the laws are tried")
     else:
         share = given.seconds * (1 if given.target else 1 - SHARE_OF_LAWS) / len(names)
-        found = fuzz(names, max(LEAST, round(share)))
+        found = fuzz(names, max(LEAST, round(share)), seed)
     end = time.monotonic() + given.seconds * SHARE_OF_LAWS
     while not given.target and not found and time.monotonic() < end:
-        found += try_laws(random.SystemRandom().randrange(2**32), end - time.monotonic())
+        found += try_laws(seed, end - time.monotonic())
+        seed += 1
     for path in found:
         print(f"\nFOUND {path.relative_to(ROOT)}\n{path.read_text(encoding='utf-8', errors='replace')}")
     return 1 if found else 0
 
 
-def fuzz(names: list[str], seconds: int) -> list[Path]:
+def fuzz(names: list[str], seconds: int, seed: int) -> list[Path]:
     """Each target for some seconds, in a process of their own; the notes on what was found."""
     before = set(FINDINGS.iterdir())
     logs = {name: FINDINGS.parent / f"{name}.log" for name in names}
     for log in logs.values():
         log.unlink(missing_ok=True)
-    command = ["-m", "tests.fuzz.guided", str(seconds), *names]
+    command = ["-m", "tests.fuzz.guided", str(seconds), str(seed), *names]
     longest = START + len(names) * (seconds + START)
     subprocess.run([sys.executable, *command], cwd=ROOT, stderr=subprocess.DEVNULL, timeout=longest, check=False)
     notes = []

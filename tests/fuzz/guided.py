@@ -1,6 +1,6 @@
 """Targets under atheris: bytes that reach new code are kept and changed further, until the time is over.
 
-    python -m tests.fuzz.guided SECONDS TARGET…
+    python -m tests.fuzz.guided SECONDS SEED TARGET…
 
 Each target gets SECONDS. What libFuzzer says of it is in fuzz/TARGET.log, what was found in fuzz/findings.
 """
@@ -26,7 +26,7 @@ SLOWEST = 20  # seconds for one text: a finding too
 MEMORY = 2_048  # megabytes
 
 
-def main(seconds: int, names: list[str]) -> None:
+def main(seconds: int, seed: int, names: list[str]) -> None:
     """Fuzz the targets one after another, each in a child: libFuzzer ends its process, and importing takes long."""
     parent, folder = os.getpid(), tempfile.mkdtemp(prefix="goldgate-fuzz-")
     tempfile.tempdir = folder  # a child has no time to tidy up
@@ -34,14 +34,14 @@ def main(seconds: int, names: list[str]) -> None:
         for name in names:
             child = os.fork()
             if child == 0:
-                _fuzz(name, seconds)
+                _fuzz(name, seconds, seed)
             os.waitpid(child, 0)
     finally:
         if os.getpid() == parent:  # a child that found something passes here too
             shutil.rmtree(folder)
 
 
-def _fuzz(name: str, seconds: int) -> None:
+def _fuzz(name: str, seconds: int, seed: int) -> None:
     """Fuzz one target. Does not come back."""
     target = TARGETS[name]
     corpus, seeds = WORK / "corpus" / name, WORK / "seeds" / name
@@ -54,6 +54,7 @@ def _fuzz(name: str, seconds: int) -> None:
     os.dup2(log, 2)
     options = {
         "max_total_time": seconds,
+        "seed": seed,
         "max_len": LONGEST,
         "timeout": SLOWEST,
         "rss_limit_mb": MEMORY,
@@ -75,4 +76,4 @@ def _dictionary(path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
