@@ -47,8 +47,8 @@ def _fuzz(name: str, seconds: int, seed: int) -> None:
     corpus, seeds = WORK / "corpus" / name, WORK / "seeds" / name
     for folder in (corpus, seeds, WORK / "findings"):
         folder.mkdir(parents=True, exist_ok=True)
-    for number, seed in enumerate(target.seeds()):
-        (seeds / f"{number:03}").write_bytes(seed)
+    for number, content in enumerate(target.seeds()):
+        (seeds / f"{number:03}").write_bytes(content)
     log = os.open(WORK / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
