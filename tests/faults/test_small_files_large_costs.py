@@ -14,9 +14,13 @@ import pytest
 from goldgate.errors import ConfigError
 from goldgate.protocol.tree import parse_json
 from goldgate.readers.index import index_files
+from goldgate.research import evidence as evidence_module
+from goldgate.research import sources as sources_module
+from goldgate.research.evidence import Demands, check_record
 from goldgate.research.golden import GoldenError, load_golden
+from goldgate.research.sources import Sources
 from tests.research.judged import broken, judged
-from tests.research.trees import claim, output, write_golden, write_run
+from tests.research.trees import chunk, claim, evidence, output, write_golden, write_run
 
 MANY = 500
 
@@ -79,3 +83,34 @@ def test_a_long_string_in_an_array_takes_no_more_than_some_copies_of_it(tmp_path
     finally:
         tracemalloc.stop()
     assert peak < 8 * len(text)
+
+
+@pytest.mark.parametrize("field", ["source_id", "artifact_id", "chunk_id"])
+def test_a_long_id_is_looked_at_once_however_many_records_name_it(monkeypatch: pytest.MonkeyPatch, field: str) -> None:
+    looked_at = 0
+
+    def counting(work: Callable[[object], object]) -> Callable[[object], object]:
+        def counted(value: object) -> object:
+            nonlocal looked_at
+            looked_at += len(str(value))
+            return work(value)
+
+        return counted
+
+    for module in (sources_module, evidence_module):
+        for name in ("says_something", "sha256_of"):
+            monkeypatch.setattr(module, name, counting(getattr(module, name)))
+    long = "a" * 20_000
+    other = chunk("c2", **{field: long})
+    sources = Sources({other["chunk_id"]: other, "c1": chunk("c1")})  # type: ignore[dict-item]
+    provenance = {"source_id": "b", "artifact_id": "b"}
+    if field == "artifact_id":
+        provenance["source_id"] = "annals"
+    for number in range(MANY):
+        record = evidence(f"e{number}", "c2", "Ships waited", provenance=provenance)
+        if field == "chunk_id":  # the quote is in the chunk with the long name
+            record = {**record, "chunk_id": "c1"}
+        checked = check_record(record, sources, Demands())
+        assert checked.failure in ("misattributed", "span_shifted")
+        assert len(checked.message) < 400
+    assert looked_at < 5 * len(long) + MANY * 200
