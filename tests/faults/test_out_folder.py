@@ -163,3 +163,11 @@ def test_on_a_file_system_without_locks_no_lock_is_left_behind(tmp_path: Path, m
     assert sorted(contents(tmp_path / "out")) == sorted(NAMES)
     OutFolder(str(tmp_path / "other"), []).close()
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "/".join(["a" * 200] * 30)])
+def test_name_that_is_too_long_is_named_as_the_cause(tmp_path: Path, name: str) -> None:
+    result = run(tmp_path / name)
+    assert result.exit_code == 2
+    assert "out.unwritable" in result.stderr
+    assert os.strerror(errno.ENAMETOOLONG) in result.stderr

@@ -144,3 +144,10 @@ def test_no_prompt_is_only_half_filled_in() -> None:
     for name in BUILT_IN:
         for message in messages(load_template(name), SCHEMA_VALUES, "Text."):
             assert not re.search(r"\{[a-z_]+\}", message.content)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "nothing.md"])
+def test_a_name_that_no_file_can_have_is_no_prompt(name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_template(name)
+    assert caught.value.code == "prompt.missing"

@@ -218,7 +218,7 @@ def _stored(path: str | Path, kind: str) -> Opened:
             return copy_aside(file, file.file.read)
         finally:
             file.close()
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise cannot_read(str(path), kind, problem) from None
 
 
