@@ -142,7 +142,7 @@ class Sources:
         """An artifact's text, decoded once; None if it is no UTF-8: a PDF, an image."""
         if name not in self._texts:
             try:
-                self._texts[name] = self.artifacts[name].data.decode()
+                self._texts[name] = self.artifacts[name].data.decode("utf-8-sig")
             except UnicodeDecodeError:
                 self._texts[name] = None
         return self._texts[name]
