@@ -119,6 +119,22 @@ MISTAKES = {
     "prediction with two ids": Mistake(
         "predictions.jsonl", '{"id": "a", "response": "", "id": "b"}', "predictions.duplicate_key", 1, "id"
     ),
+    "prediction with two ids, one as an escape": Mistake(
+        "predictions.jsonl", r'{"id": "a", "\u0069d": "b", "response": ""}', "predictions.duplicate_key", 1, "id"
+    ),
+    "gold with two ids, one as an escape, and no answer": Mistake(
+        "gold.jsonl", GOLD + "\n" + r'{"id": "b", "events": [], "\u0069d": "c"}', "gold.duplicate_key", 2, "id"
+    ),
+    "predictions with the same two ids": Mistake(
+        "predictions.jsonl",
+        '{"id": "x", "response": "", "id": "a"}\n{"id": "x", "response": "", "id": "a"}',
+        "predictions.duplicate_key",
+        2,
+        "id",
+    ),
+    "prediction with an unknown id before the right one": Mistake(
+        "predictions.jsonl", '{"id": "x", "response": "", "id": "a"}', "predictions.duplicate_key", 1, "id"
+    ),
     "schema not JSON": Mistake("schema.json", '{\n"event_types": {', "schema.not_json", 2),
     "schema without types": Mistake("schema.json", "{}", "schema.wrong_value", None, "event_types"),
     "schema roles a string": Mistake(

@@ -163,3 +163,28 @@ def test_on_a_file_system_without_locks_no_lock_is_left_behind(tmp_path: Path, m
     assert sorted(contents(tmp_path / "out")) == sorted(NAMES)
     OutFolder(str(tmp_path / "other"), []).close()
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "/".join(["a" * 200] * 30)])
+def test_name_that_is_too_long_is_named_as_the_cause(tmp_path: Path, name: str) -> None:
+    result = run(tmp_path / name)
+    assert result.exit_code == 2
+    assert "out.unwritable" in result.stderr
+    assert os.strerror(errno.ENAMETOOLONG) in result.stderr
+
+
+@pytest.mark.parametrize("content", ["my notes", "7 on a\nnext line", "7", "x" * 5_000])
+@pytest.mark.parametrize("locks", [True, False])
+def test_file_of_somebody_else_under_the_name_of_the_lock_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, locks: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    if not locks:
+        monkeypatch.setattr("goldgate.cli.folder_lock.fcntl.flock", refuse)
+    (tmp_path / NAME).write_text(content)
+    result = run(tmp_path)
+    assert result.exit_code == 2
+    assert "out.not_ours" in result.stderr
+    assert contents(tmp_path) == {NAME: content.encode()}

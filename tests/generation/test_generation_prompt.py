@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from goldgate.errors import ConfigError
 from goldgate.extraction.event_schema import parse_event_schema
 from goldgate.generation.examples import load_examples
+from goldgate.generation.local import checkpoint_hash
 from goldgate.generation.prompt import (
     BUILT_IN,
     Example,
@@ -144,3 +145,13 @@ def test_no_prompt_is_only_half_filled_in() -> None:
     for name in BUILT_IN:
         for message in messages(load_template(name), SCHEMA_VALUES, "Text."):
             assert not re.search(r"\{[a-z_]+\}", message.content)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "nothing.md"])
+def test_a_name_that_no_file_can_have_is_no_prompt_and_no_checkpoint(name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_template(name)
+    assert caught.value.code == "prompt.missing"
+    with pytest.raises(ConfigError) as caught:
+        checkpoint_hash(name)
+    assert caught.value.code == "checkpoint.missing"

@@ -159,3 +159,18 @@ def test_commands_take_a_corpus(folder: Path) -> None:
         assert corpus.read_text() == SHA256
     finally:
         os.chdir(where)
+
+
+def test_an_artifact_with_a_byte_order_mark_has_the_hash_of_its_stored_bytes(tmp_path: Path) -> None:
+    write_golden(tmp_path)
+    data = b"\xef\xbb\xbf" + SOURCE.encode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    record = evidence(provenance={"source_id": "annals", "content_hash": f"sha256:{sha256}"})
+    run = write_run(tmp_path / "outputs", out=output(evidence=[record]))
+    (run / "artifacts").mkdir()
+    (run / "artifacts" / sha256).write_bytes(data)
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "annals.txt").write_bytes(data)
+    evaluation = judged(tmp_path, corpus=tmp_path / "sources")
+    assert levels(evaluation) == {"anchored": 1}
+    assert "hash_mismatch" not in {found["code"] for found in evaluation.report["findings"]}

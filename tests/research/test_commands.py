@@ -223,6 +223,12 @@ def test_baseline_command(folder: Path) -> None:
     assert "Beta(2, 1)" in result.output  # 1 of 1 covered
     assert json.loads(out.read_text())["false_alarm_rate"] == "0.1"
     assert run("baseline", folder / "golden.json", "--out", out).exit_code == 2
+    before = (folder / "outputs.report.json").read_bytes()
+    (folder / "link.json").symlink_to(folder / "outputs.report.json")
+    for same in (folder / "outputs.report.json", folder / "link.json", folder / "outputs" / ".." / "link.json"):
+        result = run("baseline", folder / "outputs.report.json", "--out", same)
+        assert (result.exit_code, "out.is_an_input" in result.stderr) == (2, True)
+    assert (folder / "outputs.report.json").read_bytes() == before
     assert run("baseline", folder / "outputs.report.json", "--out", out, "--false-alarm-rate", "2").exit_code == 2
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 import click
 
 from goldgate.cli.one_file import write_whole
 from goldgate.cli.run import guarded, say, show_error
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError
+from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
 
 
 @click.command("baseline", short_help="Collect stored reports into a baseline record.")
@@ -34,6 +36,7 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         from goldgate.report.baseline_text import render_baseline
         from goldgate.research.settings import DEFAULT_GATES, SUITE
 
+        _protect(out, reports)
         record = make_baseline(reports, SUITE, DEFAULT_GATES, _rate(false_alarm_rate))
         write_whole(out, render_json(record), "--out")
         return render_baseline(record)
@@ -43,6 +46,17 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         show_error(outcome)
         context.exit(outcome.exit_status)
     context.exit(say(outcome, EXIT_PASSED))
+
+
+def _protect(out: str, reports: Sequence[str]) -> None:
+    for given in reports:
+        if os.path.realpath(given) == os.path.realpath(out):
+            raise ConfigError(
+                "out.is_an_input",
+                "writing the record would overwrite a report that it is made of",
+                place=Place(out),
+                advice="choose another file for --out",
+            )
 
 
 def _rate(text: str) -> Decimal:

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import platform
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from goldgate.errors import ConfigError, Place
 
 NAME = ".goldgate.lock"
 _SHOWN = 200  # characters of what the file says
+_LONGEST = 1_000  # bytes that one of our own may have
+_OURS = re.compile(rb"(?:[0-9]+ on [^\n]*\n?)?")  # or empty, where the disk was full or the process killed
 _TRIES = 100  # each failed one means that another run has just begun or ended
 NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})  # a file system that knows none
 
@@ -62,15 +65,30 @@ class FolderLock:
                 raise folder_in_use(folder, f"process {who}" if who else "another process") from None
             if problem.errno not in NO_LOCKS:
                 raise
+            if not _OURS.fullmatch(who.encode()):
+                raise _not_ours(self.path) from None
             self.held = False
             with suppress(OSError):  # it says nothing where nobody can lock it
                 self.path.unlink()
             return True
+        if not _OURS.fullmatch(os.pread(descriptor, _LONGEST, 0)):
+            os.close(descriptor)
+            raise _not_ours(self.path)
         with suppress(OSError):  # on a full disk nobody learns who it is
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()} on {platform.node()}\n".encode(errors="replace"), 0)
         self._descriptor = descriptor
         return True
+
+
+def _not_ours(path: Path) -> ConfigError:
+    return ConfigError(
+        "out.not_ours",
+        "this file has the name of the lock of goldgate and was not written by it: it would be removed",
+        place=Place(str(path)),
+        expected="no such file, or the number of a process and the name of its machine in it",
+        advice="move it, or choose another folder for --out",
+    )
 
 
 def is_at(descriptor: int, path: str | Path) -> bool:

@@ -128,7 +128,8 @@ class SamplesFile(io.BufferedWriter):
 
 def _missing_folders(path: Path) -> list[Path]:
     """The folders that are to be made, the innermost first."""
-    return [folder for folder in (path, *path.parents) if not folder.exists()]
+    # Path.exists fails where a name is too long; making the folder then says so.
+    return [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
 
 
 def _protect(folder: Path, inputs: Iterable[str]) -> None:

@@ -70,7 +70,7 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
 def _open_folder(job: Job, inputs: list[str]) -> OutFolder:
     """The folder for the results, unless another process is asking a model there."""
     journal = Path(str(job.out), "journal.jsonl")
-    if not job.generating and journal.exists():
+    if not job.generating and os.path.exists(journal):
         from goldgate.generation.journal import in_use
 
         if in_use(journal):

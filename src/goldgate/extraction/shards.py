@@ -19,7 +19,7 @@ from goldgate.extraction.sample import Sample
 from goldgate.extraction.sample_record import render_record
 from goldgate.extraction.scorer import Scorer
 from goldgate.protocol.model import Protocol
-from goldgate.readers.index import NOT_THERE, Index, id_of
+from goldgate.readers.index import NOT_THERE, Index, id_of, require_one_id
 from goldgate.readers.records import RecordStore
 
 SHARD_SAMPLES = 500
@@ -111,6 +111,7 @@ class ShardScorer:
             if type(record) is not dict:
                 record = self.gold.decode(at, line)  # a second try, or the error with its line
             identity = id_of(record, self.gold, at)
+            require_one_id(identity, line, self.gold, at)
             try:
                 gold = parse_gold(record, identity, line)
             except InputError as error:
@@ -124,26 +125,15 @@ class ShardScorer:
                 record = None
             if type(record) is not dict:
                 record = self.predictions.decode(predicted_at, answer)
-            if id_of(record, self.predictions, predicted_at) != identity:
-                _refuse_second_id(self.gold, at, line)
-                _refuse_second_id(self.predictions, predicted_at, answer)
+            answered = id_of(record, self.predictions, predicted_at)
+            require_one_id(answered, answer, self.predictions, predicted_at)
+            if answered != identity:
                 raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
             try:
                 response, events = parse_prediction(record)
             except InputError as error:
                 raise self.predictions.at(error, predicted_at) from None
             yield Sample(gold, response, events, answer)
-
-
-def _refuse_second_id(store: RecordStore, location: int, data: bytes) -> None:
-    """Records are joined by the id at the head of their line; a second one further on would win."""
-    if data.count(b'"id"') > 1:
-        raise InputError(
-            f"{store.files[0].kind}.duplicate_key",
-            'duplicate key "id" in this record',
-            place=store.place(location, "id"),
-            expected="one id",
-        )
 
 
 def _make(

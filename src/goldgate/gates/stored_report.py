@@ -100,9 +100,12 @@ class _ContradictionError(Exception):
 
 def _require_fields(report: dict[str, Any]) -> None:
     """What a baseline takes from a report without working it out again is there: KeyError or TypeError if not."""
+    if not all(type(query["objective"]) is str for query in report["queries"]):
+        raise TypeError
+    if not all(run["fingerprint"] is None or type(run["fingerprint"]) is str for run in report["runs"]):
+        raise TypeError
     _ = report["signature"], report["metrics"]["version"], report["conservation"]["queries"]["total"]
-    _ = [query["objective"] for query in report["queries"] if query["trials"]]
-    _ = [run["fingerprint"] for run in report["runs"]], report["inputs"]["outputs"]["sha256"]
+    _ = [query["trials"] for query in report["queries"]], report["inputs"]["outputs"]["sha256"]
 
 
 def _check_conservation(report: dict[str, Any]) -> None:

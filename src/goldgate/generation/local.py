@@ -36,7 +36,7 @@ _ROLE_NAMES = {"system": "Instructions", "user": "Question", "assistant": "Answe
 def checkpoint_hash(path: str) -> str:
     """A hash of every file of a checkpoint: another checkpoint under the same name is another model."""
     folder = Path(path)
-    if not (folder / "config.json").is_file():
+    if not os.path.isfile(folder / "config.json"):  # Path.is_file fails where a name is too long to be one
         raise ConfigError(
             "checkpoint.missing",
             "not a checkpoint",

@@ -12,6 +12,7 @@ Placeholders are filled in one pass: what is put in is never looked at again. `{
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -82,7 +83,7 @@ def load_template(name: str) -> Template:
     if name in BUILT_IN:
         text = (resources.files("goldgate.generation") / "prompts" / f"{name}.md").read_text("utf-8")
         return parse_template(text, name, None)
-    if not Path(name).exists():
+    if not os.path.exists(name):  # Path.exists fails where a name is too long to be one
         raise ConfigError(
             "prompt.missing",
             "there is no such prompt",

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal, TypedDict
 
 from goldgate.core.gate import Gate
-from goldgate.protocol.shape import Share
+from goldgate.protocol.shape import Positive, Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ class ResearchSettings:
     require_verbatim: bool = False
     require_anchored: bool = False
     trials: Decimal | None = None  # of every query, a whole number; without it the most that any query has
-    max_file_megabytes: Decimal = Decimal(64)
-    max_run_megabytes: Decimal = Decimal(256)
-    max_total_megabytes: Decimal = Decimal(64_000)
+    max_file_megabytes: Positive = Positive(64)
+    max_run_megabytes: Positive = Positive(256)
+    max_total_megabytes: Positive = Positive(64_000)
     baseline: str | None = None  # a file, named from the protocol's own folder
 
 

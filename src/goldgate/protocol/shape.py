@@ -18,6 +18,10 @@ class Share(Decimal):
     """A decimal from 0 to 1, as it was written."""
 
 
+class Positive(Decimal):
+    """A decimal above 0, as it was written."""
+
+
 def build(kind: type[T], tree: Tree, code: str) -> T:
     """The document as an instance of `kind`; whatever it leaves out keeps its default."""
     return typing.cast(T, _Builder(tree, code).build(kind, tree.value, ""))
@@ -101,6 +105,10 @@ class _Builder:
             if isinstance(value, Decimal) and 0 <= value <= 1:
                 return Share(value)
             self._refuse(path, "a decimal from 0 to 1", value)
+        if kind is Positive:
+            if isinstance(value, Decimal) and value > 0:
+                return Positive(value)
+            self._refuse(path, "a number above 0", value)
         if kind is Decimal:
             return value if isinstance(value, Decimal) else self._refuse(path, "a number", value)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that nobody wrote a rule for

@@ -6,6 +6,7 @@ Numbers keep their decimal text, duplicate keys are errors, and every key knows 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -60,8 +61,8 @@ def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            times = Counter(key for key, _ in pairs)
+            twice = next(key for key in times if times[key] > 1)
             raise ConfigError(f"{code}.duplicate_key", f'duplicate key "{twice}"', place=Place(file, None, twice))
         return value
 

@@ -38,9 +38,10 @@ class Index:
 
     def record_id(self, position: int) -> str:
         location = self.locations[position]
-        return id_of(
-            self.store.decode(location, self.store.read(location, self.lengths[position])), self.store, location
-        )
+        data = self.store.read(location, self.lengths[position])
+        identity = id_of(self.store.decode(location, data), self.store, location)
+        require_one_id(identity, data, self.store, location)
+        return identity
 
 
 def index_files(paths: Sequence[str | Path], kind: str) -> Index:
@@ -123,6 +124,19 @@ def id_of(record: dict[str, Any], store: RecordStore, location: int) -> str:
         expected="a string that is not empty",
         found=describe(value) if "id" in record else "no id",
     )
+
+
+def require_one_id(identity: str, data: bytes, store: RecordStore, location: int) -> None:
+    """Refuse a record with a second id, however it is written: the one at its head joins it, the last is decoded."""
+    head = id_at_head(data)
+    if head is not None and head != identity.encode():
+        raise InputError(
+            f"{store.files[location >> OFFSET_BITS].kind}.duplicate_key",
+            'duplicate key "id" in this record',
+            place=store.place(location, "id"),
+            expected="one id",
+            found=f"{describe(head.decode(errors='replace'))} and {describe(identity)}",
+        )
 
 
 def join(gold: Index, predictions: Index) -> array[int]:

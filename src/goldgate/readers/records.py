@@ -218,7 +218,7 @@ def _stored(path: str | Path, kind: str) -> Opened:
             return copy_aside(file, file.file.read)
         finally:
             file.close()
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise cannot_read(str(path), kind, problem) from None
 
 
@@ -241,7 +241,8 @@ def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 
 
 # A string, a piece of structure, or the quotation mark of a string that the buffer does not hold whole.
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},"]', re.DOTALL)
+# Possessive: what was read as a string is never read another way, and no place in it is kept for going back.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 
 
 def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:

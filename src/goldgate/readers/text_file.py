@@ -24,7 +24,7 @@ def read_text(path: str | Path, kind: str) -> TextFile:
     try:
         with open(path, "rb") as stream:
             return read_stream(stream, file, kind)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError
         raise cannot_read(file, kind, problem) from None
 
 
@@ -46,11 +46,11 @@ def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
         ) from None
 
 
-def cannot_read(file: str, kind: str, problem: OSError) -> InputError:
+def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputError:
     """The error for a file that cannot be opened or read."""
     if isinstance(problem, FileNotFoundError):
         return InputError(f"{kind}.missing", f"the {kind} file does not exist", place=Place(file))
     if isinstance(problem, IsADirectoryError):
         return InputError(f"{kind}.is_a_directory", f"the {kind} is a directory, not a file", place=Place(file))
-    reason = problem.strerror or type(problem).__name__
+    reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
     return InputError(f"{kind}.unreadable", f"the {kind} file cannot be read", place=Place(file), found=reason)

@@ -14,6 +14,8 @@ from goldgate.research.near import near_queries
 from goldgate.research.run import NO_QUERY, RunFacts, RunResult
 from goldgate.research.run_files import OUTPUT
 
+_SHOWN_NAMES = 3  # of the runs that have a run_id in common
+
 
 @dataclass(slots=True)
 class Collected:
@@ -96,13 +98,20 @@ def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> No
             names = [runs[number].name for number in kept.values()]
             for number in kept.values():
                 run = runs[number]
-                others = ", ".join(name for name in names if name != run.name)
+                others = _some([name for name in names[: _SHOWN_NAMES + 1] if name != run.name], len(names) - 1)
                 message = f"the run_id {run_id} is also that of {others}, with other content"
                 finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
                 found.setdefault(run.name, []).append(finding)
                 runs[number] = run._replace(broken=run.broken or "conflicting_run_id")
     if copies:
         collected.runs = [run for number, run in enumerate(runs) if number not in copies]
+
+
+def _some(names: list[str], number: int) -> str:
+    """A few of so many names, and how many more there are: a list in every message would grow with the square."""
+    shown = names[:_SHOWN_NAMES]
+    more = number - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def _merge_clones(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from goldgate.research.contracts import Chunk
 from goldgate.research.fold import fold, offset_in
 from goldgate.research.run_files import sha256_of
-from goldgate.research.sources import FOLD_COST, GAP, Checked, Sources
+from goldgate.research.sources import FOLD_COST, GAP, Checked, Sources, shown
 from goldgate.research.telling import says_something, telling
 
 # What can be wrong with a record; `dangling_ref` is what can be wrong with a claim's reference to one.
@@ -91,12 +91,12 @@ def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checke
 
     assert type(chunk_id) is str  # says_something has seen to it
     if chunk_id in sources.conflicting:
-        return Checked(None, "conflicting_id", f"chunk {chunk_id} is stored with different contents")
+        return Checked(None, "conflicting_id", f"chunk {shown(chunk_id)} is stored with different contents")
     chunk = sources.chunks.get(chunk_id)
     if chunk is None:
         if demands.verbatim:
             return Checked(
-                None, "text_missing", f"the text of chunk {chunk_id} is not stored, and the protocol demands it"
+                None, "text_missing", f"the text of chunk {shown(chunk_id)} is not stored, and the protocol demands it"
             )
         return _chain(_STRUCTURAL, provenance, None, sources)
     text = chunk["text"]
@@ -122,25 +122,29 @@ def _chain(reached: Checked, provenance: dict[str, Any], chunk: Chunk | None, so
     chunk_artifact = None
     if chunk is not None:
         source_id, chunk_source = provenance.get("source_id"), chunk["source_id"]
-        if source_id != chunk_source and says_something(source_id) and says_something(chunk_source):
-            return Checked(None, "misattributed", f"the chunk is of source {chunk_source}, not of {source_id}")
+        if source_id != chunk_source and sources.says_something(chunk_source) and says_something(source_id):
+            return Checked(
+                None, "misattributed", f"the chunk is of source {shown(chunk_source)}, not of {shown(source_id)}"
+            )
         if chunk.get("text_hash") is not None and (problem := sources.hash_problem(chunk)):
             return Checked(None, "hash_mismatch", problem)
         chunk_artifact = chunk.get("artifact_id")
     if artifact_id is None and chunk_artifact is None and content_hash is None:
         return reached
-    names = [str(name) for name in (artifact_id, chunk_artifact) if says_something(name)]
-    if len(set(map(_name, names))) > 1:
-        return Checked(None, "misattributed", f"the chunk is of artifact {chunk_artifact}, not of {artifact_id}")
+    names = [str(name) for name in (artifact_id, chunk_artifact) if sources.says_something(name)]
+    if len({sources.hash_in(name) or name for name in names}) > 1:
+        return Checked(
+            None, "misattributed", f"the chunk is of artifact {shown(chunk_artifact)}, not of {shown(artifact_id)}"
+        )
     recorded = sha256_of(content_hash)
     if recorded is not None:
         names.insert(0, recorded)
     if not names or not sources.artifacts:
         return reached
-    hashes = {digits for name in names if (digits := sha256_of(name)) is not None}
+    hashes = {digits for name in names if (digits := sources.hash_in(name)) is not None}
     if len(hashes) > 1:
         return Checked(None, "hash_mismatch", "the record names two different hashes for its artifact")
-    stored = next((name for name in map(_name, names) if name in sources.artifacts), None)
+    stored = next((as_file for name in names if (as_file := sources.hash_in(name) or name) in sources.artifacts), None)
     if stored is None:
         return reached
     real = sources.artifacts[stored].sha256
@@ -149,11 +153,6 @@ def _chain(reached: Checked, provenance: dict[str, Any], chunk: Chunk | None, so
     if chunk is None:
         return reached
     return sources.part(chunk, stored)
-
-
-def _name(name: str) -> str:
-    """An artifact's name as its file has it."""
-    return sha256_of(name) or name
 
 
 def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> Checked | None:
@@ -182,9 +181,11 @@ def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources)
     if sources.may_search(len(joined.text)):
         other = joined.find(folded)
         if other is not None:
-            return Checked(None, "misattributed", f"the quote is in chunk {other}, not in {chunk['chunk_id']}")
+            return Checked(
+                None, "misattributed", f"the quote is in chunk {shown(other)}, not in {shown(chunk['chunk_id'])}"
+            )
     if sources.may_search(len(folded_text) * scans) and _is_spliced(folded, folded_text):
-        return Checked(None, "spliced", f"the quote joins separate parts of chunk {chunk['chunk_id']}")
+        return Checked(None, "spliced", f"the quote joins separate parts of chunk {shown(chunk['chunk_id'])}")
     if sources.may_search(len(joined.text) * scans) and _is_spliced(folded, joined.text):
         return Checked(None, "spliced", "the quote joins parts of several stored chunks")
     return Checked(None, "fabricated", "the quote is in no stored chunk")

@@ -159,8 +159,8 @@ def _decoded(text: str, file: str) -> Any:
         if len(value) == len(pairs):
             return value
         marked = _TwiceKeyed(value)
-        keys = [key for key, _ in pairs]
-        marked.twice = sorted({key for key in keys if keys.count(key) > 1})
+        times = Counter(key for key, _ in pairs)
+        marked.twice = sorted(key for key in times if times[key] > 1)
         return marked
 
     try:

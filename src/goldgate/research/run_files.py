@@ -124,7 +124,7 @@ class _Reader:
 
     def _artifacts(self, entry: os.DirEntry[str]) -> None:
         for shown, inner in self._folder(entry, ARTIFACTS, ""):
-            data = self._content(inner, shown, hashed=False)
+            data = self._content(inner, shown, stored=True)
             if data is not None:
                 sha256 = hashlib.sha256(data).hexdigest()
                 self.hash.update(f"{shown}\0{sha256}\0".encode())
@@ -148,8 +148,11 @@ class _Reader:
             else:
                 self.files.ignored.append((shown, f"not a {suffix} file"))
 
-    def _content(self, entry: os.DirEntry[str], shown: str, *, hashed: bool = True) -> bytes | None:
-        """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted."""
+    def _content(self, entry: os.DirEntry[str], shown: str, *, stored: bool = False) -> bytes | None:
+        """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted.
+
+        Without a byte order mark, unless they are wanted as they are stored; then the caller hashes them.
+        """
         try:
             data = self._bytes(entry)
         except _RefusedError as refusal:
@@ -160,9 +163,10 @@ class _Reader:
             self._refuse(shown, "unreadable", f"the file cannot be read: {reason}")
             return None
         self.files.read += 1
-        if hashed:
-            self.hash.update(f"{shown}\0{len(data)}\0".encode())
-            self.hash.update(data)
+        if stored:
+            return data
+        self.hash.update(f"{shown}\0{len(data)}\0".encode())
+        self.hash.update(data)
         return data[len(_BOM) :] if data.startswith(_BOM) else data
 
     def _bytes(self, entry: os.DirEntry[str]) -> bytes:

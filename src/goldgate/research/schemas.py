@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, is_typeddict
 
 from goldgate.protocol.model import Protocol
-from goldgate.protocol.shape import Share
+from goldgate.protocol.shape import Positive, Share
 from goldgate.research.contracts import (
     AtLeast,
     Chunk,
@@ -45,6 +45,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
     object: {},
     Decimal: {"type": "number"},
     Share: {"type": "number", "minimum": 0, "maximum": 1},
+    Positive: {"type": "number", "exclusiveMinimum": 0},
 }
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from goldgate.research.contracts import Chunk
 from goldgate.research.fold import fold, offset_in
 from goldgate.research.run_files import Artifact, sha256_of
-from goldgate.research.telling import telling
+from goldgate.research.telling import says_something, telling
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]
 LEVELS: tuple[Level, ...] = ("structural", "verbatim", "chain", "anchored")
@@ -22,6 +22,7 @@ FOLD_COST = 40  # folding a character takes as long as searching so many
 # those without one.
 _SEARCHES = 5_000
 _LEAST_BUDGET, _MOST_BUDGET = 10_000_000, 20_000_000_000
+_SHOWN_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
 
 
 class Checked(NamedTuple):
@@ -30,6 +31,12 @@ class Checked(NamedTuple):
     level: Level | None
     failure: str | None = None
     message: str = ""
+
+
+def shown(name: object) -> str:
+    """An id for a message: the beginning of one that is long, because very many records may be told about it."""
+    text = str(name)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
 class Sources:
@@ -50,11 +57,27 @@ class Sources:
         self.folded_characters = 0
         self._budget: int | None = None
         self._hash_problems: dict[str, str] = {}
+        self._telling: dict[str, bool] = {}
+        self._hashes: dict[str, str | None] = {}
         self._parts: dict[tuple[str, str], Checked] = {}
         self._folded: dict[str, str] = {}
         self._texts: dict[str, str | None] = {}
         self._folded_texts: dict[str, str] = {}
         self._joined: Joined | None = None
+
+    def says_something(self, name: object) -> bool:
+        """Whether a chunk's identifier says anything: found out once, for it can be long, and many records name it."""
+        if type(name) is not str:
+            return False
+        if name not in self._telling:
+            self._telling[name] = says_something(name)
+        return self._telling[name]
+
+    def hash_in(self, name: str) -> str | None:
+        """The hash that an artifact's name is, found out once; None if it is no hash."""
+        if name not in self._hashes:
+            self._hashes[name] = sha256_of(name)
+        return self._hashes[name]
 
     def hash_problem(self, chunk: Chunk) -> str:
         """Empty, or how the chunk's text differs from its recorded hash."""
@@ -63,7 +86,7 @@ class Sources:
         if known is None:
             real, recorded = sha256(chunk["text"].encode("utf-8", "surrogatepass")).hexdigest(), chunk.get("text_hash")
             differs = recorded != real and sha256_of(recorded) not in (None, real)
-            known = f"the text of chunk {name} does not have its recorded text_hash" if differs else ""
+            known = f"the text of chunk {shown(name)} does not have its recorded text_hash" if differs else ""
             self._hash_problems[name] = known
         return known
 
@@ -119,7 +142,7 @@ class Sources:
         """An artifact's text, decoded once; None if it is no UTF-8: a PDF, an image."""
         if name not in self._texts:
             try:
-                self._texts[name] = self.artifacts[name].data.decode()
+                self._texts[name] = self.artifacts[name].data.decode("utf-8-sig")
             except UnicodeDecodeError:
                 self._texts[name] = None
         return self._texts[name]
@@ -148,14 +171,16 @@ class Sources:
             return Checked("chain")
         if within:
             return Checked(None, "span_shifted", self._shifted(chunk, source, at))
-        return Checked(None, "fabricated", f"chunk {chunk['chunk_id']} is not in the stored artifact {artifact_name}")
+        return Checked(
+            None, "fabricated", f"chunk {shown(chunk['chunk_id'])} is not in the stored artifact {artifact_name}"
+        )
 
     def _shifted(self, chunk: Chunk, source: str, at: int) -> str:
         found: int | None = at
         if at < 0:
             found = offset_in(source, self.folded(chunk)) if self.may_search(len(source) * FOLD_COST) else None
         place = "elsewhere in its artifact" if found is None else f"at {found} of its artifact"
-        return f"chunk {chunk['chunk_id']} begins {place}, not at {chunk.get('start_offset')}"
+        return f"chunk {shown(chunk['chunk_id'])} begins {place}, not at {chunk.get('start_offset')}"
 
 
 class Joined:

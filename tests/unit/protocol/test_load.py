@@ -263,3 +263,14 @@ def test_file_that_is_not_utf8_is_an_error_with_its_line(tmp_path: Path) -> None
 
 def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, 'protocol: {name: "\\ud800"}').code == "protocol.bad_text"
+
+
+@pytest.mark.parametrize("name", ["max_file_megabytes", "max_run_megabytes", "max_total_megabytes"])
+@pytest.mark.parametrize("value", ["-1", "0", "-0.0", "none"])
+def test_limit_that_lets_nothing_through_is_refused(tmp_path: Path, name: str, value: str) -> None:
+    path = tmp_path / "protocol.yaml"
+    path.write_text(f"research:\n  {name}: {value}\n")
+    with pytest.raises(ConfigError) as caught:
+        load_protocol(path)
+    assert (caught.value.code, caught.value.expected) == ("protocol.wrong_value", "a number above 0")
+    assert (caught.value.place.line, caught.value.place.field) == (2, f"research.{name}")

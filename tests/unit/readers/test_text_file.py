@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
+from goldgate.readers.records import open_records
 from goldgate.readers.text_file import MAX_BYTES, read_text
 
 
@@ -47,3 +48,12 @@ def test_file_that_is_not_utf8_names_byte_and_line(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\n\xe9")
     error = refusal(path)
     assert (error.code, error.place.line, error.found) == ("schema.not_utf8", 3, "the byte 0xe9")
+
+
+def test_names_that_no_file_can_have(tmp_path: Path) -> None:
+    error = refusal(tmp_path / "a\0b")
+    assert (error.code, error.found) == ("schema.unreadable", "embedded null byte")
+    assert refusal(tmp_path / ("a" * 300)).code == "schema.unreadable"
+    with pytest.raises(InputError) as caught:
+        open_records(tmp_path / "a\0b", "gold")
+    assert caught.value.code == "gold.unreadable"
