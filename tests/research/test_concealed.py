@@ -1,0 +1,149 @@
+"""One bad run among ten good ones: whatever is done to its files, the gate that it fails does not pass."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.gates.stored_report import load_report
+
+from .judged import broken, codes, counts, judged, unbalanced
+from .trees import abstention, claim, evidence, output, query, write_golden, write_run
+
+COVERAGE = "evidence_coverage_rate"
+BAD = [{**claim("bad", ()), "statement": f"Nothing says {sign}."} | {"claim_id": sign} for sign in "abcdefgh"]
+
+
+@pytest.fixture
+def bad_run(tmp_path: Path) -> Path:
+    """The run with uncovered claims; nine others are covered, and the log of none names its claims."""
+    insufficient = [f"Who owned ship {number}?" for number in range(2)]
+    asked = [query(f"Winter {number}?", (f"e{number}",)) for number in range(10)]
+    write_golden(tmp_path, *asked, *(query(objective, (), False) for objective in insufficient))
+    outputs = tmp_path / "outputs"
+    for number in range(10):
+        claims = [{**claim("k", (f"e{number}",)), "statement": f"Of winter {'abcdefghij'[number]}."}]
+        found = {"claims": claims, "evidence": [evidence(f"e{number}")]}
+        write_run(outputs, f"run_r{number}", output(f"r{number}", objective=f"Winter {number}?", **found))
+    for number, objective in enumerate(insufficient):
+        write_run(outputs, f"run_n{number}", abstention(f"n{number}", objective))
+    return outputs / "run_r3"
+
+
+def verdicts(evaluation: Evaluation) -> dict[str, str]:
+    return {gate["metric"]: gate["verdict"] for gate in evaluation.report["gates"]}
+
+
+def change(run: Path, **more: Any) -> None:
+    path = run / "research_output.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+
+
+def test_ten_good_runs_pass_and_a_bad_one_fails(bad_run: Path, tmp_path: Path) -> None:
+    assert judged(tmp_path).passed
+    change(bad_run, claims=BAD)
+    assert verdicts(judged(tmp_path))[COVERAGE] == "FAIL"
+
+
+def _renamed(path: Path) -> None:
+    path.rename(path.with_name("Research_output.json"))
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def _utf16(path: Path) -> None:
+    path.write_bytes(path.read_text().encode("utf-16"))
+
+
+def _infinite(path: Path) -> None:
+    path.write_text(path.read_text()[:-1] + ', "cost": 1e400}')
+
+
+def _claims_by_id(path: Path) -> None:
+    change(path.parent, claims={entry["claim_id"]: entry for entry in BAD})
+
+
+def _no_claims(path: Path) -> None:
+    value = json.loads(path.read_text())
+    path.write_text(json.dumps({key: item for key, item in value.items() if key != "claims"}))
+
+
+def _in_a_list(path: Path) -> None:
+    path.write_text(f"[{path.read_text()}]")
+
+
+def _too_large(path: Path) -> None:
+    os.truncate(path, 100_000_000)
+
+
+def _second_list(path: Path) -> None:
+    path.write_text(path.read_text()[:-1] + ', "claims": []}')
+
+
+LOST: list[Callable[[Path], None]] = [
+    Path.unlink,
+    _renamed,
+    _cut,
+    _utf16,
+    _infinite,
+    _claims_by_id,
+    _no_claims,
+    _in_a_list,
+    _too_large,
+    _second_list,
+]
+
+
+@pytest.mark.parametrize("lose", LOST)
+def test_claims_that_cannot_be_read_are_not_covered(
+    bad_run: Path, tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    change(bad_run, claims=BAD)
+    lose(bad_run / "research_output.json")
+    evaluation = judged(tmp_path, "research: {max_file_megabytes: 1}")
+    assert counts(evaluation, COVERAGE) == (9, 10)
+    assert verdicts(evaluation)[COVERAGE] == "FAIL"
+    assert "claims_unknown" in codes(evaluation)
+    assert not list(unbalanced(evaluation))
+    (tmp_path / "report.json").write_text(json.dumps(evaluation.report))
+    assert load_report(tmp_path / "report.json", "research").rates[COVERAGE] == (9, 10)
+
+
+def test_a_lost_output_among_many_claims_fails_the_gate_by_itself(bad_run: Path, tmp_path: Path) -> None:
+    many = [{**claim(f"k{number}", ("e1",)), "statement": f"Of day {number}."} for number in range(200)]
+    change(bad_run.parent / "run_r1", claims=many)
+    (bad_run / "research_output.json").unlink()
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, COVERAGE) == (208, 209)
+    (gate,) = (gate for gate in evaluation.report["gates"] if gate["metric"] == COVERAGE)
+    assert gate["verdict"] == "FAIL"
+    assert "the claims of run_r3 cannot be read" in gate["reason"]
+
+
+def test_verified_claims_in_the_log_are_not_joined_by_another(bad_run: Path, tmp_path: Path) -> None:
+    with (bad_run / "events.jsonl").open("a") as log:
+        for name in "ab":
+            payload = {"claim_id": name, "status": "verified"}
+            log.write(json.dumps({"run_id": "r3", "step_id": 2, "event_type": "x", "payload": payload}) + "\n")
+    (bad_run / "research_output.json").unlink()
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, COVERAGE) == (9, 11)
+    assert verdicts(evaluation)[COVERAGE] == "FAIL"
+
+
+@pytest.mark.parametrize("hide", ["[" * 995 + "]" * 995, "9" * 5000])
+def test_a_second_key_is_not_hidden_by_what_stands_beside_it(bad_run: Path, tmp_path: Path, hide: str) -> None:
+    """Too deep to look for it, or a number that is too long."""
+    path = bad_run / "research_output.json"
+    path.write_text(f'{{"claims": {json.dumps(BAD)}, "beside": {hide}, {path.read_text()[1:]}')
+    evaluation = judged(tmp_path)
+    assert set(broken(evaluation)) == {"run_r3"}
+    assert verdicts(evaluation)[COVERAGE] == "FAIL"
