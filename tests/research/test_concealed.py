@@ -147,3 +147,60 @@ def test_a_second_key_is_not_hidden_by_what_stands_beside_it(bad_run: Path, tmp_
     evaluation = judged(tmp_path)
     assert set(broken(evaluation)) == {"run_r3"}
     assert verdicts(evaluation)[COVERAGE] == "FAIL"
+
+
+def append(run: Path, file: str, line: str) -> None:
+    with (run / file).open("a") as stream:
+        stream.write(line + "\n")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '"claim_id": "z", "status": "verified", "status": "candidate"',
+        '"claim_id": "z", "claim_id": "k", "status": "verified"',
+        '"stop_reason": "SYSTEM_ERROR", "stop_reason": "OBJECTIVE_ACHIEVED"',
+        '"st\\u0061tus": "verified", "claim_id": "z", "status": "candidate", "a": ":\\u003a"',
+        '"claim_id": "z", "status": "verified", "status": "candidate", "deep": ' + "[" * 995 + "]" * 995,
+    ],
+)
+def test_a_log_line_with_a_key_twice_helps_nobody(bad_run: Path, tmp_path: Path, said: str) -> None:
+    append(bad_run, "events.jsonl", f'{{"run_id": "r3", "step_id": 2, "event_type": "x", "payload": {{{said}}}}}')
+    evaluation = judged(tmp_path)
+    assert broken(evaluation) == {"run_r3": "repeated_key"}
+    assert verdicts(evaluation)[COVERAGE] == "FAIL"
+    assert verdicts(evaluation)["manifest_integrity"] == "FAIL"
+    assert "bad_event" in codes(evaluation)
+
+
+def test_a_run_does_not_abstain_by_a_log_line_with_a_key_twice(bad_run: Path, tmp_path: Path) -> None:
+    said = '"stop_reason": "OBJECTIVE_ACHIEVED", "stop_reason": "NO_EVIDENCE"'
+    line = f'{{"run_id": "n0", "step_id": 2, "event_type": "x", "payload": {{{said}}}}}'
+    append(bad_run.parent / "run_n0", "events.jsonl", line)
+    assert counts(judged(tmp_path), "abstention_accuracy") == (1, 2)
+
+
+def test_a_step_is_not_hidden_behind_a_second_step_id(bad_run: Path, tmp_path: Path) -> None:
+    append(bad_run, "events.jsonl", '{"run_id": "r3", "step_id": 9, "step_id": 2, "event_type": "x", "payload": {}}')
+    assert verdicts(judged(tmp_path))["manifest_integrity"] == "FAIL"
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_manifest_with_a_key_twice_is_none(bad_run: Path, tmp_path: Path, as_file: bool) -> None:
+    first, *rest = (bad_run / "manifests.jsonl").read_text().splitlines(keepends=True)
+    twice = first.replace('"step_id": 1', '"step_id": 7, "step_id": 1')
+    if as_file:
+        (bad_run / "manifests").mkdir()
+        (bad_run / "manifests" / "1.json").write_text(twice)
+    (bad_run / "manifests.jsonl").write_text("".join(rest if as_file else [twice, *rest]))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "manifest_integrity") == (23, 24)
+    assert "bad_manifest" in codes(evaluation)
+
+
+def test_a_chunk_with_a_key_twice_confirms_nothing(bad_run: Path, tmp_path: Path) -> None:
+    path = bad_run / "chunks.jsonl"
+    path.write_text(path.read_text().replace('"text": ', '"text": "Nothing froze.", "text": '))
+    evaluation = judged(tmp_path)
+    assert "bad_chunk" in codes(evaluation)
+    assert evaluation.report["evidence"]["levels"]["verbatim"] == 9

@@ -133,6 +133,8 @@ class _Judge:
         output = self._output()
         run_id = output["run_id"] if output is not None else None
         log = parse_log(files.events, run_id, findings) if files.events is not None else None
+        if log is not None and log.ambiguous:
+            self.broken, self.claims_unknown = self.broken or "repeated_key", True
         if run_id is None and log is not None:
             run_id = log.run_id
         steps = count_steps(files, log, output.get("steps") if output is not None else None, run_id, findings)
