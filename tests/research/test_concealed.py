@@ -204,3 +204,9 @@ def test_a_chunk_with_a_key_twice_confirms_nothing(bad_run: Path, tmp_path: Path
     evaluation = judged(tmp_path)
     assert "bad_chunk" in codes(evaluation)
     assert evaluation.report["evidence"]["levels"]["verbatim"] == 9
+
+
+def test_a_letter_among_modifier_letters_is_thin(bad_run: Path, tmp_path: Path) -> None:
+    (bad_run / "chunks.jsonl").write_text("")
+    change(bad_run, evidence=[evidence("e3", quote="a\u02bc\u02d0\u0640\u30fc")])
+    assert "thin_quote" in codes(judged(tmp_path))
