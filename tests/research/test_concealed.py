@@ -210,3 +210,22 @@ def test_a_letter_among_modifier_letters_is_thin(bad_run: Path, tmp_path: Path) 
     (bad_run / "chunks.jsonl").write_text("")
     change(bad_run, evidence=[evidence("e3", quote="a\u02bc\u02d0\u0640\u30fc")])
     assert "thin_quote" in codes(judged(tmp_path))
+
+
+@pytest.mark.parametrize("sign", ["\u2060", "\ufe0f", "\u034f", "\u200d", "\u180e", "\u3164", "\U000e0041", " ", "-"])
+def test_a_sign_inside_a_word_makes_no_other_run(bad_run: Path, tmp_path: Path, sign: str) -> None:
+    claims = json.loads((bad_run / "research_output.json").read_text())["claims"]
+    copy = output("copy", objective="Winter 3?", evidence=[evidence("e3")])
+    claims[0]["statement"] = claims[0]["statement"].replace("winter", f"win{sign}ter")
+    write_run(bad_run.parent, "run_copy", {**copy, "claims": claims})
+    evaluation = judged(tmp_path)
+    assert "cloned_run" in codes(evaluation)
+    assert evaluation.passed
+
+
+def test_another_number_makes_another_run(bad_run: Path, tmp_path: Path) -> None:
+    for number, size in enumerate(("1.5", "15")):
+        claims = [{**claim("k", ("e3",)), "statement": f"It was {size} metres."}]
+        found = {"claims": claims, "evidence": [evidence("e3")]}
+        write_run(bad_run.parent, f"run_s{number}", output(f"s{number}", objective="Winter 3?", **found))
+    assert "cloned_run" not in codes(judged(tmp_path))
