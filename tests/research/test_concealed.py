@@ -229,3 +229,18 @@ def test_another_number_makes_another_run(bad_run: Path, tmp_path: Path) -> None
         found = {"claims": claims, "evidence": [evidence("e3")]}
         write_run(bad_run.parent, f"run_s{number}", output(f"s{number}", objective="Winter 3?", **found))
     assert "cloned_run" not in codes(judged(tmp_path))
+
+
+def test_names_that_are_no_utf_8_do_not_hide_a_clone(bad_run: Path, tmp_path: Path) -> None:
+    """A byte that is no UTF-8, and the text that it would be shown as."""
+    names = "run_x\udcff", "run_x\\udcff"
+    found = {"objective": "Winter 3?", "evidence": [evidence("e3")], "claims": [claim("k", ("e3",))]}
+    for number, name in enumerate(names):
+        try:
+            write_run(bad_run.parent, name, output(f"x{number}", **found))
+        except OSError:
+            pytest.skip("this file system takes UTF-8 names only")
+    evaluation = judged(tmp_path)
+    assert "cloned_run" in codes(evaluation)
+    shown = [run["run"] for run in evaluation.report["runs"]]
+    assert len(shown) == len(set(shown)) == 13
