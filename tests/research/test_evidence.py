@@ -57,6 +57,10 @@ def with_artifact(data: str = SOURCE, name: str | None = None, **chunk_fields: A
         ({"quote": ""}, "blank_quote"),
         ({"quote": "\u200b"}, "blank_quote"),
         ({"quote": "\u3164\u115f"}, "blank_quote"),  # letters to Unicode, and nothing to see
+        ({"quote": "\u02bc"}, "blank_quote"),  # a modifier letter, folded to an apostrophe
+        ({"quote": "\u02d0 \u0640\u30fc"}, "blank_quote"),
+        ({"quote": "\u00aa\u00b2"}, "blank_quote"),  # raised signs
+        ({"chunk_id": "\u02bc\u0640"}, "provenance_missing"),
         ({"quote": None}, None),  # a span by itself is enough
         ({"span": None}, None),  # and so is a quote
         ({"span": {"start": -1, "end": 4}}, "span_out_of_range"),

@@ -17,7 +17,7 @@ import orjson
 
 from goldgate.research.claims import Claims, ReadClaim
 from goldgate.research.decode import BadLine, decode_lines
-from goldgate.research.fold import fold
+from goldgate.research.fold import fold, visible
 from goldgate.research.ledger import Ledger, records
 from goldgate.research.letters import sketch
 from goldgate.research.run_files import RunFiles
@@ -25,6 +25,7 @@ from goldgate.research.sources import Sources
 
 _BETWEEN, _APART = "\x1f", "\x1e"
 _NO_WORD = re.compile(r"[\W_]+")
+_NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d) | (?!\d)")
 _ID_OR_TIME = re.compile(
     r"(?:^|_)(?:id|ids|uuid|guid|key|nonce|seed|trial|attempt|host|pid|time|times|timestamp|ts|date|at|ms|secs?|"
     r"seconds|millis|duration|elapsed|latency|started|ended|finished|created|updated)$"
@@ -104,7 +105,7 @@ def _filed(output: dict[str, Any], sources: Sources, required: frozenset[str]) -
 def _quoted(record: dict[str, Any], sources: Sources) -> str:
     quote, span, chunk_id = record.get("quote"), record.get("span"), record.get("chunk_id")
     if type(quote) is str:
-        return fold(quote)
+        return _plain(quote)
     chunk = sources.chunks.get(chunk_id) if type(chunk_id) is str else None
     if type(span) is not dict:
         return ""
@@ -112,7 +113,7 @@ def _quoted(record: dict[str, Any], sources: Sources) -> str:
     there = None
     if chunk is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(chunk["text"]):
         there = sources.folded_span(chunk, start, end)
-    return f"{start}-{end}" if there is None else there
+    return f"{start}-{end}" if there is None else _plain(there)
 
 
 def _path(manifest: dict[str, Any]) -> str:
@@ -121,8 +122,9 @@ def _path(manifest: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """The words of a text: case, punctuation and blanks do not make another one."""
-    return _NO_WORD.sub(" ", fold(text).casefold()).strip()
+    """The letters and digits of a text: case, punctuation, blanks, width and what nobody sees make no other one."""
+    words = _NO_WORD.sub(" ", fold(visible(text)).casefold()).strip()
+    return _NOT_BETWEEN_DIGITS.sub("", words)  # 1.5 is not 15
 
 
 def _recorded(output: dict[str, Any], files: RunFiles) -> list[str]:

@@ -20,6 +20,12 @@ class BadLine(str):
     __slots__ = ()
 
 
+class Ambiguous(BadLine):
+    """The same of a line that can be read in two ways: a key is there twice, or may be, in the depths of the line."""
+
+    __slots__ = ()
+
+
 class TornLine(BadLine):
     """The same of a last line without an end of line: whoever wrote it did not finish."""
 
@@ -48,14 +54,10 @@ def same(one: object, other: object) -> bool:
 def repeated_key(data: bytes, value: Any) -> str | None:
     """A key that stands twice in one object of the file, where there is one: the value holds the last of the two.
 
-    Written again, the value has as many colons as the file, unless a key was lost: those in strings are the same,
-    where none is written as an escape.
+    ValueError if nobody can say, because the file is nested too deeply to look.
     """
-    try:
-        if _COLON_AS_ESCAPE not in data and data.count(b":") == dumps(value).count(b":"):
-            return None
-    except TypeError:  # too deep, or half a surrogate pair
-        pass
+    if _keeps_colons(data, [value]):
+        return None
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
@@ -64,31 +66,64 @@ def repeated_key(data: bytes, value: Any) -> str | None:
             twice.append(next(key for key in times if times[key] > 1))
 
     try:
-        json.loads(data, object_pairs_hook=note)
-    except (ValueError, RecursionError):
-        return None
+        # Numbers as text: one of five thousand digits must not end the search.
+        json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
     return twice[0] if twice else None
 
 
+def _keeps_colons(data: bytes, values: list[Any]) -> bool:
+    """Whether no key was lost, fast; False is no answer.
+
+    Written again, values have as many colons as the file, unless a key was lost: those in strings are the same, where
+    none is written as an escape.
+    """
+    if _COLON_AS_ESCAPE in data:
+        return False
+    try:
+        return data.count(b":") == sum(dumps(value).count(b":") for value in values)
+    except TypeError:  # too deep, or half a surrogate pair
+        return False
+
+
 def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
-    """Line number and value of each line that is not blank; a BadLine stands for what is no JSON."""
+    """Line number and value of each line that is not blank; a BadLine stands for what is no JSON or ambiguous."""
     lines = data.split(b"\n")
     if lines[-1] == b"":
         lines.pop()  # behind the last end of line
     try:
-        return enumerate([*map(loads, lines)], 1)  # all lines are right, as nearly always
+        values = [*map(loads, lines)]
+        if _keeps_colons(data, values):
+            return enumerate(values, 1)  # all lines are right, as nearly always
     except JSONDecodeError:
-        return _decode_each(lines, torn=not data.endswith(b"\n"))
+        pass
+    return _decode_each(lines, torn=not data.endswith(b"\n"))
+
+
+def decode_once(data: bytes) -> Any:
+    """One JSON value, or a BadLine: for what counts only if it can be read in one way."""
+    try:
+        value = decode(data)
+    except ValueError as problem:
+        return BadLine(problem)
+    try:
+        twice = repeated_key(data, value)
+    except ValueError as problem:
+        return Ambiguous(problem)
+    if twice is not None:
+        return Ambiguous(f"duplicate key {twice!r}: nobody can say which of the two holds")
+    return value
 
 
 def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue
-        try:
-            yield number, decode(line)
-        except ValueError as problem:
-            yield number, (TornLine if torn and number == len(lines) else BadLine)(problem)
+        value = decode_once(line)
+        if type(value) is BadLine and torn and number == len(lines):
+            value = TornLine(value)
+        yield number, value
 
 
 def _words(problem: JSONDecodeError, data: bytes) -> str:

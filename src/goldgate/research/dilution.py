@@ -1,4 +1,4 @@
-"""Gates that pass only because of what was added, runs of no query or many claims in a few runs, or left out."""
+"""Gates that pass only because of what was added (runs of no query, many claims in a few runs), lost or left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import fsum
 
 from goldgate.core.gate import GateResult, Verdict, check_gates
 from goldgate.core.metric import Metrics
-from goldgate.research.finding import Finding
+from goldgate.research.finding import Finding, cut
 from goldgate.research.run import RunFacts
 
 # Sums over claims and steps, of which one run can have any number: the part and the whole.
@@ -30,6 +30,24 @@ def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResu
         if result.verdict is Verdict.PASS and only.verdict is Verdict.FAIL
         else result
         for result, only in zip(results, alone, strict=True)
+    ]
+
+
+def not_with_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> list[GateResult]:
+    """The results, with FAIL for Evidence Coverage while the claims of a run cannot be read.
+
+    They may be any number: a lost file would hide fifty uncovered claims at the price of one.
+    """
+    unknown = [run.name for run in runs if run.claims_unknown]
+    if not unknown:
+        return results
+    more = f" and of {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    words = f"the claims of {cut(unknown[0])}{more} cannot be read: the coverage is not known"
+    return [
+        replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {words}")
+        if result.metric == "evidence_coverage_rate"
+        else result
+        for result in results
     ]
 
 

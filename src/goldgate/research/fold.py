@@ -26,12 +26,26 @@ _TABLE = str.maketrans(
     }
 )
 
+# Default_Ignorable_Code_Point of Unicode: joiners, selectors, fillers, marks of direction, tags.
+_IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+
 
 def nfc(text: str) -> str:
     """The text in NFC; as it is where marks are piled up by the dozen, which would take time without end."""
     if text.isascii() or is_normalized("NFC", text) or _piled_marks().search(text):
         return text
     return normalize("NFC", text)
+
+
+def visible(text: str) -> str:
+    """The text in NFKC without what nobody sees: for texts that look alike, not for finding quotes in sources."""
+    if text.isascii():
+        return text
+    seen = _IGNORABLE.sub("", text)
+    return seen if is_normalized("NFKC", seen) or _piled_marks().search(seen) else normalize("NFKC", seen)
 
 
 def fold(text: str) -> str:

@@ -14,6 +14,7 @@ from goldgate.research.finding import Findings
 from goldgate.research.fits import fits, problems
 from goldgate.research.run_files import CHUNKS, OUTPUT, RunFiles, storable
 from goldgate.research.sources import Level, Sources
+from goldgate.research.telling import tells
 
 _chunk_fits = fits(Chunk)
 
@@ -109,8 +110,8 @@ def _is_thin(record: dict[str, Any]) -> bool:
     quote, span = record.get("quote"), record.get("span")
     if quote is None:
         return type(span) is dict and bool(span["end"] - span["start"] < _FEW_CHARACTERS)
-    few = sum(map(str.isalnum, quote)) < _FEW_CHARACTERS
-    return few and quote.isascii()  # a word may be a single character elsewhere
+    signs = "".join(filter(tells, quote))
+    return len(signs) < _FEW_CHARACTERS and signs.isascii()  # a word may be a single character elsewhere
 
 
 def records(output: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:

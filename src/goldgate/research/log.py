@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from goldgate.research.contracts import Event, Status, StopReason
-from goldgate.research.decode import BadLine, TornLine, decode_lines
+from goldgate.research.decode import Ambiguous, BadLine, TornLine, decode_lines
 from goldgate.research.finding import Findings
 from goldgate.research.fits import fits, problems
 from goldgate.research.run_files import EVENTS
@@ -39,6 +39,7 @@ class Log:
     steps: set[int] = field(default_factory=set)
     torn: bool = False
     damaged: bool = False
+    ambiguous: bool = False  # a line has a key twice: what it says of claims and the end can be read in two ways
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
@@ -117,6 +118,7 @@ def _note(log: Log, line: int, event: object, findings: Findings) -> None:
         return
     if isinstance(event, BadLine):
         log.damaged = True
+        log.ambiguous |= isinstance(event, Ambiguous)
         findings.add("bad_event", "error", EVENTS, str(event), line=line)
         return
     for problem in problems(Event, event):

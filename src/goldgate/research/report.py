@@ -19,7 +19,7 @@ from goldgate.protocol.load import LoadedProtocol
 from goldgate.protocol.model import Protocol, ResearchSettings
 from goldgate.research.collect import Collected, trials, trials_of
 from goldgate.research.corpus import Corpus
-from goldgate.research.dilution import not_by_strangers, note_nothing_stored, note_uneven_runs
+from goldgate.research.dilution import not_by_strangers, not_with_unknown_claims, note_nothing_stored, note_uneven_runs
 from goldgate.research.evidence import FAILURES
 from goldgate.research.finding import Finding, cut
 from goldgate.research.fold import FOLDING
@@ -65,6 +65,7 @@ def judge(collected: Collected, golden: Golden, origin: Origin) -> Evaluation:
     gates = not_by_strangers(check_gates(protocol.gates, metrics), of_queries)
     gates = [_not_with_torn_logs(gate, tally) for gate in gates]
     runs = collected.runs
+    gates = not_with_unknown_claims(gates, runs)
     collected.findings += [*note_uneven_runs(gates, runs), *note_nothing_stored(runs), *_alarms(metrics)]
     balance = conservation(collected, golden, origin.directories)
     report: dict[str, Any] = {

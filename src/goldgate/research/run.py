@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from goldgate.research.claims import check_claims
+from goldgate.research.claims import Claims, check_claims
 from goldgate.research.content import Content, Material, content_of, fingerprints
 from goldgate.research.contracts import ResearchOutput
 from goldgate.research.decode import decode, repeated_key
@@ -48,6 +48,7 @@ class RunFacts(NamedTuple):
     candidate: int
     retracted: int
     unreadable_claims: int
+    claims_unknown: bool  # the output does not show them, or not all of them
     found: int  # required ids in the ledger as valid records
     cited: int  # and cited by verified claims
     ledger: int
@@ -121,6 +122,7 @@ class _Judge:
         self.findings = findings
         self.with_content = with_content
         self.broken: str | None = None
+        self.claims_unknown = False
 
     def facts(self, refused: str | None) -> RunFacts:
         files, findings = self.files, self.findings
@@ -131,6 +133,8 @@ class _Judge:
         output = self._output()
         run_id = output["run_id"] if output is not None else None
         log = parse_log(files.events, run_id, findings) if files.events is not None else None
+        if log is not None and log.ambiguous:
+            self.broken, self.claims_unknown = self.broken or "repeated_key", True
         if run_id is None and log is not None:
             run_id = log.run_id
         steps = count_steps(files, log, output.get("steps") if output is not None else None, run_id, findings)
@@ -144,6 +148,7 @@ class _Judge:
             sources = read_sources(files, self.settings.anchors, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
         claims = check_claims(output["claims"] if output is not None else [], log, ledger, findings)
+        self._count_unknown(claims)
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
@@ -171,6 +176,7 @@ class _Judge:
             candidate=claims.candidate,
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,
+            claims_unknown=self.claims_unknown,
             found=len(found),
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
@@ -196,17 +202,21 @@ class _Judge:
     def _output(self) -> dict[str, Any] | None:
         """The decoded ResearchOutput; None, and the run is broken, if it is missing or its head cannot be read."""
         data = self.files.output
+        self.claims_unknown = True  # until they were read
         if data is None:
             if self.broken is None:
                 self._break("output_missing", "there is no research_output.json")
             return None
         try:
             value = decode(data)
+            twice = repeated_key(data, value) if type(value) is dict else None
         except ValueError as reason:
             self._break("output_unreadable", str(reason))
             return None
-        if type(value) is dict and (twice := repeated_key(data, value)) is not None:
+        self.claims_unknown = type(value) is not dict or type(value.get("claims")) is not list
+        if twice is not None:
             self._break("repeated_key", f"duplicate key {twice!r}: nobody can say which of the two holds")
+            self.claims_unknown = True
         if _output_fits(value):
             return value  # type: ignore[no-any-return]
         whole = True
@@ -218,6 +228,17 @@ class _Judge:
         if not whole:
             self.broken = self.broken or "output_unreadable"
         return self._readable(value)
+
+    def _count_unknown(self, claims: Claims) -> None:
+        """Claims that nobody can read: at least one uncovered one, or a lost file would cost nothing."""
+        if not self.claims_unknown:
+            return
+        counted = f"{claims.verified} known as verified count as uncovered"
+        if not claims.verified:
+            claims.verified += 1
+            claims.unreadable += 1
+            counted = "counted as one uncovered claim"
+        self.findings.add("claims_unknown", "error", OUTPUT, f"its claims cannot be read: {counted}", "/claims")
 
     def _readable(self, value: Any) -> dict[str, Any] | None:
         """As much of a malformed output as still counts: its claims stay in the denominator."""

@@ -72,8 +72,13 @@ def leaves(root: str, path: str) -> bool:
 
 
 def storable(name: str) -> str:
-    """A file's name as text that can be stored: one need not be UTF-8."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
+    """A file's name as text that can be stored, for it need not be UTF-8; two names never become one.
+
+    Runs are told apart by it. A byte that is no UTF-8 is written with a backslash, so a backslash is doubled.
+    """
+    if name.isascii() and "\\" not in name:
+        return name
+    return name.replace("\\", "\\\\").encode("utf-8", "backslashreplace").decode()
 
 
 class _RefusedError(Exception):

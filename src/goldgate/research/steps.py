@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from goldgate.research.contracts import Manifest
-from goldgate.research.decode import BadLine, decode, decode_lines, same
+from goldgate.research.decode import BadLine, decode_lines, decode_once, same
 from goldgate.research.finding import Findings
 from goldgate.research.fits import fits, problems
 from goldgate.research.log import Log
@@ -114,10 +114,7 @@ def _by_step(files: RunFiles, run_id: str | None, findings: Findings) -> dict[in
 
 def _manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
     for file, data in files.manifests:
-        try:
-            yield file, None, decode(data)
-        except ValueError as problem:
-            yield file, None, BadLine(problem)
+        yield file, None, decode_once(data)
     if files.manifest_lines is not None:
         for line, value in decode_lines(files.manifest_lines):
             yield MANIFEST_LINES, line, value

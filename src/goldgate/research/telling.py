@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from unicodedata import normalize
+from unicodedata import category, decomposition, normalize
 
 # Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.
 _INVISIBLE = str.maketrans(dict.fromkeys("\u115f\u1160\u3164\uffa0\u2800"))
@@ -18,10 +18,21 @@ _SAYS_NOTHING = frozenset(
 
 
 def telling(text: str) -> bool:
-    """Whether there is a letter or a digit in it that can be seen."""
+    """Whether there is a letter or a digit in it that can be seen and stands for itself."""
     if text.isascii():
         return any(map(str.isalnum, text))
-    return any(map(str.isalnum, text.translate(_INVISIBLE)))
+    return any(map(tells, text.translate(_INVISIBLE)))
+
+
+def tells(sign: str) -> bool:
+    """Whether a sign is a letter or a digit of its own.
+
+    Modifier letters only change or lengthen another one (`ʼ`, `ː`, the Arabic tatweel, the Japanese `ー`), and what is
+    raised refers to something (`ª`, `²`): all of them stand in any text, or look like punctuation.
+    """
+    if sign.isascii():
+        return sign.isalnum()
+    return sign.isalnum() and category(sign) != "Lm" and not decomposition(sign).startswith("<super>")
 
 
 def is_blank(text: str) -> bool:
@@ -44,7 +55,7 @@ def _known(value: str) -> bool:
 
 
 def _identifies(value: str) -> bool:
-    seen = "".join(filter(str.isalnum, value.translate(_INVISIBLE)))
+    seen = "".join(filter(tells, value.translate(_INVISIBLE)))
     if len(seen) > _LONGEST_WORD:
         return True
     return seen != "" and normalize("NFKC", seen).casefold() not in _SAYS_NOTHING

@@ -43,6 +43,19 @@ def a_letter_that_nobody_sees_is_quoted(outputs: Path) -> None:
 
 
 @cheat("blank_quote")
+def an_apostrophe_that_is_a_letter_is_quoted(outputs: Path) -> None:
+    """U+02BC is a letter to Unicode, and in the source it may be any apostrophe."""
+    change = {"quote": "\u02bc", "span": {"start": 1, "end": 2}, "chunk_id": "c1", "provenance": {"source_id": "s"}}
+    _file(outputs, change, "a'b")
+
+
+@cheat("blank_quote")
+def the_stroke_of_a_long_vowel_is_quoted(outputs: Path) -> None:
+    change = {"quote": "\u30fc", "span": {"start": 1, "end": 2}, "chunk_id": "c1", "provenance": {"source_id": "s"}}
+    _file(outputs, change, "\u30e9\u30fc")
+
+
+@cheat("blank_quote")
 def nothing_is_quoted_beside_a_span(outputs: Path) -> None:
     _file(
         outputs, {"quote": "", "span": {"start": 0, "end": 1}, "chunk_id": "c1", "provenance": {"source_id": "s"}}, "a"

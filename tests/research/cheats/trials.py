@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,42 @@ def clones_whose_statements_differ_in_case_dots_and_invisible_signs(outputs: Pat
             claim["statement"] = claim["statement"].upper().replace(" ", " \u200b ") + "." * number
         value["claims"].reverse()
         save(run, value)
+
+
+@cheat("cloned_run")
+def clones_with_signs_that_nobody_sees_inside_words(outputs: Path) -> None:
+    for number, sign in enumerate("\u2060\ufe0f\u034f\u00ad\u3164\U000e0041"):
+        _respell(clone(outputs / "run_a2", f"clone{number}"), _inserted(sign))
+
+
+@cheat("cloned_run")
+def clones_in_wide_letters(outputs: Path) -> None:
+    wide = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
+    _respell(clone(outputs / "run_a2", "wide"), lambda text: text.translate(wide))
+
+
+@cheat("cloned_run")
+def clones_with_blanks_inside_words(outputs: Path) -> None:
+    _respell(clone(outputs / "run_a2", "blanks"), _inserted(" "))
+
+
+def _inserted(sign: str) -> Callable[[str], str]:
+    return lambda text: f"{text[:2]}{sign}{text[2:]}"
+
+
+def _respell(run: Path, change: Callable[[str], str]) -> None:
+    """Statements, retrieval queries, quotes, and the chunks that they are in."""
+    value = output(run)
+    for claim in value["claims"]:
+        claim["statement"] = change(claim["statement"])
+    for record in value["evidence"]:
+        record["quote"] = change(record["quote"])
+        record.pop("span", None)
+    save(run, value)
+    quotes = "\n".join(record["quote"] for record in value["evidence"])
+    edit_lines(run / "chunks.jsonl", lambda chunk: chunk.update(text=quotes) or chunk.pop("text_hash", None))
+    edit_lines(run / "manifests.jsonl", lambda step: step.update(retrieval_query=change(step["retrieval_query"])))
+    shutil.rmtree(run / "artifacts", ignore_errors=True)
 
 
 @cheat("alike_runs")

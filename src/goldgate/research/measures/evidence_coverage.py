@@ -8,7 +8,7 @@ from goldgate.research.measures.trial import Trial
 
 
 class EvidenceCoverage:
-    """A broken run's claims that can be read stay in the denominator and are never covered."""
+    """A broken run's claims stay in the denominator and are never covered; where none can be read, it has one."""
 
     section = "main"
 
