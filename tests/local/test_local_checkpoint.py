@@ -129,5 +129,5 @@ def test_what_is_no_checkpoint_is_an_error(tmp_path: Path, gold: Path, files: tu
 
 
 def test_a_missing_checkpoint_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no checkpoint"):
+    with pytest.raises(ConfigError, match="not a checkpoint"):
         checkpoint_hash(str(tmp_path / "nowhere"))
