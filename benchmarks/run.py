@@ -19,10 +19,10 @@ import make_data
 import orjson
 
 from goldgate.core.tally import Tally
-from goldgate.extraction.event_schema import load_event_schema
-from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import load_protocol
 from goldgate.readers.index import index_files, join
+from goldgate.suites.extraction.events.event_schema import load_event_schema
+from goldgate.suites.extraction.shards import ShardScorer, shards
 
 MODES = ("include_or_char_overlap", "span_iou")
 SMALL, LARGE = 10_000, 100_000

@@ -29,31 +29,31 @@ __all__ = [
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
-    from goldgate.extraction.event_schema import EventSchema, load_event_schema
-    from goldgate.extraction.records import parse_gold
-    from goldgate.extraction.response import parse_response
-    from goldgate.extraction.scorer import Score, Scorer
     from goldgate.pipeline import evaluate, evaluate_files, load_scorer
     from goldgate.protocol.load import load_protocol
     from goldgate.protocol.model import Protocol
     from goldgate.report import render
-    from goldgate.research.evaluate import evaluate_outputs
+    from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
+    from goldgate.suites.extraction.records import parse_gold
+    from goldgate.suites.extraction.response import parse_response
+    from goldgate.suites.extraction.scorer import Score, Scorer
+    from goldgate.suites.research.evaluate import evaluate_outputs
 else:
     _HOMES = {
         "Evaluation": "goldgate.core.evaluation",
-        "EventSchema": "goldgate.extraction.event_schema",
+        "EventSchema": "goldgate.suites.extraction.events.event_schema",
         "GoldgateError": "goldgate.errors",
         "Protocol": "goldgate.protocol.model",
-        "Score": "goldgate.extraction.scorer",
-        "Scorer": "goldgate.extraction.scorer",
+        "Score": "goldgate.suites.extraction.scorer",
+        "Scorer": "goldgate.suites.extraction.scorer",
         "evaluate": "goldgate.pipeline",
         "evaluate_files": "goldgate.pipeline",
-        "evaluate_outputs": "goldgate.research.evaluate",
-        "load_event_schema": "goldgate.extraction.event_schema",
+        "evaluate_outputs": "goldgate.suites.research.evaluate",
+        "load_event_schema": "goldgate.suites.extraction.events.event_schema",
         "load_protocol": "goldgate.protocol.load",
         "load_scorer": "goldgate.pipeline",
-        "parse_gold": "goldgate.extraction.records",
-        "parse_response": "goldgate.extraction.response",
+        "parse_gold": "goldgate.suites.extraction.records",
+        "parse_response": "goldgate.suites.extraction.response",
         "render": "goldgate.report",
     }
 

@@ -13,15 +13,15 @@ from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
 from goldgate.engines.aside import Promise, start_aside
 from goldgate.errors import InputError, Place, describe
-from goldgate.extraction.event_schema import EventSchema, load_event_schema, parse_event_schema
-from goldgate.extraction.records import parse_gold, parse_prediction
-from goldgate.extraction.report import judge
-from goldgate.extraction.sample import Sample
-from goldgate.extraction.scorer import Scorer, known_metrics, known_rates
-from goldgate.extraction.shards import ShardScorer, shards
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.readers.index import index_store, join, open_store
 from goldgate.readers.records import Digest, RecordStore, held
+from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema, parse_event_schema
+from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.report import judge
+from goldgate.suites.extraction.sample import Sample
+from goldgate.suites.extraction.scorer import Scorer, known_metrics, known_rates
+from goldgate.suites.extraction.shards import ShardScorer, shards
 
 Paths = str | Path | Sequence[str | Path]
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
@@ -46,7 +46,7 @@ def evaluate_files(
     event_schema = _load_schema(schema)
     scorer = Scorer(plan.protocol, event_schema)
     with ExitStack() as stack:
-        engine = stack.enter_context(start_engine(workers, "goldgate.extraction.shards"))
+        engine = stack.enter_context(start_engine(workers, "goldgate.suites.extraction.shards"))
         stores: list[RecordStore] = []
         for paths, kind in ((gold, "gold"), (predictions, "predictions")):
             stores.append(open_store(_listed(paths), kind))

@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
-from goldgate.extraction.response import Status, Step
-from goldgate.extraction.response.parsed import METHODS, REASONS
-from goldgate.extraction.response.thoughts import THOUGHT_STATES
 from goldgate.report import reading_words
+from goldgate.report.escape import width
 from goldgate.report.places import Places
-from goldgate.report.safe import width
+from goldgate.suites.extraction.response import Status, Step
+from goldgate.suites.extraction.response.parsed import METHODS, REASONS
+from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 from tests.responses.corpus import Case, load_corpus
 
 ROOT = Path(__file__).parents[2]

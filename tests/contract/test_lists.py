@@ -11,11 +11,11 @@ import pytest
 import goldgate
 from goldgate.core.metric import Count, Rate
 from goldgate.core.tally import Tally
-from goldgate.extraction import measures
-from goldgate.extraction.measures import Measure, all_measures
-from goldgate.extraction.scorer import known_metrics
 from goldgate.protocol.model import CotSettings, MetricSettings, Protocol
 from goldgate.report import RENDERERS, render
+from goldgate.suites.extraction import measures
+from goldgate.suites.extraction.measures import Measure, all_measures
+from goldgate.suites.extraction.scorer import known_metrics
 
 SETTINGS = MetricSettings(cot=CotSettings(enabled=True))
 

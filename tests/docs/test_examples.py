@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from goldgate.core.gate import Gate
-from goldgate.extraction.event import Violation
-from goldgate.extraction.mistakes import Mistake
-from goldgate.extraction.response.step import Step
-from goldgate.extraction.scorer import known_metrics
 from goldgate.protocol.load import load_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.report.reading_words import STEPS
-from goldgate.research.measures import known_metrics as known_research_metrics
+from goldgate.suites.extraction.events.event import Violation
+from goldgate.suites.extraction.events.mistakes import Mistake
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.scorer import known_metrics
+from goldgate.suites.research.measures import known_metrics as known_research_metrics
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits
 

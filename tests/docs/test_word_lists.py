@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from goldgate.extraction.response import bare, locate, template, turns
+from goldgate.suites.extraction.response import bare, locate, template, turns
 
 from .documents import DOCS
 

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.extraction import extraction_command
-from goldgate.cli.folder_lock import NAME, FolderLock
-from goldgate.cli.one_file import write_whole
 from goldgate.cli.out_folder import NAMES, OutFolder
 from goldgate.errors import ConfigError
+from goldgate.files.atomic_write import write_whole
+from goldgate.files.folder_lock import NAME, FolderLock
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 
@@ -57,7 +57,7 @@ def test_run_in_a_folder_where_a_model_is_being_asked_is_refused(tmp_path: Path)
 
 
 def test_lock_of_a_killed_process_holds_nobody(tmp_path: Path) -> None:
-    code = "from goldgate.cli.folder_lock import FolderLock; from pathlib import Path; import os\n"
+    code = "from goldgate.files.folder_lock import FolderLock; from pathlib import Path; import os\n"
     code += f"lock = FolderLock(Path({str(tmp_path)!r})); os.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     assert (tmp_path / NAME).exists()
@@ -134,7 +134,7 @@ def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:
 
 
 def test_one_file_is_whole_however_many_write_it(tmp_path: Path) -> None:
-    code = "import sys; from goldgate.cli.one_file import write_whole\n"
+    code = "import sys; from goldgate.files.atomic_write import write_whole\n"
     code += "for _ in range(30): write_whole(sys.argv[1], sys.argv[2].encode() * 200_000, '--report')"
     path = tmp_path / "report.json"
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"]
@@ -158,7 +158,7 @@ def test_on_a_file_system_without_locks_no_lock_is_left_behind(tmp_path: Path, m
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("goldgate.cli.folder_lock.fcntl.flock", refuse)
+    monkeypatch.setattr("goldgate.files.folder_lock.fcntl.flock", refuse)
     assert run(tmp_path / "out").exit_code == 0
     assert sorted(contents(tmp_path / "out")) == sorted(NAMES)
     OutFolder(str(tmp_path / "other"), []).close()
@@ -182,7 +182,7 @@ def test_file_of_somebody_else_under_the_name_of_the_lock_stays(
         raise OSError(errno.ENOLCK, "no locks available")
 
     if not locks:
-        monkeypatch.setattr("goldgate.cli.folder_lock.fcntl.flock", refuse)
+        monkeypatch.setattr("goldgate.files.folder_lock.fcntl.flock", refuse)
     (tmp_path / NAME).write_text(content)
     result = run(tmp_path)
     assert result.exit_code == 2

@@ -12,13 +12,13 @@ from types import FrameType
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.protocol.tree import parse_json
+from goldgate.files.tree import parse_json
 from goldgate.readers.index import index_files
-from goldgate.research import evidence as evidence_module
-from goldgate.research import sources as sources_module
-from goldgate.research.evidence import Demands, check_record
-from goldgate.research.golden import GoldenError, load_golden
-from goldgate.research.sources import Sources
+from goldgate.suites.research.golden import GoldenError, load_golden
+from goldgate.suites.research.run import evidence as evidence_module
+from goldgate.suites.research.run import sources as sources_module
+from goldgate.suites.research.run.evidence import Demands, check_record
+from goldgate.suites.research.run.sources import Sources
 from tests.research.judged import broken, judged
 from tests.research.trees import chunk, claim, evidence, output, write_golden, write_run
 

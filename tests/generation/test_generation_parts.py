@@ -14,7 +14,6 @@ import orjson
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.extraction.event_schema import parse_event_schema
 from goldgate.generation.breaker import BUSY_SECONDS, Breaker
 from goldgate.generation.budget import Budget, cost, find_price
 from goldgate.generation.documents import Document
@@ -27,6 +26,7 @@ from goldgate.generation.secret import Secret, check_address, read_secret, shown
 from goldgate.generation.transport import Endpoint, find_proxy
 from goldgate.generation.waiting import LONGEST_ASKED, Pace, asked_pause, pause
 from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from tests.generation.conftest import SCHEMA
 
 KEY = "sk-live-abcdefghij0123456789XYZ"

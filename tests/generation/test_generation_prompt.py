@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.extraction.event_schema import parse_event_schema
 from goldgate.generation.examples import load_examples
 from goldgate.generation.local import checkpoint_hash
 from goldgate.generation.prompt import (
@@ -23,6 +22,7 @@ from goldgate.generation.prompt import (
     parse_template,
     schema_values,
 )
+from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from tests.generation.conftest import SCHEMA
 
 SCHEMA_VALUES = schema_values(parse_event_schema(SCHEMA))

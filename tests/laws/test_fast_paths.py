@@ -12,8 +12,25 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from goldgate.extraction.event import EventList, Events, event_list, read_any_events, read_events, read_usual_events
-from goldgate.extraction.measures.hallucination import (
+from goldgate.readers.index import id_at_head
+from goldgate.readers.records import decode
+from goldgate.suites.extraction.events.event import (
+    EventList,
+    Events,
+    event_list,
+    read_any_events,
+    read_events,
+    read_usual_events,
+)
+from goldgate.suites.extraction.events.normalize import (
+    Haystack,
+    normalize_all_at_once,
+    normalize_plainly,
+    normalize_quickly,
+)
+from goldgate.suites.extraction.events.occurrences import contained_at_once, contained_one_by_one
+from goldgate.suites.extraction.events.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
+from goldgate.suites.extraction.measures.hallucination import (
     all_stand_in,
     count_distinct,
     count_where_none_is_repeated,
@@ -21,22 +38,12 @@ from goldgate.extraction.measures.hallucination import (
     unsupported_normalized,
     unsupported_normalized_plainly,
 )
-from goldgate.extraction.named_in_thought import (
+from goldgate.suites.extraction.thought.named_in_thought import (
     first_missing,
     first_missing_at_once,
     first_missing_plainly,
     names_all,
 )
-from goldgate.extraction.normalize import (
-    Haystack,
-    normalize_all_at_once,
-    normalize_plainly,
-    normalize_quickly,
-)
-from goldgate.extraction.occurrences import contained_at_once, contained_one_by_one
-from goldgate.extraction.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
-from goldgate.readers.index import id_at_head
-from goldgate.readers.records import decode
 
 from .strategies import ROLES, SCHEMA, TYPES, odd_events
 

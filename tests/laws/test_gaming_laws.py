@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.metric import Metric
-from goldgate.extraction.normalize import normalize
 from goldgate.protocol.model import CotSettings, HallucinationSettings, MetricSettings, SchemaSettings
+from goldgate.suites.extraction.events.normalize import normalize
 
 from .strategies import ROLES, SCHEMA, TYPES, Json, good_events, odd_events
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
-from goldgate.extraction.largest_matching import largest_matching
-from goldgate.extraction.normalize import normalize
 from goldgate.protocol.model import MetricSettings, RelaxedSettings, SchemaSettings
 from goldgate.protocol.shape import Share
+from goldgate.suites.extraction.events.largest_matching import largest_matching
+from goldgate.suites.extraction.events.normalize import normalize
 
 Argument = tuple[str, tuple[int, int] | None]
 

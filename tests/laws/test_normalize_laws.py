@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.extraction.normalize import Haystack, normalize, normalize_all
+from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
 TO = '.,""""""""""\'\'\'\'<><>[][][]------...~'

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import parse_response
-from goldgate.extraction.form import CANONICAL, Form
-from goldgate.extraction.response.read import parse_any, parse_usual
-from goldgate.extraction.response.step import Step
-from goldgate.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
+from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.response.read import parse_any, parse_usual
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
 

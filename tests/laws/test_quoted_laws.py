@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.extraction.response.quoted import Place, read_any_quoted, read_plain
-from goldgate.extraction.response.step import Step
+from goldgate.suites.extraction.response.quoted import Place, read_any_quoted, read_plain
+from goldgate.suites.extraction.response.step import Step
 
 PIECES = st.lists(
     st.sampled_from(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.research.evaluate import evaluate_outputs
+from goldgate.suites.research.evaluate import evaluate_outputs
 
 
 def judged(folder: Path, protocol: str | None = None, **options: Any) -> Evaluation:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.research.evaluate import evaluate_outputs
+from goldgate.suites.research.evaluate import evaluate_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = Path(__file__).parent / "agents"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from goldgate.baseline.record import make_baseline
 from goldgate.errors import ConfigError, InputError
-from goldgate.gates.baseline import make_baseline
-from goldgate.research.settings import DEFAULT_GATES, SUITE
+from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
 
 from .judged import judged
 from .test_gates import passing, refused, reports

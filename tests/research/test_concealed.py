@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from goldgate.baseline.stored_report import load_report
 from goldgate.core.evaluation import Evaluation
-from goldgate.gates.stored_report import load_report
 
 from .judged import broken, codes, counts, judged, unbalanced
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from goldgate.core.evaluation import render_json
-from goldgate.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput
-from goldgate.research.fits import fits, problems
-from goldgate.research.report_contract import Report, ResearchReport
-from goldgate.research.schemas import all_schemas, schema_of
+from goldgate.suites.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput
+from goldgate.suites.research.fits import fits, problems
+from goldgate.suites.research.report_contract import Report, ResearchReport
+from goldgate.suites.research.schemas import all_schemas, schema_of
 
 from .judged import judged
 from .trees import chunk, event, evidence, manifest, output, query, write_golden, write_run

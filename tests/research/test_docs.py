@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from goldgate.research.evidence import FAILURES
-from goldgate.research.measures import known_metrics
-from goldgate.research.settings import DEFAULT_GATES
 from goldgate.stats.binomial import lower_bound
+from goldgate.suites.research.measures import known_metrics
+from goldgate.suites.research.run.evidence import FAILURES
+from goldgate.suites.research.settings import DEFAULT_GATES
 
 from .judged import counts, judged
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.research.evidence import Demands, check_record
-from goldgate.research.fold import fold, offset_in
-from goldgate.research.run_files import Artifact
-from goldgate.research.sources import Sources
+from goldgate.suites.research.run.evidence import Demands, check_record
+from goldgate.suites.research.run.files import Artifact
+from goldgate.suites.research.run.fold import fold, offset_in
+from goldgate.suites.research.run.sources import Sources
 
 from .judged import counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run

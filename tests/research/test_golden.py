@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import EXIT_SYSTEM_ERROR, InputError
-from goldgate.research.golden import GoldenError, load_golden
+from goldgate.suites.research.golden import GoldenError, load_golden
 
 from .judged import codes, counts, finding, judged
 from .trees import evidence, output, query, write_golden, write_run

@@ -11,10 +11,10 @@ import pytest
 
 from goldgate.errors import InputError
 from goldgate.report.research_text import render_research_text
-from goldgate.research.evidence import Demands, check_record
-from goldgate.research.fold import fold
-from goldgate.research.run_files import Artifact, Limits, read_run
-from goldgate.research.sources import Sources
+from goldgate.suites.research.run.evidence import Demands, check_record
+from goldgate.suites.research.run.files import Artifact, Limits, read_run
+from goldgate.suites.research.run.fold import fold
+from goldgate.suites.research.run.sources import Sources
 
 from .judged import broken, codes, counts, judged
 from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run

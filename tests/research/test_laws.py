@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import InputError
-from goldgate.research.contracts import Chunk, Event, Manifest
-from goldgate.research.evaluate import evaluate_outputs
-from goldgate.research.fits import fits
+from goldgate.suites.research.contracts import Chunk, Event, Manifest
+from goldgate.suites.research.evaluate import evaluate_outputs
+from goldgate.suites.research.fits import fits
 
 from .judged import judged, unbalanced
 from .trees import abstention, claim, event, evidence, lines, output, query, write_golden, write_run

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.gates.baseline import make_baseline
-from goldgate.research.settings import DEFAULT_GATES, SUITE
+from goldgate.baseline.record import make_baseline
+from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
 
 from .judged import codes, counts, finding, judged
 from .trees import abstention, claim, event, evidence, lines, manifest, output, query, write_golden, write_run

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldgate.baseline.support import support
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Rate
-from goldgate.gates.support import support
 from goldgate.stats.beta_binomial import quantile
 from goldgate.stats.binomial import lower_bound, upper_bound
 

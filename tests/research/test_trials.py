@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.research.letters import sketch
+from goldgate.suites.research.run.letters import sketch
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from goldgate.extraction.response import parse_response
+from goldgate.suites.extraction.response import parse_response
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import (
     complete_values,

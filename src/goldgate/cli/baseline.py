@@ -8,9 +8,9 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from goldgate.cli.one_file import write_whole
 from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.files.atomic_write import write_whole
 
 
 @click.command("baseline", short_help="Collect stored reports into a baseline record.")
@@ -31,10 +31,10 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
     """
 
     def work() -> str:
+        from goldgate.baseline.record import make_baseline
         from goldgate.core.evaluation import render_json
-        from goldgate.gates.baseline import make_baseline
         from goldgate.report.baseline_text import render_baseline
-        from goldgate.research.settings import DEFAULT_GATES, SUITE
+        from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
 
         _protect(out, reports)
         record = make_baseline(reports, SUITE, DEFAULT_GATES, _rate(false_alarm_rate))

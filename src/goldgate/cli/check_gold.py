@@ -11,7 +11,7 @@ from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 if TYPE_CHECKING:
-    from goldgate.extraction.check_gold import GoldCheck
+    from goldgate.suites.extraction.check_gold import GoldCheck
 
 SHOWN_FINDINGS = 50
 
@@ -32,8 +32,8 @@ def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: st
     from goldgate.core.evaluation import error_report, render_json
 
     def work() -> tuple[str | bytes, int]:
-        from goldgate.extraction.check_gold import check_gold
-        from goldgate.extraction.event_schema import load_event_schema
+        from goldgate.suites.extraction.check_gold import check_gold
+        from goldgate.suites.extraction.events.event_schema import load_event_schema
 
         result = check_gold(gold, load_event_schema(schema))
         status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
@@ -50,8 +50,8 @@ def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: st
 
 def render_findings(result: GoldCheck) -> str:
     """The findings a line each, errors first, then how many there were of each kind."""
-    from goldgate.report.safe import visible
-    from goldgate.report.shown import counted
+    from goldgate.report.display import counted
+    from goldgate.report.escape import visible
     from goldgate.report.text import table
 
     findings = sorted(result.findings, key=lambda finding: finding.severity)

@@ -327,7 +327,7 @@ def _prepare(wanted: Wanted) -> Prepared:
 
 def _dry_run_text(prepared: Prepared, planned: DryRun) -> str:
     from goldgate.generation.artifacts import shown_money
-    from goldgate.report.safe import visible
+    from goldgate.report.escape import visible
 
     lines = []
     if planned.first is not None:

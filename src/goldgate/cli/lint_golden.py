@@ -22,8 +22,8 @@ def lint_golden_command(context: click.Context, golden: str, outputs: str | None
     """
 
     def check() -> tuple[dict[str, Any], str]:
-        from goldgate.research.lint import lint_golden
-        from goldgate.research.run_files import Limits
+        from goldgate.suites.research.lint import lint_golden
+        from goldgate.suites.research.run.files import Limits
 
         result = lint_golden(golden, outputs, Limits())
         return result.as_json(), f"{result.queries} golden queries"

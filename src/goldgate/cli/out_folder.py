@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from goldgate.cli import folder_lock
-from goldgate.cli.folder_lock import FolderLock
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, Place
+from goldgate.files import folder_lock
+from goldgate.files.folder_lock import FolderLock
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
 NAMES = (SAMPLES, REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last

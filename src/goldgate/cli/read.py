@@ -13,8 +13,8 @@ from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:
-    from goldgate.extraction.alone import Answer, ReadAnswer
     from goldgate.report.reading_text import ReadingSummary
+    from goldgate.suites.extraction.events.alone import Answer, ReadAnswer
 
 STANDARD_INPUT = "-"
 RECORD_NAMES = (".jsonl", ".json", ".gz")
@@ -54,8 +54,8 @@ def read_command(
 
 
 def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]:
-    from goldgate.extraction.alone import Answer, stored_answers
-    from goldgate.readers.text_file import read_stream, read_text
+    from goldgate.files.text_file import read_stream, read_text
+    from goldgate.suites.extraction.events.alone import Answer, stored_answers
 
     if many:
         yield from stored_answers("/dev/stdin" if file == STANDARD_INPUT else file, ids)
@@ -82,9 +82,9 @@ def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]
 
 def _read_all(answers: Iterator[Answer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
     """Read and print the answers one after the other; the result is the exit status."""
-    from goldgate.extraction.alone import answer_reader
     from goldgate.protocol.load import obtain_protocol
     from goldgate.report.reading_text import ReadingSummary, render_summary
+    from goldgate.suites.extraction.events.alone import answer_reader
 
     read = answer_reader(obtain_protocol(protocol).protocol)
     summary = ReadingSummary()
@@ -124,7 +124,7 @@ def _say_error(error: GoldgateError, *, on_one_line: bool) -> None:
     import orjson
 
     from goldgate.core.evaluation import error_report, render_json
-    from goldgate.report.safe import in_json
+    from goldgate.report.escape import in_json
 
     report = error_report("read", error)
     rendered = orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE) if on_one_line else render_json(report)

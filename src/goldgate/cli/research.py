@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.one_file import write_whole
 from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.files.atomic_write import write_whole
 from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def research_command(
     path = report if report is not None else default_report(outputs)
 
     def evaluate() -> Evaluation:
-        from goldgate.research.evaluate import evaluate_outputs
+        from goldgate.suites.research.evaluate import evaluate_outputs
 
         _protect(path, outputs, [given for given in (golden, protocol, corpus) if given is not None])
         own = frozenset({os.path.basename(path)} if _is_in(path, outputs) else ())

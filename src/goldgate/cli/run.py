@@ -17,11 +17,11 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import click
 
 from goldgate.cli.faults import as_error
-from goldgate.cli.folder_lock import folder_in_use
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
 from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, GoldgateError
+from goldgate.files.folder_lock import folder_in_use
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation

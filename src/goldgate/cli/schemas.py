@@ -6,9 +6,9 @@ import os
 
 import click
 
-from goldgate.cli.one_file import write_whole
 from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import EXIT_PASSED, GoldgateError
+from goldgate.files.atomic_write import write_whole
 
 
 @click.command("schemas", short_help="Write the JSON Schemas of all artifacts.")
@@ -22,7 +22,7 @@ def schemas_command(context: click.Context, out: str | None) -> None:
 
     def work() -> str | bytes:
         from goldgate.core.evaluation import render_json
-        from goldgate.research.schemas import all_schemas
+        from goldgate.suites.research.schemas import all_schemas
 
         schemas = all_schemas()
         if out is None:

@@ -22,9 +22,9 @@ def validate_command(context: click.Context, run: str, protocol: str | None, cor
     """
 
     def check() -> tuple[dict[str, Any], str]:
-        from goldgate.research.corpus import load_corpus
-        from goldgate.research.evaluate import load_research_protocol, run_settings
-        from goldgate.research.validate import validate_run
+        from goldgate.suites.research.corpus import load_corpus
+        from goldgate.suites.research.evaluate import load_research_protocol, run_settings
+        from goldgate.suites.research.validate import validate_run
 
         anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
         result = validate_run(run, run_settings(load_research_protocol(protocol)[0], anchors))

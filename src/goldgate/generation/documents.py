@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
-from goldgate.extraction.records import parse_gold, source_text
 from goldgate.readers.index import Index, id_of, index_files, join
+from goldgate.suites.extraction.records import parse_gold, source_text
 
 
 class Document(NamedTuple):

@@ -14,10 +14,10 @@ from typing import Any
 import orjson
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.extraction.records import parse_gold, source_text
 from goldgate.generation.prompt import Example
 from goldgate.readers.index import id_of
 from goldgate.readers.records import RecordStore, iterate, open_records
+from goldgate.suites.extraction.records import parse_gold, source_text
 
 
 class ExamplePool:

@@ -14,11 +14,11 @@ from typing import Any, Literal, get_args
 import orjson
 
 from goldgate.errors import ConfigError
-from goldgate.extraction.event_schema import EventSchema
 from goldgate.generation.budget import A_MESSAGE, ASSUMED_OUTPUT, estimate_tokens
 from goldgate.generation.documents import Document
 from goldgate.generation.examples import ExamplePool
 from goldgate.generation.prompt import Message, Template, messages, schema_values
+from goldgate.suites.extraction.events.event_schema import EventSchema
 
 PLAN_VERSION = 1  # raised whenever the same settings may give another request
 

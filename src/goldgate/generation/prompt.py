@@ -24,8 +24,8 @@ from typing import NamedTuple
 import orjson
 
 from goldgate.errors import ConfigError, Place, did_you_mean
-from goldgate.extraction.event_schema import EventSchema
-from goldgate.readers.text_file import read_text
+from goldgate.files.text_file import read_text
+from goldgate.suites.extraction.events.event_schema import EventSchema
 
 BUILT_IN = ("en", "en-thought", "zh", "zh-thought")
 PARTS = {  # the placeholders that each part may have; those marked True must be there

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldgate.errors import ConfigError, GoldgateError, Place
-from goldgate.extraction.event_schema import load_event_schema
-from goldgate.extraction.form import form_of
 from goldgate.generation.artifacts import SeedSummary, summary_json, write_predictions
 from goldgate.generation.ask import Asking, Ended, Limits
 from goldgate.generation.budget import Budget, cost, find_price
@@ -32,6 +30,8 @@ from goldgate.generation.transport import Endpoint, connect, require_aiohttp
 from goldgate.generation.watched import watched
 from goldgate.protocol.load import LoadedProtocol, load_protocol
 from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.suites.extraction.events.event_schema import load_event_schema
+from goldgate.suites.extraction.events.form import form_of
 
 JOURNAL, PREDICTIONS, SUMMARY = "journal.jsonl", "predictions.jsonl", "generation.json"
 

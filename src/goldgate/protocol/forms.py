@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from goldgate.errors import ConfigError, describe
+from goldgate.files.tree import Tree
 from goldgate.protocol.model import KeySettings, ResponseSettings
-from goldgate.protocol.tree import Tree
 
 _KEYS = "metrics.response.keys"
 # The names that stand in one object: what a key says there must be clear.

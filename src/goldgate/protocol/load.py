@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.errors import ConfigError
+from goldgate.files.text_file import read_text
+from goldgate.files.tree import Tree, parse_yaml
 from goldgate.protocol.forms import check_form
 from goldgate.protocol.model import Protocol
 from goldgate.protocol.shape import build
-from goldgate.protocol.tree import Tree, parse_yaml
-from goldgate.readers.text_file import read_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from goldgate.errors import ConfigError, describe, did_you_mean
-from goldgate.protocol.tree import Tree
+from goldgate.files.tree import Tree
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.readers.opened import BLOCK, Opened, copy_aside, open_once
-from goldgate.readers.text_file import cannot_read
+from goldgate.files.opened import BLOCK, Opened, copy_aside, open_once
+from goldgate.files.text_file import cannot_read
 
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1

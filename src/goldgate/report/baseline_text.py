@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from goldgate.report.shown import counted
+from goldgate.report.display import counted
 from goldgate.report.text import COLUMNS, table
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from goldgate.report import research_shown
-from goldgate.report.safe import visible
+from goldgate.report.escape import visible
 from goldgate.report.text import table
 
 SHOWN_FINDINGS = 50

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.report.safe import code, markdown
-from goldgate.report.shown import shown
+from goldgate.report.display import shown
+from goldgate.report.escape import code, markdown
 from goldgate.report.text import table
 
 MAIN = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")

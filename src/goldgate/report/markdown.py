@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from goldgate.report import shown
+from goldgate.report import display as shown
+from goldgate.report.escape import apart, as_markdown, code, markdown
 from goldgate.report.generation import generation_markdown
-from goldgate.report.safe import apart, as_markdown, code, markdown
 
 _RATE_COLUMNS = ("strict P", "R", "F1", "relaxed P", "R", "F1")
 _COUNT_COLUMNS = ("strict hits", "relaxed hits", "predicted", "gold")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from goldgate.report.safe import shortened, visible, width
+from goldgate.report.escape import shortened, visible, width
 
 _BEFORE = 3  # of 4 columns of an excerpt are for what stands before the place
 

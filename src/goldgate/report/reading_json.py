@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from goldgate.extraction.alone import ReadAnswer
-from goldgate.extraction.event import Violation
-from goldgate.extraction.response import Parsed, Status
-from goldgate.extraction.response.decode import decode_exactly
+from goldgate.report.escape import in_json
 from goldgate.report.places import Places
-from goldgate.report.safe import in_json
+from goldgate.suites.extraction.events.alone import ReadAnswer
+from goldgate.suites.extraction.events.event import Violation
+from goldgate.suites.extraction.response import Parsed, Status
+from goldgate.suites.extraction.response.decode import decode_exactly
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+')
 

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from goldgate.extraction.alone import ReadAnswer
-from goldgate.extraction.event import Found, Violation
-from goldgate.extraction.response import Method, Parsed, Status, ThoughtState
 from goldgate.report import reading_words
+from goldgate.report.display import counted
+from goldgate.report.escape import shortened, visible, width
 from goldgate.report.places import Places
 from goldgate.report.reading_json import value_text
-from goldgate.report.safe import shortened, visible, width
-from goldgate.report.shown import counted
 from goldgate.report.text import COLUMNS, table
+from goldgate.suites.extraction.events.alone import ReadAnswer
+from goldgate.suites.extraction.events.event import Found, Violation
+from goldgate.suites.extraction.response import Method, Parsed, Status, ThoughtState
 
 SHOWN_PLACES = 3  # of one kind of repair
 SHOWN_ITEMS = 20  # of anything else that is listed

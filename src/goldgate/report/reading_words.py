@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldgate.extraction.response import Method, Reason, Status, Step, ThoughtState
+from goldgate.suites.extraction.response import Method, Reason, Status, Step, ThoughtState
 
 STATUSES = {
     Status.RAW: "it decoded as it stood",

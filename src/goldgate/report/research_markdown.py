@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from goldgate.report import research_shown
-from goldgate.report.safe import code, markdown
-from goldgate.report.shown import error_lines, shown
+from goldgate.report.display import error_lines, shown
+from goldgate.report.escape import code, markdown
 
 SHOWN_ROWS = 1_000  # of a table; the JSON report has all
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.report.shown import Shown, counted, shown
-from goldgate.research.finding import SEVERITIES
+from goldgate.core.finding import SEVERITIES
+from goldgate.report.display import Shown, counted, shown
 
 _SIGNS = (("min", "≥"), ("max", "≤"), ("equals", "="))
 

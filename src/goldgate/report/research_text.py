@@ -6,8 +6,8 @@ import textwrap
 from typing import Any
 
 from goldgate.report import research_shown
-from goldgate.report.safe import shortened, shortened_apart, visible
-from goldgate.report.shown import shown
+from goldgate.report.display import shown
+from goldgate.report.escape import shortened, shortened_apart, visible
 from goldgate.report.text import COLUMNS, SHOWN_DIGEST, render_error, table
 
 SHOWN_FINDINGS = 15

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from goldgate.report import shown
-from goldgate.report.safe import apart, named, visible, width
+from goldgate.report import display as shown
+from goldgate.report.escape import apart, named, visible, width
 
 COLUMNS = 80
 SHOWN_TYPES = 20

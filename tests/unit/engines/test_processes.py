@@ -16,9 +16,9 @@ import pytest
 
 from goldgate.engines import start_engine
 from goldgate.errors import InputError, InternalError, MachineError, Place
+from goldgate.files.text_file import read_text
 from goldgate.readers.index import open_store
 from goldgate.readers.records import OFFSET_BITS
-from goldgate.readers.text_file import read_text
 
 # Workers cannot import this file, so the work in here is done by functions from elsewhere.
 

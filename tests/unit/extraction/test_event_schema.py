@@ -10,7 +10,7 @@ import pytest
 
 from goldgate import EventSchema, load_event_schema
 from goldgate.errors import ConfigError, InputError
-from goldgate.extraction.event_schema import parse_event_schema
+from goldgate.suites.extraction.events.event_schema import parse_event_schema
 
 from ..helpers import SCHEMA
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Score
-from goldgate.extraction.event import event_list
-from goldgate.extraction.form import CANONICAL, NO_EVENT, Form, form_of
 from goldgate.protocol.load import parse_protocol
+from goldgate.suites.extraction.events.event import event_list
+from goldgate.suites.extraction.events.form import CANONICAL, NO_EVENT, Form, form_of
 from tests.laws import strategies
 from tests.unit.helpers import SCHEMA, Json, event, gold, units_of
 

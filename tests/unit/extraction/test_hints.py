@@ -10,7 +10,7 @@ import pytest
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
-from goldgate.extraction.hints import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hints
+from goldgate.suites.extraction.hints import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hints
 from tests.unit.helpers import event, gold
 
 SUE = event("Sue", ("plaintiff", "Ann"), ("date", "May"))

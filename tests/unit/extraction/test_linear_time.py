@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from goldgate import parse_response
-from goldgate.extraction import response
-from goldgate.extraction.form import Form
 from goldgate.protocol.model import CotSettings
+from goldgate.suites.extraction import response
+from goldgate.suites.extraction.events.form import Form
 
 from ..helpers import SCHEMA, answer, event, gold, scorer
 from .steps import counted, steps_of

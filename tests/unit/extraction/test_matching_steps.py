@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.extraction import candidates, relaxed_rule
-from goldgate.extraction.candidates import indexed_rows, row_by_rule, rows
-from goldgate.extraction.largest_matching import largest_matching, ones
-from goldgate.extraction.relaxed_rule import RelaxedRule
 from goldgate.protocol.model import RelaxedSettings
 from goldgate.protocol.shape import Share
+from goldgate.suites.extraction.events import candidates, relaxed_rule
+from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows
+from goldgate.suites.extraction.events.largest_matching import largest_matching, ones
+from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
 
 HALF = Share("0.5")
 OVERLAP = relaxed_rule.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
@@ -112,8 +112,8 @@ def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
 
 def test_roles_and_types_are_each_looked_through_once() -> None:
     # Ten thousand roles with one wrong argument each: grouped once, not once for each role.
-    from goldgate.extraction.event import EventList, Events, read_events
-    from goldgate.extraction.match import compare
+    from goldgate.suites.extraction.events.event import EventList, Events, read_events
+    from goldgate.suites.extraction.events.match import compare
 
     class Counting(Events):
         passes = 0

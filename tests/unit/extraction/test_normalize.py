@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from goldgate.extraction.normalize import Haystack, normalize
+from goldgate.suites.extraction.events.normalize import Haystack, normalize
 
 FOLDED = {
     **dict.fromkeys("。·•・", "."),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.extraction import occurrences
-from goldgate.extraction.occurrences import Automaton, automata, contained, contained_one_by_one
+from goldgate.suites.extraction.events import occurrences
+from goldgate.suites.extraction.events.occurrences import Automaton, automata, contained, contained_one_by_one
 
 
 @pytest.fixture

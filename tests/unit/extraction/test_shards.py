@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from goldgate.extraction.shards import SHARD_BYTES, SHARD_SAMPLES, Shard, shards
 from goldgate.readers.index import index_files, join
+from goldgate.suites.extraction.shards import SHARD_BYTES, SHARD_SAMPLES, Shard, shards
 
 KILOBYTE = 1 << 10
 

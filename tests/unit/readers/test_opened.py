@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.engines.worker import pack, unpack
 from goldgate.errors import InputError, MachineError
-from goldgate.readers.opened import Opened, copy_aside, open_once
+from goldgate.files.opened import Opened, copy_aside, open_once
 
 CONTENT = b"0123456789" * 50
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
+from goldgate.files.text_file import MAX_BYTES, read_text
 from goldgate.readers.records import open_records
-from goldgate.readers.text_file import MAX_BYTES, read_text
 
 
 def refusal(path: Path) -> InputError:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.report.safe import apart, as_markdown, code, markdown, named, shortened_apart, visible, width
+from goldgate.report.escape import apart, as_markdown, code, markdown, named, shortened_apart, visible, width
 
 # Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
 TRICKY = "ab:#[]\\xuU0 @!`|*_<>&~.w/-GH5\x1b\r\n\t\x85\xa0\xad\u200b\u202e\u2028\u3000\u3164\ufe0f\u0301éе\U000e0041中"

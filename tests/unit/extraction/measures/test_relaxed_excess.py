@@ -68,7 +68,7 @@ def test_one_character_for_every_value_is_no_longer_silent() -> None:
 
 
 def test_bound_above_one_is_no_mistake_for_a_ratio() -> None:
-    from goldgate.extraction.scorer import known_rates
+    from goldgate.suites.extraction.scorer import known_rates
 
     assert "relaxed_excess" not in known_rates(protocol())
     assert "relaxed_shortfall" in known_rates(protocol())

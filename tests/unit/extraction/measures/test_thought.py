@@ -204,7 +204,8 @@ def test_empty_answer_cannot_be_copied() -> None:
 @pytest.mark.parametrize("settings", [STRICT, WEAK], ids=["strict", "weak"])
 def test_large_answer_is_looked_for_in_one_pass(settings: CotSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     # 3,000 roles, each with its value on a line of its own: 3,000 × 3,000 lines were looked through once.
-    from goldgate.extraction import named_in_thought, occurrences
+    from goldgate.suites.extraction.events import occurrences
+    from goldgate.suites.extraction.thought import named_in_thought
 
     steps = 0
     step = occurrences.Automaton._step

@@ -1,0 +1,190 @@
+"""Baseline records: stored reports summed, with the thresholds they propose and the arithmetic behind each.
+
+A threshold "should change only after collecting baseline runs" (eval-gates.md): a protocol that lowers a default
+names such a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from goldgate.baseline.stored_report import load_report, refuse_mixtures
+from goldgate.core.gate import Gate
+from goldgate.core.metric import shorten
+from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.files.text_file import read_text
+from goldgate.files.tree import parse_json
+from goldgate.stats.beta_binomial import quantile
+
+FORMAT_VERSION = 1  # of a baseline record
+KIND = "baseline"
+FALSE_ALARM_RATE = Decimal("0.05")
+MOST_FURTHER = 1_000_000
+FEW_TRIALS = 20  # fewer leave a proposal that says next to nothing
+_DIGITS = 4  # of a proposed threshold
+
+
+class Baseline(NamedTuple):
+    """What a gate needs of a record: the proposed threshold of each metric, as it is written there."""
+
+    proposals: dict[str, Decimal]
+    sha256: str
+
+
+def make_baseline(
+    paths: Sequence[str | Path], suite: str, defaults: Mapping[str, Gate], false_alarm_rate: Decimal = FALSE_ALARM_RATE
+) -> dict[str, Any]:
+    """Sum stored reports and propose a threshold for each metric with a default gate."""
+    reports = sorted((load_report(path, suite) for path in paths), key=lambda report: report.sha256)
+    refuse_mixtures(reports)
+    runs = sum(report.value["conservation"]["runs"]["evaluated"] for report in reports)
+    objectives = {query["objective"] for report in reports for query in report.value["queries"] if query["trials"]}
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": KIND,
+        "suite": suite,
+        "metrics_version": reports[0].value["metrics"]["version"],
+        "false_alarm_rate": str(false_alarm_rate),
+        "reports": [
+            {
+                "sha256": report.sha256,
+                "signature": report.value["signature"],
+                "status": report.value["status"],
+                "runs": report.value["conservation"]["runs"]["evaluated"],
+                "queries": report.value["conservation"]["queries"]["total"],
+            }
+            for report in reports
+        ],
+        "runs": runs,
+        "objectives": len(objectives),
+        "metrics": {
+            name: _entry(gate, [report.rates[name] for report in reports], false_alarm_rate)
+            for name, gate in defaults.items()
+        },
+    }
+
+
+def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
+    """Read a record that a protocol names; whatever is wrong with it is the protocol's error."""
+    try:
+        text, sha256 = read_text(path, KIND)
+        value = parse_json(text, named, KIND)
+    except GoldgateError as problem:
+        raise ConfigError(
+            "protocol.baseline_unreadable",
+            "the baseline record cannot be read",
+            place=place,
+            found=f"{named}: {problem.message}",
+            advice=_ADVICE,
+        ) from None
+    try:
+        if (value["kind"], value["suite"], value["format_version"]) != (KIND, suite, FORMAT_VERSION):
+            raise KeyError("kind")
+        if not value["reports"] or not all(len(report["sha256"]) == 64 for report in value["reports"]):
+            raise KeyError("reports")
+        proposals = dict(_proposals(value))
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise ConfigError(
+            "protocol.not_a_baseline",
+            "not a baseline record, or not as goldgate wrote it",
+            place=place,
+            expected=f"a record of the {suite} suite, made by goldgate baseline",
+            found=named,
+            advice=_ADVICE,
+        ) from None
+    return Baseline(proposals, sha256)
+
+
+def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
+    """The proposed thresholds, each worked out again from the counts beside it: a number alone proves nothing."""
+    for name, entry in record["metrics"].items():
+        pairs = [tuple(map(int, counts.split("/"))) for counts in entry["by_report"]]
+        if len(pairs) != len(record["reports"]) or not all(0 <= hits <= trials for hits, trials in pairs):
+            raise ValueError(name)
+        again = _entry(None, pairs, Decimal(record["false_alarm_rate"]))
+        if entry["proposal"] != again["proposal"]:
+            raise ValueError(name)
+        if entry["proposal"] is not None:
+            yield str(name), Decimal(entry["proposal"]["threshold"])
+
+
+def require_baseline(
+    gates: Mapping[str, Gate], defaults: Mapping[str, Gate], baseline: Baseline | None, places: Mapping[str, Place]
+) -> None:
+    """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
+    for name, default in defaults.items():
+        gate = gates.get(name, default)
+        least, default_least = _least(gate), _least(default)
+        shown = "no lower bound" if least is None else f"≥ {least}"
+        if gate.severity == "warn":
+            shown += ", severity warn: it cannot fail the evaluation"
+        elif default_least is None or (least is not None and least >= default_least):
+            continue
+        if baseline is None:
+            raise ConfigError(
+                "protocol.lowered_without_baseline",
+                f"the gate on {name} is lower than its default",
+                place=places.get(name),
+                expected=f"{default.bounds()}, or research.baseline naming a record of stored reports",
+                found=shown,
+                advice=_ADVICE,
+            )
+        proposed = baseline.proposals.get(name)
+        if proposed is None or least is None or least < proposed:
+            raise ConfigError(
+                "protocol.below_baseline",
+                f"the gate on {name} is lower than its baseline record proposes",
+                place=places.get(name),
+                expected="no proposal: the record has no trials of it" if proposed is None else f"≥ {proposed}",
+                found=shown,
+                advice=_ADVICE,
+            )
+
+
+_ADVICE = (
+    "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
+    "and name the file as research.baseline in the protocol"
+)
+
+
+def _least(gate: Gate) -> Decimal | None:
+    bounds = [bound for bound in (gate.min, gate.equals) if bound is not None]
+    return max(bounds) if bounds else None
+
+
+def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> dict[str, Any]:
+    """One metric of a record: hits and trials of each report, and what they propose."""
+    hits, trials = (sum(column) for column in zip(*counted, strict=True))
+    entry: dict[str, Any] = {
+        "default": gate.bounds() if gate is not None else None,
+        "numerator": hits,
+        "denominator": trials,
+        "observed": shorten(hits, trials, 6) if trials else None,
+        "by_report": [f"{numerator}/{denominator}" for numerator, denominator in counted],
+        "proposal": None,
+    }
+    # The next evaluation is taken to be as large as these were on average; beyond a million it makes no difference.
+    further = min(trials // len(counted), MOST_FURTHER)
+    if not further:
+        return entry
+    if trials < FEW_TRIALS:
+        entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
+    found = quantile(hits, trials, further, float(chance))
+    threshold = shorten(found.hits, further, _DIGITS)
+    entry["proposal"] = {
+        "threshold": threshold,
+        "prior": "Beta(1, 1)",
+        "posterior": f"Beta({hits + 1}, {trials - hits + 1})",
+        "further_trials": further,
+        "count": found.hits,
+        "chance_below": f"{found.chance_below:.6f}",
+        "arithmetic": (
+            f"{hits} of {trials} leave Beta({hits + 1}, {trials - hits + 1}); of {further} further trials fewer than "
+            f"{found.hits} succeed with a chance of {found.chance_below:.6f}, at most {chance}; "
+            f"{found.hits}/{further}, cut to {_DIGITS} decimals, is {threshold}"
+        ),
+    }
+    return entry

@@ -1,0 +1,1 @@
+"""The suites: each judges one kind of work, from its own folder."""

@@ -1,0 +1,302 @@
+"""Gold checked against its own event schema and text: every mistake in it, not only the first.
+
+An `error` makes scores wrong or stops an evaluation; a `note` may be meant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from goldgate.core.gate import Verdict
+from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode, held, iterate, open_records
+from goldgate.suites.extraction.events.event import Span
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.normalize import Haystack, normalize
+from goldgate.suites.extraction.records import gold_error, gold_events, gold_problems, source_text
+
+FORMAT_VERSION = 1  # of the JSON form
+SUITE = "check-gold"
+
+Severity = Literal["error", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or odd, with the gold."""
+
+    code: str
+    severity: Severity
+    file: str
+    line: int
+    id: str | None
+    field: str | None
+    message: str
+
+
+@dataclass(slots=True)
+class GoldCheck:
+    """What was read and what was found."""
+
+    records: int = 0
+    without_events: int = 0
+    inputs: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def errors(self) -> int:
+        return sum(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def passed(self) -> bool:
+        return not self.errors
+
+    def counts(self) -> dict[str, int]:
+        """How often each code was found, by code."""
+        return dict(sorted(Counter(finding.code for finding in self.findings).items()))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format_version": FORMAT_VERSION,
+            "suite": SUITE,
+            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+            "inputs": self.inputs,
+            "records": self.records,
+            "records_without_events": self.without_events,
+            "errors": self.errors,
+            "notes": len(self.findings) - self.errors,
+            "counts": self.counts(),
+            "findings": [asdict(finding) for finding in self.findings],
+            "error": None,
+        }
+
+
+def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
+    """Read gold files and check every record. A file that cannot be read at all is an InputError."""
+    result = GoldCheck()
+    store = RecordStore([])
+    seen: dict[str, int] = {}  # id → file and line where it stood first
+    try:
+        for path in paths:
+            store.files.append(open_records(path, "gold"))
+        with held([store]):
+            for number, file in enumerate(store.files):
+                _check_file(file, store, number, schema, seen, result)
+                result.inputs.append({"file": file.name, "records": file.records})
+        if not result.records:
+            raise InputError("gold.empty", "there is no gold record", place=Place(", ".join(map(str, paths))))
+    finally:
+        store.close()
+    return result
+
+
+class _Problem(NamedTuple):
+    """A finding without its place."""
+
+    code: str
+    message: str
+    field: str | None = None
+    severity: Severity = "error"
+
+
+def _check_file(
+    file: RecordFile, store: RecordStore, number: int, schema: EventSchema, seen: dict[str, int], result: GoldCheck
+) -> None:
+    base = number << OFFSET_BITS
+    lines = _LineCounter(store, base)
+    try:
+        for offset, data in iterate(file):
+            line = lines.line_of(offset, data)
+            file.records += 1
+            record, problems = _decoded(data)
+            identity = None
+            if record is not None:
+                result.without_events += record.get("events", record.get("event_list", [])) == []
+                identity = _identity(record)
+                if identity is None:
+                    problems.append(_bad_id(record))
+                elif (first := seen.setdefault(identity, base + line)) != base + line:
+                    problems.append(_duplicate_id(store, first))
+                problems += _check(record, data, schema)
+            for code, message, path, severity in problems:
+                result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
+    except InputError as error:  # an array that is never closed: what stands before it was read
+        line = error.place.line or 1
+        result.findings.append(Finding(error.code, "error", file.name, line, None, None, error.message))
+    result.records += file.records
+
+
+class _LineCounter:
+    """The line of each record in turn; asking the store would count from the start every time."""
+
+    def __init__(self, store: RecordStore, base: int) -> None:
+        self._store = store
+        self._base = base
+        self._counted = 0  # bytes
+        self._line = 1
+
+    def line_of(self, offset: int, data: bytes) -> int:
+        between = offset - self._counted
+        if between:
+            self._line += self._store.read(self._base + self._counted, between).count(b"\n")
+        blank = data[: len(data) - len(data.lstrip())].count(b"\n")  # before an element of an array
+        line = self._line + blank
+        self._line += data.count(b"\n")
+        self._counted = offset + len(data)
+        return line
+
+
+def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[_Problem]]:
+    try:
+        value = decode(data)
+    except ValueError as problem:
+        return None, [_Problem("not_json", f"this record is not JSON: {problem}")]
+    if type(value) is not dict:
+        return None, [_Problem("not_an_object", f"expected an object with an id, found {describe(value)}")]
+    return value, []
+
+
+def _identity(record: Mapping[str, Any]) -> str | None:
+    value = record.get("id")
+    if type(value) is int:
+        return str(value)
+    return value if type(value) is str and value else None
+
+
+def _bad_id(record: Mapping[str, Any]) -> _Problem:
+    found = describe(record["id"]) if "id" in record else "no id"
+    return _Problem("bad_id", f"expected a string that is not empty, found {found}", "id")
+
+
+def _duplicate_id(store: RecordStore, first: int) -> _Problem:
+    file, line = store.files[first >> OFFSET_BITS].name, first & ((1 << OFFSET_BITS) - 1)
+    return _Problem("duplicate_id", f"this id stands already at {file}:{line}", "id")
+
+
+def _check(record: dict[str, Any], data: bytes, schema: EventSchema) -> Iterator[_Problem]:
+    """Everything about one record but its id: its form first, then what it says."""
+    events = gold_events(record, data)
+    for what, path in gold_problems(record, events):
+        error = gold_error(what, path, record)
+        yield _Problem(what, f"expected {error.expected}, found {error.found}", error.place.field)
+    text = source_text(record)
+    if type(text) is not str and text is not None:
+        yield _Problem("wrong_type", f"expected a string, found {describe(text)}", "text")
+    elif not text:
+        yield _Problem("no_text", "there is no source text: hallucination cannot be checked", "text", "note")
+    yield from _check_events(record, schema, Haystack(text) if type(text) is str and text else None)
+
+
+def _check_events(record: dict[str, Any], schema: EventSchema, text: Haystack | None) -> Iterator[_Problem]:
+    """The well-formed parts: what is malformed was reported with the form."""
+    key = "events" if type(record.get("events")) is list else "event_list"
+    units: dict[tuple[str, str, str], str] = {}
+    for number, event in enumerate(_list(record.get(key))):
+        event_type = _name(event, "event_type")
+        if event_type is None:
+            continue
+        path = f"{key}[{number}]"
+        roles = schema.roles.get(event_type)
+        if roles is None:
+            advice = _nearest(event_type, schema.event_types)
+            yield _Problem(
+                "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
+            )
+        for place, argument in enumerate(_list(event.get("arguments"))):
+            role = _name(argument, "role")
+            if role is None:
+                continue
+            inner = f"{path}.arguments[{place}]"
+            if roles is not None and role not in roles:
+                advice = _nearest(role, schema.role_order[event_type])
+                message = f"{_quoted(role)} is no role of {_quoted(event_type)}{advice}"
+                yield _Problem("unknown_role", message, f"{inner}.role")
+            yield from _check_argument(argument, inner, text)
+            for value in _texts(argument):
+                unit = (event_type, role, normalize(value))
+                if unit[2] and unit in units:
+                    message = f"{_quoted(value)} stands already at {units[unit]}: it counts once"
+                    yield _Problem("duplicate_unit", message, f"{inner}.argument", "note")
+                units.setdefault(unit, inner)
+
+
+def _check_argument(argument: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:
+    texts = _texts(argument)
+    if argument.get("argument", ...) is None or any(not normalize(value) for value in texts):
+        yield _Problem("empty_argument", "this argument is empty: it is not counted", f"{path}.argument", "note")
+    if text is None:
+        return
+    texts = [value for value in texts if normalize(value)]
+    span = _span(argument) if len(texts) == 1 else None
+    if span is not None:
+        yield from _check_offsets(texts[0], span, path, text)
+    for value in texts:
+        if not text.contains(value):
+            yield _Problem("argument_not_in_text", f"{_quoted(value)} is not in the text", f"{path}.argument")
+
+
+def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterator[_Problem]:
+    start, end = span
+    if end > len(text.text):
+        message = f"[{start}, {end}) reaches beyond the text, which has {len(text.text)} characters"
+        yield _Problem("offsets_out_of_range", message + _elsewhere(value, start, text), path)
+        return
+    there = text.text[start:end]
+    if there == value:
+        return
+    if normalize(there) == normalize(value):
+        message = f"the text has it as {_quoted(there)}, the argument is {_quoted(value)}"
+        yield _Problem("other_form", message, f"{path}.argument", "note")
+        return
+    message = f"at [{start}, {end}) stands {_quoted(there)}, not {_quoted(value)}"
+    yield _Problem("wrong_offsets", message + _elsewhere(value, start, text), path)
+
+
+def _elsewhere(value: str, start: int, text: Haystack) -> str:
+    """Where the value is, nearest to where it should be."""
+    before, after = text.text.rfind(value, 0, start + len(value)), text.text.find(value, start)
+    found = [at for at in (before, after) if at >= 0]
+    if not found:
+        return ""
+    at = min(found, key=lambda at: abs(at - start))
+    return f"; that is at [{at}, {at + len(value)})"
+
+
+def _span(argument: dict[str, Any]) -> Span | None:
+    """The offsets, our own or as DuEE publishes them; None where there are none or they are malformed."""
+    start, end = argument.get("start"), argument.get("end")
+    if start is None and end is None and type(argument.get("argument")) is str:
+        start = argument.get("argument_start_index")
+        end = start + len(argument["argument"]) if type(start) is int else None
+    return (start, end) if type(start) is int and type(end) is int and 0 <= start < end else None
+
+
+def _texts(argument: dict[str, Any]) -> list[str]:
+    value = argument.get("argument")
+    items = value if type(value) is list else [value]
+    # A number's text may differ from what `str` gives (1.10), so only integers are looked for.
+    return [str(item) for item in items if type(item) is str or type(item) is int]
+
+
+def _name(part: Any, key: str) -> str | None:
+    value = part.get(key) if type(part) is dict else None
+    return value.strip() or None if type(value) is str else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []
+
+
+def _quoted(text: str) -> str:
+    return describe(text).removeprefix("the string ")
+
+
+@cache  # a wrong name seldom comes alone
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    advice = did_you_mean(name, known)
+    return f"; {advice}" if advice else ""

@@ -1,0 +1,1 @@
+"""Events: what they hold, when two of them match."""

@@ -1,0 +1,329 @@
+"""Events as units that can be compared, with every violation of the expected form on the way.
+
+Gold and predictions go through the same walk: what is a violation in a prediction is a mistake
+in gold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, cast
+
+from goldgate.suites.extraction.events.normalize import normalize, normalize_all
+from goldgate.suites.extraction.events.number import NumberText, number_text
+
+Span = tuple[int, int]
+RoleArgument = tuple[str, str]  # role, normalized argument
+# Event type → its (role, argument) pairs, each once however often it was said. The keys are an
+# ordered set: they keep the order of the answer, and they add and compare like a set.
+Units = dict[str, dict[RoleArgument, None]]
+AllowedRoles = Mapping[str, frozenset[str]]
+
+
+class Unit(NamedTuple):
+    """An (event type, role, normalized argument) triple."""
+
+    event_type: str
+    role: str
+    argument: str
+
+
+class Violation(StrEnum):
+    """How an answer departs from the form of an event list, or from the event schema."""
+
+    NOT_PARSED = "not_parsed"
+    NOT_AN_EVENT_LIST = "not_an_event_list"
+    EVENT_NOT_OBJECT = "event_not_object"
+    EVENT_TYPE_INVALID = "event_type_invalid"
+    ARGUMENTS_NOT_LIST = "arguments_not_list"
+    ARGUMENT_NOT_OBJECT = "argument_not_object"
+    ROLE_INVALID = "role_invalid"
+    VALUE_MISSING = "value_missing"
+    VALUE_NUMBER = "value_number"
+    VALUE_NULL = "value_null"
+    VALUE_INVALID = "value_invalid"
+    UNKNOWN_EVENT_TYPE = "unknown_event_type"
+    UNKNOWN_ROLE = "unknown_role"
+
+
+class Found(NamedTuple):
+    """A violation and where it is, as a JSON path into the answer."""
+
+    violation: Violation
+    path: str
+
+
+class Value(NamedTuple):
+    """One argument value as it was written, and the unit that it gives."""
+
+    unit: Unit
+    text: str
+    span: Span | None
+
+
+# The values of one event as columns: event type, roles, texts as written, their normalized
+# forms, and their offsets (None where no value carries any). A plain tuple of lists: naming
+# the parts costs 1 µs a sample.
+Said = tuple[str, list[str], list[str], list[str], list[Span | None] | None]
+
+
+@dataclass(slots=True)
+class Events:
+    """What an event list holds."""
+
+    units: Units
+    said: list[Said]
+    violations: list[Found]
+    bad_offsets: list[str]  # paths of `start`/`end` that are no span
+
+    def values(self) -> Iterator[Value]:
+        """Every value, one by one: the readable form of `said`."""
+        for event_type, roles, texts, arguments, spans in self.said:
+            for number, role in enumerate(roles):
+                span = spans[number] if spans is not None else None
+                yield Value(Unit(event_type, role, arguments[number]), texts[number], span)
+
+
+def no_events(violation: Violation | None = None) -> Events:
+    """Nothing, or nothing but a violation of the whole answer."""
+    return Events({}, [], [] if violation is None else [Found(violation, "$")], [])
+
+
+class EventList(NamedTuple):
+    """The list of events that a decoded value holds, and the path of its items (`*` is the number)."""
+
+    items: list[Any]
+    path: str
+
+
+def event_list(value: Any) -> EventList | None:
+    """A list is the events; so is one under `events` or `event_list`; an object with a type is one event."""
+    if isinstance(value, list):
+        return EventList(value, "$[*]")
+    if isinstance(value, dict):
+        for key in ("events", "event_list"):
+            if isinstance(value.get(key), list):
+                return EventList(value[key], f"$.{key}[*]")
+        if "event_type" in value:
+            return EventList([value], "$")
+    return None
+
+
+def read_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
+    """Walk an event list; `roles` adds the event schema's checks.
+
+    `source` is the JSON text that the list was decoded from: a number that is no small
+    integer is read from it once more, because its text (1.10) is what counts, not its value.
+    `to_canonical` is what was done to the decoded text, where it was in another form.
+    """
+    return read_usual_events(events, roles) or read_any_events(events, source, roles, to_canonical)
+
+
+def read_usual_events(events: EventList, roles: AllowedRoles | None = None) -> Events | None:
+    """The same for a list that is as it should be; None if anything about it is odd."""
+    said = [_read_usual(event, roles) for event in events.items]
+    return _gather(cast("list[Said]", said), [], []) if None not in said else None
+
+
+def read_any_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
+    """The same for any list: the rule, of which `read_usual_events` is the quick way."""
+    walk = _Walk(roles, events.path)
+    walk.read(events.items)
+    if walk.inexact and source is not None:
+        again = _with_number_texts(source)
+        exact = event_list(again if to_canonical is None else to_canonical(again))
+        if exact is not None:
+            walk = _Walk(roles, exact.path)
+            walk.read(exact.items)
+    return _gather(walk.said, walk.violations, walk.bad_offsets)
+
+
+def _gather(said: list[Said], violations: list[Found], bad_offsets: list[str]) -> Events:
+    """Events with the units that their values give."""
+    units: Units = {}
+    for event_type, roles, _, arguments, _ in said:
+        pairs = dict.fromkeys(zip(roles, arguments))  # noqa: B905  # columns are equally long; strict costs 0.2 µs
+        if event_type in units:
+            units[event_type].update(pairs)
+        else:
+            units[event_type] = pairs
+    return Events(units, said, violations, bad_offsets)
+
+
+def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> Said | None:
+    """The columns of an event that is as it should be: known names, and string arguments without offsets.
+
+    None if anything about it is odd. This loop is the inner one of the whole program.
+    """
+    if type(event) is not dict:
+        return None
+    event_type, arguments = event.get("event_type"), event.get("arguments")
+    if type(event_type) is not str or type(arguments) is not list:
+        return None
+    if allowed_roles is None:
+        allowed = None
+        event_type = event_type.strip()
+    else:
+        allowed = allowed_roles.get(event_type)  # the schema's names have no blanks around them
+        if allowed is None:
+            return None
+    if not event_type:
+        return None
+    roles: list[str] = []
+    texts: list[str] = []
+    for argument in arguments:
+        if type(argument) is not dict or len(argument) != 2:
+            return None
+        role, text = argument.get("role"), argument.get("argument")
+        if type(role) is not str or type(text) is not str:
+            return None
+        if allowed is None:
+            role = role.strip()
+        elif role not in allowed:
+            return None
+        if not role:
+            return None
+        roles.append(role)
+        texts.append(text)
+    normalized = normalize_all(texts)
+    return (event_type, roles, texts, normalized, None) if "" not in normalized else None
+
+
+class _Walk:
+    """One pass over an event list in which something is odd, noting all that is wrong with it."""
+
+    def __init__(self, roles: AllowedRoles | None, path: str) -> None:
+        self.roles = roles
+        self.path = path
+        self.said: list[Said] = []
+        self.violations: list[Found] = []
+        self.bad_offsets: list[str] = []
+        self.inexact = False
+
+    def read(self, events: list[Any]) -> None:
+        for number, event in enumerate(events):
+            columns = self._event(event, number)
+            if columns is not None:
+                self.said.append(columns)
+
+    def _event(self, event: Any, number: int) -> Said | None:
+        """The columns of any event; None if it gives no units."""
+        if type(event) is not dict:
+            self._note(Violation.EVENT_NOT_OBJECT, number, "")
+            return None
+        allowed: frozenset[str] | None = None
+        event_type = event.get("event_type")
+        if type(event_type) is not str or not (event_type := event_type.strip()):
+            self._note(Violation.EVENT_TYPE_INVALID, number, ".event_type")
+            event_type = None
+        elif self.roles is not None:
+            allowed = self.roles.get(event_type)
+            if allowed is None:
+                self._note(Violation.UNKNOWN_EVENT_TYPE, number, ".event_type")
+        values: list[tuple[str, str, str, Span | None]] = []
+        arguments = event.get("arguments")
+        if type(arguments) is list:
+            for place, argument in enumerate(arguments):
+                values += self._argument(argument, allowed, number, f".arguments[{place}]")
+        else:
+            self._note(Violation.ARGUMENTS_NOT_LIST, number, ".arguments")
+        if event_type is None:
+            return None
+        roles, texts, normalized, spans = ([value[column] for value in values] for column in range(4))
+        return event_type, roles, texts, normalized, spans  # type: ignore[return-value]  # columns of the rows above
+
+    def _argument(
+        self, argument: Any, allowed: frozenset[str] | None, number: int, path: str
+    ) -> list[tuple[str, str, str, Span | None]]:
+        """Role, text, normalized text and span of each value that an argument gives."""
+        if type(argument) is not dict:
+            self._note(Violation.ARGUMENT_NOT_OBJECT, number, path)
+            return []
+        role = argument.get("role")
+        if type(role) is not str or not (role := role.strip()):
+            self._note(Violation.ROLE_INVALID, number, f"{path}.role")
+            role = None
+        elif allowed is not None and role not in allowed:
+            self._note(Violation.UNKNOWN_ROLE, number, f"{path}.role")
+        texts = self._texts(argument, number, f"{path}.argument")
+        span = self._span(argument, number, path)
+        if role is None:
+            return []
+        if len(texts) > 1:
+            span = None  # the offsets of a list could belong to any of its items
+        return [(role, text, form, span) for text in texts if (form := normalize(text))]
+
+    def _texts(self, argument: dict[str, Any], number: int, path: str) -> tuple[str, ...]:
+        if "argument" not in argument:
+            self._note(Violation.VALUE_MISSING, number, path)
+            return ()
+        value = argument["argument"]
+        if type(value) is str:
+            return (value,)
+        if value is None:
+            self._note(Violation.VALUE_NULL, number, path)
+            return ()
+        if type(value) is not list:
+            return self._number(value, number, path)
+        texts: list[str] = []
+        for place, item in enumerate(value):
+            texts.extend((item,) if type(item) is str else self._number(item, number, f"{path}[{place}]"))
+        return tuple(texts)
+
+    def _number(self, value: Any, number: int, path: str) -> tuple[str, ...]:
+        if type(value) is NumberText:
+            self._note(Violation.VALUE_NUMBER, number, path)
+            return (value.text,)
+        if type(value) is int or type(value) is float:
+            self._note(Violation.VALUE_NUMBER, number, path)
+            self.inexact = self.inexact or type(value) is float or value == 0  # -0 is read as 0
+            return (repr(value),)
+        self._note(Violation.VALUE_INVALID, number, path)
+        return ()
+
+    def _span(self, argument: dict[str, Any], number: int, path: str) -> Span | None:
+        """The offsets of an argument; DuEE files give only where it begins."""
+        start, end = argument.get("start"), argument.get("end")
+        if start is None and end is None:
+            start, text = argument.get("argument_start_index"), argument.get("argument")
+            if type(start) is not int or type(text) is not str:
+                return None
+            end = start + len(text)
+        if type(start) is int and type(end) is int and 0 <= start < end:
+            return start, end
+        self.bad_offsets.append(self.path.replace("*", str(number)) + path)
+        return None
+
+    def _note(self, violation: Violation, number: int, path: str) -> None:
+        self.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
+
+
+# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
+_ESCAPED = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def _with_number_texts(source: str | bytes) -> Any:
+    """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
+    try:
+        text = source.decode() if isinstance(source, bytes) else source
+        if "\\ud" in text or "\\uD" in text:
+            text = _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
+        return json.loads(text, parse_int=number_text, parse_float=NumberText)
+    except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
+        return None

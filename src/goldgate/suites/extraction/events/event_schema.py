@@ -1,0 +1,144 @@
+"""The event schema (the ontology): which event types there are, and which roles each has."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from goldgate.errors import ConfigError, Place, describe
+from goldgate.files.text_file import read_text
+from goldgate.files.tree import parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class EventSchema:
+    """Event types with their roles, in the order of the file."""
+
+    roles: Mapping[str, frozenset[str]]
+    role_order: Mapping[str, tuple[str, ...]]
+    sha256: str | None = None  # of the file that it was read from
+
+    @property
+    def digest(self) -> str:
+        """Of the types and roles themselves, however the file is laid out."""
+        return hashlib.sha256(orjson.dumps(dict(sorted(self.role_order.items())))).hexdigest()
+
+    @property
+    def event_types(self) -> tuple[str, ...]:
+        return tuple(self.role_order)
+
+    def json_schema(self) -> dict[str, Any]:
+        """A JSON Schema that an answer must satisfy to be compliant under `schema_strict`.
+
+        Its root is an object, `{"events": […]}`, because structured output asks for one; the
+        same list without the wrapper is compliant too.
+        """
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {
+                "events": {"type": "array", "items": {"anyOf": [self._event(name) for name in self.role_order]}}
+            },
+            "required": ["events"],
+            "additionalProperties": False,
+        }
+
+    def _event(self, name: str) -> dict[str, Any]:
+        argument = {
+            "type": "object",
+            "properties": {
+                "role": {"type": "string", "enum": list(self.role_order[name])},
+                "argument": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            },
+            "required": ["role", "argument"],
+            "additionalProperties": False,
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "event_type": {"type": "string", "const": name},
+                "trigger": {"type": "string"},
+                "arguments": {"type": "array", "items": argument},
+            },
+            "required": ["event_type", "arguments"],
+            "additionalProperties": False,
+        }
+
+
+def load_event_schema(path: str | Path) -> EventSchema:
+    """Read an event schema file: our own form, or the published DuEE form with a line a type."""
+    file = str(path)
+    text, sha256 = read_text(path, "schema")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):
+        return _from_lines([(number, parse_json(line, file, "schema", number)) for number, line in lines], file, sha256)
+    value = parse_json(text, file, "schema")
+    if isinstance(value, dict) and "event_types" not in value and "event_type" in value:
+        return _from_lines([(1, value)], file, sha256)
+    return parse_event_schema(value, file, sha256)
+
+
+def parse_event_schema(value: Any, file: str | None = None, sha256: str | None = None) -> EventSchema:
+    """An event schema from a decoded `{"event_types": {"质押": {"roles": […]}}}`."""
+    types = value.get("event_types") if isinstance(value, dict) else None
+    if not isinstance(types, dict) or not types:
+        found = describe(types if isinstance(value, dict) and "event_types" in value else value)
+        raise _wrong(file, None, "event_types", "an object with an entry for each event type", found)
+    order: dict[str, tuple[str, ...]] = {}
+    for name, entry in types.items():
+        field = f"event_types.{name}"
+        if not isinstance(entry, dict) or "roles" not in entry:
+            raise _wrong(file, None, field, 'an object with "roles"', describe(entry))
+        _add(order, name, entry["roles"], file, None, field, "roles")
+    return _schema(order, sha256)
+
+
+def _from_lines(entries: list[tuple[int, Any]], file: str, sha256: str) -> EventSchema:
+    order: dict[str, tuple[str, ...]] = {}
+    for line, entry in entries:
+        name = entry.get("event_type") if isinstance(entry, dict) else None
+        if not isinstance(name, str):
+            raise _wrong(file, line, "event_type", "the name of an event type", describe(name))
+        listed = entry.get("role_list")
+        if not isinstance(listed, list):
+            raise _wrong(file, line, "role_list", "a list of roles", describe(listed))
+        roles = [item.get("role") if isinstance(item, dict) else item for item in listed]
+        _add(order, name, roles, file, line, "event_type", "role_list")
+    return _schema(order, sha256)
+
+
+def _add(
+    order: dict[str, tuple[str, ...]], name: str, roles: Any, file: str | None, line: int | None, field: str, key: str
+) -> None:
+    if not name.strip() or name != name.strip():
+        raise _wrong(file, line, field, "a name without blanks around it", describe(name))
+    if name in order:
+        raise _wrong(file, line, field, "every event type once", describe(name))
+    if not isinstance(roles, list):
+        raise _wrong(file, line, f"{field}.{key}", "a list of names", describe(roles))
+    for role in roles:
+        if not isinstance(role, str) or not role.strip() or role != role.strip():
+            raise _wrong(file, line, f"{field}.{key}", "names without blanks around them", describe(role))
+    if len(set(roles)) < len(roles):
+        raise _wrong(file, line, f"{field}.{key}", "every role once", "a role twice")
+    order[name] = tuple(roles)
+
+
+def _schema(order: dict[str, tuple[str, ...]], sha256: str | None) -> EventSchema:
+    return EventSchema({name: frozenset(roles) for name, roles in order.items()}, order, sha256)
+
+
+def _wrong(file: str | None, line: int | None, field: str, expected: str, found: str) -> ConfigError:
+    return ConfigError(
+        "schema.wrong_value",
+        "not an event schema",
+        place=Place(file, line, field),
+        expected=expected,
+        found=found,
+        advice='an event schema is {"event_types": {"Type": {"roles": ["Role"]}}}',
+    )

@@ -1,0 +1,133 @@
+"""Hints: what stands out in the answers, with the setting that would read it. They change no number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import orjson
+
+from goldgate.core.tally import Tally
+from goldgate.suites.extraction.events.form import Form, is_plain
+from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.response import Method, Status
+from goldgate.suites.extraction.sample import Facts
+
+HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
+
+# Keys that models write for ours. What is not here is not hinted at, and can be declared all the same.
+OTHER_KEYS = {
+    "event_type": ("type", "event", "eventType", "event_name", "事件类型"),
+    "arguments": ("args", "argument", "roles", "participants", "论元"),
+    "role": ("type", "name", "role_name", "argument_role", "角色"),
+    "argument": ("text", "value", "span", "content", "mention", "论元"),
+}
+NULL_WORDS = ("null", "none", "n/a", "nil", "无", "not mentioned", "not specified", "未提及")
+_NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
+_FITTING: dict[str, tuple[type, ...]] = {
+    "event_type": (str,),
+    "arguments": (list, dict),
+    "role": (str,),
+    "argument": (str, int, float, list),
+}
+
+
+def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
+    """Count the answer once under each hint that it speaks for. An answer as it should be costs next to nothing."""
+    parsed = facts.parsed
+    if parsed is None or parsed.status == Status.ERROR or parsed.method == Method.STRUCTURED:
+        return
+    found: set[str] = set()
+    for unit in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
+        if unit.argument in _NULL_WORDS:
+            found.add(f"hint.null_words.{_NULL_WORDS[unit.argument]}")
+    if facts.predicted.violations and not form.flat:  # which goes with no other layout
+        found.update(_in_value(parsed.value, form))
+    if any(name.startswith("hint.null_words.") for name in found):
+        found.add("hint.null_words")
+    for name in found:
+        tally.counts[name] += 1
+
+
+def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
+    """The hints that enough answers speak for, in a fixed order."""
+    counts = tally.counts
+    answers = counts["total_samples"] - counts["missing_predictions"] - counts[f"method.{Method.STRUCTURED}"]
+    words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
+    possible = [
+        ("hint.flat", "one flat object from roles to values", "flat: {event_type: {from: gold}}"),
+        ("hint.mapping", "arguments as an object", "arguments: mapping"),
+        *(
+            (f"hint.keys.{name}.{key}", f"{key} for {name}", f"keys.{name}: {_list([*getattr(form.names, name), key])}")
+            for name, keys in OTHER_KEYS.items()
+            for key in keys
+        ),
+        ("hint.null_words", "a word for null as a value", f"null_words: {_list([*sorted(form.null_words), *words])}"),
+    ]
+    return [
+        {"answers": counts[name], "of": answers, "have": what, "setting": f"metrics.response.{setting}"}
+        for name, what, setting in possible
+        if counts[name] and counts[name] >= HINT_SHARE * answers
+    ]
+
+
+def _in_value(value: Any, form: Form) -> Iterator[str]:
+    """The names under which an answer with violations is counted."""
+    if isinstance(value, dict):
+        listed = form.events_key(value)
+        if listed is not None:
+            value = value[listed]
+        elif _part(value, "event_type", form) and _part(value, "arguments", form):
+            value = [value]
+    if isinstance(value, list):
+        for event in value:
+            if isinstance(event, dict):
+                yield from _in_event(event, form)
+    elif isinstance(value, dict) and value and not form.is_event(value) and all(map(is_plain, value.values())):
+        yield "hint.flat"
+        yield from _null_words(value, form)
+
+
+def _in_event(event: dict[str, Any], form: Form) -> Iterator[str]:
+    yield from _other_key(event, "event_type", form)
+    yield from _other_key(event, "arguments", form)
+    key = _part(event, "arguments", form)
+    arguments = event[key] if key is not None else None
+    if isinstance(arguments, dict):
+        if arguments and not form.mapping and all(map(is_plain, arguments.values())):
+            yield "hint.mapping"
+            yield from _null_words(arguments, form)
+    elif isinstance(arguments, list) and not form.mapping:
+        for argument in arguments:
+            if isinstance(argument, dict):
+                yield from _other_key(argument, "role", form)
+                yield from _other_key(argument, "argument", form)
+
+
+def _part(value: dict[str, Any], name: str, form: Form) -> str | None:
+    """The key under which an object has what we look for under `name`: one that is read, or else a known other one."""
+    declared: tuple[str, ...] = getattr(form.names, name)
+    for key in (*declared, *OTHER_KEYS[name]):
+        if key in value and isinstance(value[key], _FITTING[name]):
+            return key
+    return None
+
+
+def _other_key(value: dict[str, Any], name: str, form: Form) -> Iterator[str]:
+    declared: tuple[str, ...] = getattr(form.names, name)
+    key = _part(value, name, form)
+    if key is not None and not any(known in value for known in declared):
+        yield f"hint.keys.{name}.{key}"
+
+
+def _null_words(values: dict[str, Any], form: Form) -> Iterator[str]:
+    for value in values.values():
+        for part in value if isinstance(value, list) else [value]:
+            folded = normalize(part) if isinstance(part, str) else ""
+            if folded in _NULL_WORDS and folded not in form.null_words:
+                yield f"hint.null_words.{_NULL_WORDS[folded]}"
+
+
+def _list(words: list[str]) -> str:
+    return orjson.dumps(words).decode().replace('","', '", "')

@@ -1,0 +1,111 @@
+"""Hallucination: predicted argument values that the source text does not support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from goldgate.core.metric import Count, Metrics, Rate
+from goldgate.core.tally import Tally
+from goldgate.protocol.model import HallucinationSettings
+from goldgate.suites.extraction.events.event import Events, Value
+from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
+from goldgate.suites.extraction.events.occurrences import FEW, contained
+from goldgate.suites.extraction.sample import Facts
+
+Unsupported = Callable[[Events, Haystack], list[Value]]
+
+HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it was said
+MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
+
+
+class Hallucination:
+    """Unsupported / checked values, and samples with at least one / samples that have a source text.
+
+    A value is checked once, however often it is said: same event type, role, text as written, offsets.
+    """
+
+    section: Literal["main", "diagnostics"] = "main"
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        counts = tally.counts
+        if facts.text is None:
+            counts["hallucination_unchecked"] += 1
+            return
+        counts["hallucination_samples"] += 1
+        counts["hallucination_values"] += count_distinct(facts.predicted)
+        counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
+        if facts.unsupported:
+            counts["hallucinating_samples"] += 1
+            counts["hallucinated_values"] += len(facts.unsupported)
+
+    def metrics(self, tally: Tally) -> Metrics:
+        counts = tally.counts
+        return {
+            "hallucination_rate": Rate(
+                counts["hallucinating_samples"], counts["hallucination_samples"], "no sample has a source text"
+            ),
+            "hallucination_entity_rate": Rate(
+                counts["hallucinated_values"], counts["hallucination_values"], "no predicted value could be checked"
+            ),
+            "hallucination_unchecked": Count(counts["hallucination_unchecked"]),
+        }
+
+
+def distinct_values(events: Events) -> list[Value]:
+    """Every value that was said, once, in the order of the answer."""
+    return [*dict.fromkeys(events.values())]
+
+
+def count_distinct(events: Events) -> int:
+    """How many there are; where every value gave a unit of its own, without looking at them."""
+    found = count_where_none_is_repeated(events)
+    return len(distinct_values(events)) if found is None else found
+
+
+def count_where_none_is_repeated(events: Events) -> int | None:
+    """The number of values if there are as many units; None if not."""
+    values = sum([len(said[2]) for said in events.said])
+    return values if values == sum(map(len, events.units.values())) else None
+
+
+def support_rule(settings: HallucinationSettings) -> Unsupported:
+    """Which of a sample's values are not supported by its text, as the protocol sets it."""
+    return unsupported_normalized if settings.match_mode == "normalized_substring" else unsupported_exactly
+
+
+def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
+    """The values that are not in the text once both are normalized."""
+    return [] if all_stand_in(events, text) else unsupported_normalized_plainly(events, text)
+
+
+def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
+    """The same by the rule, one value after the other."""
+    values = distinct_values(events)
+    found = contained({value.unit.argument for value in values}, text.normalized)
+    return [value for value in values if value.unit.argument not in found]
+
+
+def all_stand_in(events: Events, text: Haystack) -> bool | None:
+    """True in the usual case: every value stands in the text letter for letter. None: not known."""
+    find, whole = text.text.find, text.text + " "
+    if sum([len(said[2]) for said in events.said]) * len(whole) > FEW:
+        return None
+    for said in events.said:
+        texts = said[2]
+        for written in texts if len(texts) < MANY_VALUES else set(texts):
+            at = find(written)  # the usual answer of `Haystack.contains`, inline
+            if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:
+                return None
+    return True
+
+
+def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
+    """The values that are not in the text letter for letter, at their offsets if they carry any."""
+    values, whole = distinct_values(events), text.text
+    found = contained({value.text for value in values if value.span is None}, whole)
+    return [
+        value
+        for value in values
+        if (value.text not in found if value.span is None else whole[slice(*value.span)] != value.text)
+    ]

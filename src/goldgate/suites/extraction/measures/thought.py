@@ -1,0 +1,117 @@
+"""Chain-of-thought diagnostics: whether the thought names the types and arguments of the answer.
+
+Diagnostics only, and never without their coverage: a model that thinks in few samples can be
+consistent in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from goldgate.core.metric import Count, Metrics, Rate
+from goldgate.core.tally import Tally
+from goldgate.protocol.model import CotSettings
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.occurrences import LATIN
+from goldgate.suites.extraction.response import Status
+from goldgate.suites.extraction.response.thoughts import ThoughtState
+from goldgate.suites.extraction.sample import Facts, ThoughtCheck
+from goldgate.suites.extraction.thought.copied_thought import is_copied
+from goldgate.suites.extraction.thought.named_in_thought import first_missing, is_whole_word, occurrences
+
+CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
+_DISABLED = "metrics.cot.enabled is false"
+
+
+class Thought:
+    """Every sample falls into one of three buckets; the rates are over the checked ones."""
+
+    section: Literal["main", "diagnostics"] = "diagnostics"
+
+    def __init__(self, settings: CotSettings) -> None:
+        self.enabled = settings.enabled
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        check = facts.thought
+        if check is None:
+            return
+        counts = tally.counts
+        counts[check.bucket] += 1
+        counts["cot_type_consistent"] += check.type_consistent
+        counts["cot_argument_consistent"] += check.argument_consistent
+        counts["cot_faithful"] += check.type_consistent and check.argument_consistent
+        counts["cot_copied"] += check.copied
+
+    def metrics(self, tally: Tally) -> Metrics:
+        counts = tally.counts
+        checked, skipped, failed = counts[CHECKED], counts[SKIPPED], counts[PARSE_FAIL]
+        nothing = "no thought was checked" if self.enabled else _DISABLED
+        return {
+            "cot_type_consistency": Rate(counts["cot_type_consistent"], checked, nothing),
+            "cot_argument_consistency": Rate(counts["cot_argument_consistent"], checked, nothing),
+            "cot_faithfulness": Rate(counts["cot_faithful"], checked, nothing),
+            "cot_copied_rate": Rate(counts["cot_copied"], checked, nothing),
+            "cot_coverage_rate": Rate(
+                checked, checked + skipped + failed, "there are no samples" if self.enabled else _DISABLED
+            ),
+            **{
+                name: Count(counts[name]) if self.enabled else Count(None, _DISABLED)
+                for name in (CHECKED, SKIPPED, PARSE_FAIL)
+            },
+        }
+
+
+class ThoughtChecker:
+    """Checks one sample's thought against its answer."""
+
+    def __init__(self, settings: CotSettings, schema: EventSchema) -> None:
+        self.require_block = settings.require_thought_block
+        self.strict = settings.mode == "strict_span"
+        folded = [name.casefold() for name in schema.event_types]
+        self.has_case = any(name.upper() != name.lower() for name in schema.event_types)  # Chinese has none
+        # The longer names that a name is part of, with where in them it stands.
+        self.longer = {
+            name: [(other, at) for other in folded if other != name for at in occurrences(other, name)]
+            for name in folded
+        }
+        # A name, what is looked for, and whether any occurrence of it is a mention.
+        self.types = [
+            (name, wanted, not self.longer[wanted] and wanted[0] not in LATIN and wanted[-1] not in LATIN)
+            for name, wanted in zip(schema.event_types, folded, strict=True)
+        ]
+
+    def check(self, facts: Facts) -> ThoughtCheck:
+        parsed = facts.parsed
+        if parsed is None or parsed.status == Status.ERROR or parsed.thought_state == ThoughtState.UNCLOSED:
+            return ThoughtCheck(PARSE_FAIL)
+        thought = parsed.thought.strip()
+        if not thought and not self.require_block:
+            thought = parsed.preamble.strip()
+        if not thought:
+            return ThoughtCheck(SKIPPED)
+        folded = thought.casefold() if self.has_case else thought
+        predicted = facts.predicted.units.keys()
+        mentioned = [
+            name
+            for name, wanted, stands_alone in self.types
+            if wanted in folded and (stands_alone or self._is_mentioned(folded, wanted))
+        ]
+        more_is_fine = not self.strict and len(predicted) > 0
+        type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
+        missing = first_missing(facts.predicted, thought, self.strict)
+        copied = is_copied(facts.predicted, parsed.source, thought)
+        return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
+
+    def _is_mentioned(self, folded: str, name: str) -> bool:
+        """Whether the name stands somewhere by itself: not inside a longer type's name, not inside a word."""
+        longer = self.longer[name]
+        at = folded.find(name)
+        while at >= 0:
+            if is_whole_word(folded, at, name):
+                for other, inside in longer:
+                    if at >= inside and folded.startswith(other, at - inside):
+                        break
+                else:
+                    return True
+            at = folded.find(name, at + 1)
+        return False

@@ -1,0 +1,147 @@
+"""Gold and prediction records as they are stored, turned into values, every mistake with its field.
+
+An error raised here knows the field; whoever read the record adds the file and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from goldgate.errors import InputError, Place, describe
+from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
+from goldgate.suites.extraction.sample import Gold
+
+# Gold may hold numbers and nulls where a prediction should not: they give units, or none.
+TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
+
+_EXPECTED = {
+    "events_not_list": "a list of events (empty if there are none)",
+    "offsets_invalid": "two integers, 0 <= start < end",
+    Violation.EVENT_NOT_OBJECT: "an object",
+    Violation.EVENT_TYPE_INVALID: "a string that is not empty",
+    Violation.ARGUMENTS_NOT_LIST: "a list (empty if there are no arguments)",
+    Violation.ARGUMENT_NOT_OBJECT: "an object with role and argument",
+    Violation.ROLE_INVALID: "a string that is not empty",
+    Violation.VALUE_MISSING: "an argument",
+    Violation.VALUE_INVALID: "a string, a number, or a list of these",
+}
+
+
+def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
+    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from."""
+    events = gold_events(record, source)
+    if events.violations or events.bad_offsets or type(record.get("events")) is not list:
+        problems = gold_problems(record, events)
+        if problems:
+            raise gold_error(*problems[0], record)
+    text = record.get("text")
+    if "title" in record:
+        text = source_text(record)
+    if text is not None and type(text) is not str:
+        raise InputError(
+            "gold.wrong_type",
+            "the source text is not text",
+            place=Place(field="text"),
+            expected="a string",
+            found=describe(text),
+        )
+    return Gold(identity, text or None, events)
+
+
+def source_text(record: Mapping[str, Any]) -> Any:
+    """The text that offsets refer to. In DuEE-Fin files it is the title, a new line, and the text."""
+    text = record.get("text")
+    title = record.get("title")
+    if type(title) is str and type(text) is str:
+        return f"{title}\n{text}"
+    return text
+
+
+def gold_events(record: Mapping[str, Any], source: bytes | None) -> Events:
+    """The events of a gold record, with whatever is wrong with them."""
+    listed = record.get("events")
+    if type(listed) is list:
+        return read_events(EventList(listed, "$.events[*]"), source)
+    listed = record.get("event_list")
+    if type(listed) is list and "events" not in record:
+        return read_events(EventList(listed, "$.event_list[*]"), source)
+    return no_events()
+
+
+def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, str]]:
+    """Everything that is wrong with the events of a gold record: what, and its JSON path."""
+    problems: list[tuple[str, str]] = []
+    key = "events" if "events" in record or "event_list" not in record else "event_list"
+    # Published DuEE-Fin files have no list at all for a document without events.
+    without_list = key not in record and type(record.get("title")) is str
+    if type(record.get(key)) is not list and not without_list:
+        problems.append(("events_not_list", f"$.{key}"))
+    for found in events.violations:
+        if found.violation not in TOLERATED_IN_GOLD:
+            problems.append((found.violation.value, found.path))
+    problems += [("offsets_invalid", path) for path in events.bad_offsets]
+    return problems
+
+
+def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
+    """The error for a gold record whose events are not what they must be."""
+    return InputError(
+        f"gold.{what}",
+        "this gold record is malformed",
+        place=Place(field=path.removeprefix("$.")),
+        expected=_EXPECTED[what],
+        found=_found_at(record, path, what),
+    )
+
+
+def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] | None]:
+    """What a prediction record says: a response, or decoded events. The response is what the model said."""
+    if "response" in record:
+        response = record["response"]
+        if type(response) is str:
+            return response, None
+        raise InputError(
+            "predictions.wrong_type",
+            "a response is the raw text that the model wrote",
+            place=Place(field="response"),
+            expected='a string ("" if the model said nothing)',
+            found=describe(response),
+        )
+    for key in ("events", "event_list"):
+        if key not in record:
+            continue
+        events = record[key]
+        if type(events) is list:
+            return None, events
+        raise InputError(
+            "predictions.wrong_type",
+            "the events of a structured prediction are a list",
+            place=Place(field=key),
+            expected="a list",
+            found=describe(events),
+        )
+    raise InputError(
+        "predictions.no_answer",
+        "this prediction has no answer",
+        place=Place(field="response"),
+        expected='"response" (raw text) or "events" (a list)',
+        found="the keys " + ", ".join(sorted(map(str, record))[:8]),
+    )
+
+
+def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
+    """What stands at a JSON path of the form that `read_events` gives."""
+    value: Any = record
+    for part in path.removeprefix("$").replace("[", ".").replace("]", "").split("."):
+        if not part:
+            continue
+        if isinstance(value, list):
+            value = value[int(part)]
+        elif isinstance(value, Mapping) and part in value:
+            value = value[part]
+        else:
+            return "nothing"
+    if what == "offsets_invalid" and isinstance(value, Mapping):
+        return f"start {describe(value.get('start'))}, end {describe(value.get('end'))}"
+    return describe(value)

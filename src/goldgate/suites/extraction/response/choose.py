@@ -1,0 +1,272 @@
+"""Which of the candidates is the answer. The rules, in the order in which they are applied:
+
+1. A template (`{"event_type": "string", …}`) is no candidate.
+2. A candidate that was closed beats one that breaks off; what breaks off counts only where nothing is complete.
+3. A block of a programming language counts only where nothing else reads as events.
+4. A mark that begins another turn of the chat ends the answer, where a complete candidate stands before it.
+5. A list, or an object with a list of events, is a whole answer: the last one wins. Event objects on their own are
+   parts of one answer and are joined, equal ones once. Words that say so (`corrected`, `最终答案`) make the later
+   replace the earlier. An object after a whole answer, without such words, replaces nothing.
+6. If nothing reads as events: the last complete value that decoded, fenced ones first; then one that breaks off.
+
+What is left out is listed with the reason, and an answer is `raw` only if nothing that looks like an answer was cut
+off or left out; answers that were replaced, and what stands after the turn, do not count as such.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import orjson
+
+from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.decode import decode_exactly
+from goldgate.suites.extraction.response.locate import Candidate
+from goldgate.suites.extraction.response.parsed import LeftOut, Method, Reason
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.template import is_blank, is_template
+from goldgate.suites.extraction.response.turns import next_turn, says_replaced
+
+
+@dataclass(slots=True)
+class Choice:
+    """The answer, if there is one, and what looks like one and was left out."""
+
+    answer: Candidate | None
+    left_out: list[LeftOut]
+
+
+_ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
+_NOTHING_MORE = re.compile(r"[\s.。]*\Z")
+_FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
+_SEPARATOR = re.compile(r"[\s,，;；]*")
+_MOST_PLACES = 1_000
+_NEAR = 40  # characters before an empty list that are looked at
+
+
+def choose(text: str, found: list[Candidate], form: Form) -> Choice:
+    """The answer among the candidates of a text."""
+    choice = Choice(None, [])
+    templates = [c for c in found if c.decoded and is_template(c.value, form)]
+    _leave_out(choice, templates, Reason.TEMPLATE)
+    kept = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
+    rest = _with_remains(kept)
+    answers = [c for c in rest if c.complete and _reads_as_events(c, form)]
+    if any(not c.code for c in answers):
+        _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
+        answers = [c for c in answers if not c.code]
+    if not answers:
+        blank = [c for c in templates if c.complete and is_blank(c.value, form)]
+        _fall_back(text, sorted([*rest, *blank], key=lambda c: c.start), choice, form)
+        if choice.answer in blank:
+            choice.left_out.remove(LeftOut(choice.answer.start, choice.answer.end, Reason.TEMPLATE))
+        return choice
+    answers, turn = _before_next_turn(text, answers, rest, choice)
+    group = _last_group(text, answers, choice, form)
+    answer = choice.answer = _joined(group, form)
+    cut = [c for c in rest if not c.complete and not c.code and c.start < turn and not _is_within(c, answer)]
+    cut = [c for c in cut if _looks_like_an_answer(text, c, form)]
+    if cut:
+        _leave_out(choice, cut, Reason.CUT)
+        answer.places = [*answer.places, *((Step.DROPPED_TRUNCATED_VALUE, c.start) for c in cut)]
+    choice.left_out.sort()
+    return choice
+
+
+def weight(value: Any) -> int:
+    """How much a value says: the strings and numbers in it."""
+    said, rest = 0, [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, (dict, list)):
+            rest += part.values() if isinstance(part, dict) else part
+        else:
+            said += part not in (None, "")
+    return said
+
+
+def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
+    choice.left_out += [LeftOut(c.start, c.end, reason) for c in candidates]
+
+
+def _reads_as_events(candidate: Candidate, form: Form) -> bool:
+    return candidate.decoded and (form.is_answer(candidate.value) or form.is_event(candidate.value))
+
+
+def _with_remains(found: list[Candidate]) -> list[Candidate]:
+    """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
+    merged: list[Candidate] = []
+    events: list[Any] = []  # those of the last one, once something was added to it
+    for candidate in found:
+        before = merged[-1] if merged else None
+        if before is None or not (candidate.continues and before.decoded and candidate.decoded):
+            merged.append(candidate)
+            continue
+        if before.value is not events:
+            events = _as_list(_exact(before))
+            merged[-1] = before = replace(before, value=events, exact=events, source=None, complete=True)
+        events += _as_list(_exact(candidate))
+        before.end = candidate.end
+        before.places = [*before.places, *candidate.places] if len(before.places) < _MOST_PLACES else before.places
+    return merged
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list) else [value]
+
+
+def _before_next_turn(
+    text: str, answers: list[Candidate], found: list[Candidate], choice: Choice
+) -> tuple[list[Candidate], int]:
+    """The answers before the first mark of another turn that stands behind one of them, and where that mark is."""
+    complete = {id(c) for c in answers}
+    for candidate, following in pairwise([*found, None]):
+        if candidate is None or id(candidate) not in complete:
+            continue
+        turn = next_turn(text, candidate.end, len(text) if following is None else following.start)
+        if turn >= 0:
+            choice.left_out += [LeftOut(c.start, c.end, Reason.ANOTHER_TURN) for c in found if c.start >= turn]
+            return [c for c in answers if c.start < turn], turn
+    return answers, len(text)
+
+
+def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form) -> list[Candidate]:
+    """The whole answer that wins, or the event objects that are joined."""
+    asides = [_is_aside(text, c) for c in answers]
+    if any(asides) and not all(asides):
+        _leave_out(choice, [c for c, aside in zip(answers, asides, strict=True) if aside], Reason.ASIDE)
+        answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
+    group: list[Candidate] = []
+    known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
+    said_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
+    for candidate in answers:
+        said_replaced = said_replaced or says_replaced(text, end, candidate.start)
+        end = candidate.end
+        if not group:
+            group, said_replaced = [candidate], False
+        elif form.flat and _goes_on(text, group[-1], candidate):
+            group.append(candidate)
+        elif form.is_answer(candidate.value) or said_replaced:
+            _leave_out(choice, group, Reason.REPLACED)
+            group, known, said_replaced = [candidate], None, False
+        elif not form.is_answer(group[0].value):
+            group.append(candidate)
+        else:
+            known = _events_of(group[0].value, form) if known is None else known
+            if _identity(candidate.value) not in known:  # an echo of one of its events says nothing new
+                _leave_out(choice, [candidate], Reason.ASIDE)
+                group[0].places.append((Step.LEFT_OUT_OBJECTS, candidate.start))
+    return group
+
+
+def _is_aside(text: str, candidate: Candidate) -> bool:
+    """An empty list in prose: the answer only if there is no better one.
+
+    Unless it ends the text as an answer would: after a colon, or on a line of its own.
+    """
+    if candidate.method != Method.EMBEDDED or candidate.value != []:
+        return False
+    before = text[max(0, candidate.start - _NEAR) : candidate.start]
+    return not (_NOTHING_MORE.match(text, candidate.end) and _ANNOUNCED.search(before))
+
+
+def _events_of(value: Any, form: Form) -> set[bytes]:
+    """The identities of the events of a whole answer."""
+    if isinstance(value, dict):
+        key = form.events_key(value)
+        value = [] if key is None else value[key]
+    return {_identity(event) for event in value}
+
+
+def _identity(value: Any) -> bytes:
+    """Equal for equal values."""
+    try:
+        return orjson.dumps(value, default=lambda number: number.text, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # orjson writes no more than 254 levels: so deep, no two are looked at
+        return str(id(value)).encode()
+
+
+def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
+    """Whether a flat object is more of the one before: nothing but a comma between them, and no role twice."""
+    if not isinstance(before.value, dict) or not isinstance(candidate.value, dict):
+        return False
+    return _SEPARATOR.fullmatch(text, before.end, candidate.start) is not None and not (
+        before.value.keys() & candidate.value.keys()
+    )
+
+
+def _joined(group: list[Candidate], form: Form) -> Candidate:
+    """The parts of an answer as one; equal ones once."""
+    once: dict[bytes, Candidate] = {}
+    for part in group:
+        once.setdefault(_identity(part.value), part)
+    distinct = [*once.values()]
+    first = distinct[0]
+    places = [place for part in distinct for place in part.places]
+    if len(distinct) == 1:
+        return replace(first, places=places)
+    return replace(
+        first,
+        end=max(part.end for part in distinct),
+        method=Method.FENCED if any(part.method == Method.FENCED for part in distinct) else first.method,
+        value=_merged(distinct) if form.flat and form.is_answer(first.value) else [_exact(part) for part in distinct],
+        source=None,
+        places=[*places, (Step.JOINED_OBJECTS, distinct[1].start)],
+    )
+
+
+def _merged(parts: list[Candidate]) -> dict[str, Any]:
+    """The parts of a flat answer as one object."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= _exact(part)
+    return merged
+
+
+def _exact(candidate: Candidate) -> Any:
+    """The value with numbers as their text: a joined answer has no source to read them from again."""
+    if candidate.exact is not None:
+        return candidate.exact
+    if candidate.source is not None:
+        sound = decode_exactly(candidate.source)
+        if sound is not None:
+            return sound.value
+    return candidate.value
+
+
+def _is_within(candidate: Candidate, answer: Candidate) -> bool:
+    return answer.start <= candidate.start < answer.end
+
+
+def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
+    """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
+    if candidate.value is not None and _reads_as_events(candidate, form):
+        return True
+    if len(text[candidate.start : candidate.end].strip()) < 2:
+        return False  # a bracket alone says nothing
+    first = _FIRST_KEY.match(text, candidate.start, candidate.end)
+    name = first.group(1) if first is not None else ""
+    if name in form.keys:
+        return True
+    breaks_off = first is not None and first.end() >= len(text.rstrip())
+    return breaks_off and (not name or any(key.startswith(name) for key in form.keys))
+
+
+def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) -> None:
+    """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
+    cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
+    if cut:
+        most = choice.answer = max(cut, key=lambda c: (weight(c.value), c.start))
+        _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
+        return
+    complete = [c for c in found if c.decoded and c.complete]
+    if complete:
+        complete, _ = _before_next_turn(text, complete, found, choice)
+    for candidates in (complete, [c for c in found if c.decoded], found):
+        fenced = [c for c in candidates if c.method == Method.FENCED]
+        if candidates:
+            choice.answer = (fenced or candidates)[-1]
+            return

@@ -1,0 +1,69 @@
+"""JSON as it stands: the strict half of reading."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.suites.extraction.events.number import NumberText, number_text
+
+
+class Decoded(NamedTuple):
+    """A value, and the text that it can be read from again (None where its numbers are texts already)."""
+
+    value: Any
+    source: str | None
+
+
+def _not_json(constant: str) -> object:
+    raise ValueError(constant)
+
+
+_exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
+scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def decode(text: str) -> Decoded | None:
+    """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
+    try:
+        return Decoded(orjson.loads(text), text)
+    except orjson.JSONDecodeError as error:
+        # JSON that orjson does not read: `1e400` is a number, though no double holds it
+        return decode_exactly(text) if str(error).startswith("number is infinity") else None
+
+
+def decode_exactly(text: str) -> Decoded | None:
+    """The same with every number as its text; it reads what orjson does not: `1e400` is JSON."""
+    try:
+        value = _exact.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if _has_lone_surrogate(text, value) else Decoded(value, None)
+
+
+def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound.
+
+    A failure may look at all of the text (and its error counts the lines): callers bound how many there are.
+    """
+    try:
+        value, end = scan_exact(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
+
+
+def _has_lone_surrogate(text: str, value: Any) -> bool:
+    """Whether an escape in the text left half of a surrogate pair in the value: no file can hold it."""
+    if _SURROGATE.search(text) is None:
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return True
+    return False

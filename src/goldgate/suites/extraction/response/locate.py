@@ -1,0 +1,280 @@
+"""The candidates for the answer in a response: fenced blocks, and values from each bracket that could open one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.decode import decode, scan_sound
+from goldgate.suites.extraction.response.openings import BRACKETS, next_opening
+from goldgate.suites.extraction.response.parsed import Method, Reading
+from goldgate.suites.extraction.response.quoted import KEY_AHEAD, QUOTES
+from goldgate.suites.extraction.response.repair import read_tolerantly
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.unwrap import flattened, unwrapped, unwrapped_string
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A stretch of text that may be the answer, and what was read there."""
+
+    start: int
+    end: int
+    method: str
+    value: Any
+    decoded: bool
+    source: str | None = None
+    places: list[tuple[Step, int]] = field(default_factory=list)
+    complete: bool = True
+    code: bool = False  # it stands in a block of a programming language
+    exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
+    continues: bool = False  # it is what follows in a value that could not be read to its end
+
+
+_FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
+_CODE = frozenset(
+    "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
+    "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
+)
+_UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
+_INDENT = 40  # how many blanks may stand between the line's beginning and a fence
+_QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
+_ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
+_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
+_MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
+_STRAY = re.compile(r"\s*[\]}］｝]")
+_LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it
+
+
+@dataclass(slots=True)
+class _Segment:
+    start: int
+    end: int
+    method: str
+    code: bool = False
+
+
+@dataclass(slots=True)
+class _Budget:
+    failures: int  # that are left
+
+
+def candidates(text: str, form: Form) -> list[Candidate]:
+    """What may be the answer, in the order of the text."""
+    whole = read_whole(text, 0, len(text), Method.WHOLE)
+    budget = _Budget(_MAX_FAILURES)
+    found = [whole] if whole is not None else [c for part in _segments(text) for c in _in_segment(text, part, budget)]
+    for candidate in found:
+        _unwrap(candidate, form)
+    return found
+
+
+def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on, outside all that was found.
+
+    It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
+    """
+    if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
+        return None
+    ends = [candidate.end for candidate in found]
+    mark = _UNOPENED.search(text)
+    while mark is not None:
+        start = mark.end()
+        inside = bisect_right(ends, start)
+        if inside < len(found) and found[inside].start <= start:
+            mark = _UNOPENED.search(text, found[inside].end)
+            continue
+        reading = read_tolerantly(text, start, len(text), unopened=True)
+        value = reading.value
+        reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
+        if reads or (any_object and value and reading.complete):
+            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
+        mark = _UNOPENED.search(text, reading.end)
+    return None
+
+
+def _segments(text: str) -> list[_Segment]:
+    """The text cut into fenced blocks and what is between them, in order."""
+    segments: list[_Segment] = []
+    begin, language = 0, None  # language is None outside a fence
+    for fence in _fences_in(text):
+        info = fence.group(1).lower()
+        if not _is_fence(text, begin, fence, opens=language is None or info != ""):
+            continue
+        segments.append(_segment(begin, fence.start(), language))
+        begin = fence.end()
+        # A fence with a language always opens: ```json after an unclosed ``` is a new block.
+        language = info if language is None or info else None
+    segments.append(_segment(begin, len(text), language))
+    return segments
+
+
+def _fences_in(text: str) -> Iterator[re.Match[str]]:
+    if "~~~" in text:
+        yield from _FENCE.finditer(text)
+        return
+    at = text.find("```")
+    while at >= 0:
+        fence = _FENCE.match(text, at)
+        assert fence is not None  # the pattern begins with these marks
+        yield fence
+        at = text.find("```", fence.end())
+
+
+def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool) -> bool:
+    """Whether these marks are a fence; in the middle of a line they may be part of a string."""
+    before = text[max(begin, fence.start() - _INDENT) : fence.start()].rstrip(" \t")
+    if not before or before[-1] == "\n" or text[fence.end() : fence.end() + 1] in ("", "\n", "\r"):
+        return True
+    if opens:
+        return fence.group(1) != "" or text[fence.end()] in "[{｛［"
+    return before[-1] in "]}］｝"
+
+
+def _segment(start: int, end: int, language: str | None) -> _Segment:
+    if language is None:
+        return _Segment(start, end, Method.EMBEDDED)
+    return _Segment(start, end, Method.FENCED, language in _CODE)
+
+
+def _in_segment(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
+    if segment.method == Method.FENCED:
+        whole = read_whole(text, segment.start, segment.end, Method.FENCED, code=segment.code)
+        if whole is not None:
+            return [whole]
+    return _values(text, segment, budget)
+
+
+def read_whole(text: str, start: int, end: int, method: str, *, code: bool = False) -> Candidate | None:
+    """The stretch as one JSON value, or None if it is not one as it stands."""
+    content = text[start:end].strip()
+    if content[:1] not in ("[", "{", '"'):
+        return None
+    decoded = decode(content)
+    if decoded is None:
+        return None
+    begin = text.index(content[0], start)
+    stop = begin + len(content)
+    if isinstance(decoded.value, str):
+        inner = unwrapped_string(decoded.value)
+        if inner is None:
+            return None
+        places = [(Step.UNWRAPPED_STRING, begin), *((step, begin) for step in sorted(inner.steps))]
+        return Candidate(begin, stop, method, inner.value, True, None, places, code=code)
+    return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
+
+
+def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
+    """The values from each outermost bracket of a segment that could open an answer, in order."""
+    found: list[Candidate] = []
+    position, limit = segment.start, segment.end
+    opening = next_opening(text, position, limit)
+    if opening is not None:
+        # Prose after an answer seldom has brackets: one guess saves the slow way.
+        last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
+        guess = read_whole(text, opening.start(), last, segment.method, code=segment.code)
+        if guess is not None and not _goes_on(text, last, limit):
+            return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
+    unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
+    in_remains = False  # what follows may belong to an answer that could not be read to its end
+    while opening is not None:
+        start = opening.start()
+        if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
+            opening = next_opening(text, start + 1, limit)
+            continue
+        reading = _read_sound(text, start, limit) if budget.failures > 0 else None
+        if reading is None:
+            budget.failures -= 1
+            reading = read_tolerantly(text, start, limit)
+        if reading.value is not None:
+            is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
+            if not is_a_part:
+                found.append(_decoded(text, start, reading, segment))
+            if in_remains and not is_a_part:
+                found[-1].continues = True
+                found[-1].places = [*found[-1].places, (Step.CUT_AT_ERROR, start)]
+        else:
+            unreadable = _unreadable(start, reading, segment)
+        in_remains = in_remains or Step.CUT_AT_ERROR in reading.steps
+        position = max(reading.end, start + 1)
+        if reading.value is None:
+            while position < limit and text[position] in BRACKETS and text[position] == text[start]:
+                position += 1  # a run of brackets is looked at once
+        if position >= limit:
+            break
+        opening = next_opening(text, position, limit)
+        if opening is not None and "\n\n" in text[position : opening.start()]:
+            in_remains = False  # a new paragraph
+    if unreadable is not None and unreadable.start >= (found[-1].end if found else 0):
+        found.append(unreadable)
+    return found
+
+
+def _goes_on(text: str, position: int, limit: int) -> bool:
+    """Whether more that looks like an answer follows, or goes on with the one that ended here."""
+    if _KEY_AFTER_COMMA.match(text, position, limit):
+        return True
+    return next_opening(text, position, limit) is not None
+
+
+def _read_sound(text: str, start: int, limit: int) -> Reading | None:
+    """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
+    sound = scan_sound(text, start, limit)
+    if sound is None or not sound[0] or _MORE.match(text, sound[1], limit):
+        return None
+    return Reading(*sound, [], complete=True)
+
+
+def _unreadable(start: int, reading: Reading, segment: _Segment) -> Candidate:
+    return Candidate(
+        start, reading.end, segment.method, None, False, None, reading.places, complete=False, code=segment.code
+    )
+
+
+def _decoded(text: str, start: int, reading: Reading, segment: _Segment) -> Candidate:
+    """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
+    value, source, places = reading.value, None, reading.places
+    if not places:
+        sound = decode(text[start : reading.end])
+        if sound is not None:
+            value, source = sound
+        else:  # such as a space that JSON does not know
+            places = [(Step.LENIENT_SYNTAX, start)]
+    if reading.complete:
+        stray = _STRAY.match(text, reading.end, segment.end)
+        if stray is not None and not _is_enclosed(text, start, segment.start):
+            places = [*places, (Step.STRAY_BRACKETS, stray.end() - 1)]
+    return Candidate(
+        start, reading.end, segment.method, value, True, source, places, reading.complete, segment.code, reading.value
+    )
+
+
+def _is_enclosed(text: str, start: int, begin: int) -> bool:
+    """Whether a bracket of the prose before a value is still open: [the answer is {…}]."""
+    before = text[max(begin, start - _LONGEST_LINE) : start]
+    return any(before.count(opening) > before.count(closing) for opening, closing in ("[]", "{}", "［］", "｛｝"))
+
+
+def _is_argument_list(text: str, start: int) -> bool:
+    """Whether the list is the arguments of something that is no JSON, such as YAML."""
+    return _ARGUMENTS.search(text[max(0, start - _INDENT) : start]) is not None
+
+
+def _unwrap(candidate: Candidate, form: Form) -> None:
+    """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
+    if not candidate.decoded or not candidate.value:
+        return
+    if not form.is_answer(candidate.value) and not form.is_event(candidate.value):
+        inner = unwrapped(candidate.value, candidate.source, form)
+        if inner is not None:
+            candidate.value, candidate.source, candidate.exact = inner.value, None, None
+            candidate.places = [*candidate.places, *((step, candidate.start) for step in sorted(inner.steps))]
+    flat = flattened(candidate.value, candidate.source, form)
+    if flat is not None:
+        candidate.value, candidate.source, candidate.exact = flat, None, None
+        candidate.places = [*candidate.places, (Step.FLATTENED_LIST, candidate.start)]

@@ -1,0 +1,369 @@
+"""Strings as models quote them: smart quotes, single quotes, marks left unescaped inside, marks left out.
+
+Which mark closes a string is told by what follows it: after a key a colon, after a value a closing bracket or
+a comma with the next key. Where the closing mark is missing, the string ends where structure begins again
+(`"r, "argument":`, `"v}, {"role":`). The text of a string is never changed; only its escapes are resolved. A
+string that breaks off with the text is dropped, never completed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+from goldgate.suites.extraction.response.step import Step
+
+DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
+SINGLE_QUOTES = "'‘’‚‛＇"
+QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES + "`"
+BLANK = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt])*")  # some models write the escape of a line break between values
+
+Note = Callable[[Step, int], None]  # what was mended, and where
+
+_OPENING = "{[｛［"
+_CLOSING = "}]｝］】"
+# A string with nothing to resolve, and after it what leaves no doubt that it has ended.
+_PLAIN_KEY = re.compile(r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')(?=[ \t\r\n]*:)""")
+_PLAIN_VALUE = re.compile(
+    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')"""
+    r"""(?=[ \t\r\n]*(?:[}\]]|,[ \t\r\n]*(?:[{}\]]|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:)))"""
+)
+_KEY = (
+    r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
+    rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]"
+    rf"|[{QUOTES[1:]}][^{QUOTES}\\\n]{{1,100}}[{QUOTES[1:]}])"
+)
+_UNOPENED_KEY = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s?[:：=]"
+_ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
+ITEM_AHEAD = re.compile(rf"{_ITEM}\s*[,\]]")
+KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
+# After a comma that ends a value in an object: a key (whole, or damaged in one place, or cut off), the end of
+# the object, the next object, or a comment.
+_AFTER_COMMA = re.compile(
+    rf"""\s*(?:
+      [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
+    | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
+    | {_UNOPENED_KEY}                                        # a key without its first mark
+    | {KEY_AHEAD.pattern}
+    | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
+    | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
+    | {_KEY}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b|true\b|false\b|\Z)  # a key without its colon, or cut off
+    | {_ITEM}\s*(?:\]|,\s*{_ITEM}\s*[,\]])                  # an item of a list that was not opened
+    )""",
+    re.VERBOSE,
+)
+_AFTER_ITEM_COMMA = re.compile(
+    rf"\s*(?:[{QUOTES}\[\]{{}}()｛［｝］】]|-?\d|//|/\*|#|\\\"|\.\.\.|…|(?:null|true|false|None|True|False)\b|\Z)"
+)
+# An item without its first mark: ["a", b", "c"].
+_UNOPENED_ITEM = re.compile(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
+_ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
+_DOUBLED = re.compile(r'""(?![\s,:}\]])((?:[^"\\]|\\""|\\[^"])*)""(?=\s*(?:[:,}\]]|\Z))')
+_REMARK = re.compile(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
+_PARENTHESIS = re.compile(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# The marks that may close a string, by the mark that opened it. Only smart ones are mixed up.
+_MARKS = {
+    **{mark: re.compile(rf"\\.|[{DOUBLE_QUOTES}]", re.DOTALL) for mark in DOUBLE_QUOTES},
+    **{mark: re.compile(rf"\\.|[{SINGLE_QUOTES}]", re.DOTALL) for mark in SINGLE_QUOTES},
+    '"': re.compile(r'\\.|"', re.DOTALL),
+    "'": re.compile(r"\\.|'", re.DOTALL),
+    "`": re.compile(r"\\.|`", re.DOTALL),
+}
+_MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
+_ENDS_LINE = re.compile(r"[ \t]*\n")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_COLON = re.compile(r"\s{0,8}[:：]")
+_COLON_BEFORE_VALUE = re.compile(r"\s{0,8}[:：](?:\s|[\[{\d-]|\Z)")
+_LINE_ENDS_IN_BRACKETS = re.compile(r"\s*[}\]｝］】][}\]｝］】\s,，]*\Z")
+
+# How many quotation marks inside a string are passed over in search of the one that closes it.
+# The bound keeps the whole reading linear.
+_MAX_INNER_QUOTES = 10
+_LONGEST_LINE = 2_000  # characters that are looked at for the end of a line that structure ends
+
+
+class Place(Enum):
+    """Where a string stands."""
+
+    KEY = "key"
+    VALUE = "value"  # of a key
+    ITEM = "item"  # of a list
+
+
+class Quoted(NamedTuple):
+    """A string and where reading goes on behind it; the text is None if it breaks off."""
+
+    text: str | None
+    end: int
+
+
+class _End(NamedTuple):
+    """Where the content of a string ends, and where reading goes on; `at` is -1 if it breaks off."""
+
+    at: int
+    after: int
+
+
+def opens_string(text: str, at: int) -> bool:
+    """Whether a string begins here: a quotation mark of any kind, or one that was escaped outside a string."""
+    return text[at] in QUOTES or text.startswith('\\"', at)
+
+
+def read_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+    """The string that begins at `start`; what had to be mended is noted.
+
+    `mixed`: this answer opens strings with one kind of double mark and closes them with another.
+    """
+    plain = None if mixed else read_plain(text, start, limit, note, place)
+    return plain or read_any_quoted(text, start, limit, note, place, mixed=mixed)
+
+
+def read_plain(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted | None:
+    """The usual string, in one step; None for all others. `read_any_quoted` comes to the same."""
+    plain = (_PLAIN_KEY if place is Place.KEY else _PLAIN_VALUE).match(text, start, limit)
+    if plain is None:
+        return None
+    double, single = plain.groups()
+    if double is None:
+        note(Step.SINGLE_QUOTES, start)
+    return Quoted(single if double is None else double, plain.end())
+
+
+def read_any_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+    """The rule: what `read_quoted` says of any string."""
+    quote = text[start]
+    if quote == "\\":
+        return _read_escaped(text, start, limit, note)
+    if quote == '"' and text.startswith('""', start):
+        doubled = _DOUBLED.match(text, start, limit)
+        if doubled is not None and (doubled.group(1) or text.startswith('""""', start)):
+            note(Step.DOUBLED_QUOTES, start)
+            return Quoted(_unescape(doubled.group(1).replace('\\""', '\\"'), start, note), doubled.end())
+    if quote == '"' and (mixed or (place is Place.KEY and _MIXED_KEY.match(text, start, limit))):
+        quote = "“"  # "key”: the marks are mixed up in this answer, so any of them closes
+    if quote == "'":
+        note(Step.SINGLE_QUOTES, start)
+    elif quote != '"':
+        note(Step.SMART_QUOTES, start)
+    return _content(text, start + 1, limit, quote, note, place)
+
+
+def read_unopened(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted:
+    """A string whose first mark is missing: `"role": r", "argument": …`. None if no mark closes it nearby."""
+    for quote in ('"', "'"):
+        marks = _MARKS[quote].finditer(text, start, min(limit, start + _LONGEST_LINE))
+        end = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
+        content = text[start:end] if end >= 0 else "\n"
+        if re.search(r"[\n{}]", content) or content.count("[") != content.count("]"):
+            continue
+        if content.strip() and _closes(text, end + 1, limit, place):
+            note(Step.MISSING_QUOTES, start)
+            return Quoted(_unescape(content.strip(), start, note), end + 1)
+    return Quoted(None, start)
+
+
+def _read_escaped(text: str, start: int, limit: int, note: Note) -> Quoted:
+    """A string in marks that were escaped although they stand outside strings: `\\"event_type\\"`."""
+    begin = start + 2
+    mark = _ESCAPED_MARK.search(text, begin, limit)
+    note(Step.ESCAPED_QUOTES, start)
+    if mark is None:
+        return Quoted(None, limit)
+    inner = _unescape(text[begin : mark.start()], start, _ignore)  # the whole was escaped once more
+    return Quoted(_unescape(inner, start, note), mark.end())
+
+
+def _ignore(step: Step, at: int) -> None:
+    """For what is noted elsewhere."""
+
+
+def _content(text: str, begin: int, limit: int, quote: str, note: Note, place: Place) -> Quoted:
+    end = _find_end(text, begin, limit, quote, note, place)
+    if end.at < 0:
+        return Quoted(None, end.after)
+    return Quoted(_unescape(text[begin : end.at], begin, note), end.after)
+
+
+def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: Place) -> _End:
+    """Where the string ends: at the first mark that is followed by what must follow a string, or before structure.
+
+    A string does not reach over a brace in search of its end: arguments have none, and objects do.
+    """
+    if place is Place.KEY:
+        return _find_key_end(text, begin, limit, quote, note)
+    first, passed = -1, 0
+    for mark in _MARKS[quote].finditer(text, begin, limit):
+        at = mark.start()
+        if text[at] == "\\":
+            continue
+        if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
+            return _End(first, first + 1)
+        if _closes(text, at + 1, limit, place) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
+            if first < 0:
+                return _End(at, at + 1)
+            if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
+                return _End(-1, limit)  # which of the marks closed it can't be told any more
+            note(Step.UNESCAPED_QUOTES, first)
+            return _End(at, at + 1)
+        if first < 0:
+            line = _ends_with_line(text, begin, at)
+            if line is not None:
+                note(Step.MISSING_QUOTES, line.at)
+                return line
+            missing = _ends_unclosed(text, begin, at, limit, place)
+            if missing is not None:
+                if missing.at >= 0:
+                    note(Step.MISSING_QUOTES, missing.at)
+                return missing
+            if _PARENTHESIS.match(text, at + 1, limit):
+                return _End(at, at + 1)  # "x" (about), …
+            if place is Place.ITEM and _UNOPENED_ITEM.match(text, at + 1, limit):
+                return _End(at, at + 1)
+            first = at
+        elif _ends_unclosed(text, begin, at, limit, place) is not None:
+            return _End(first, first + 1)  # "x" about, "key": …
+        passed += 1
+        if passed > _MAX_INNER_QUOTES:
+            return _End(first, first + 1)
+    if first >= 0:
+        return _End(first, first + 1) if _REMARK.match(text, first + 1, limit) else _End(-1, limit)
+    line = _ends_with_line(text, begin, limit)
+    if line is not None:
+        note(Step.MISSING_QUOTES, line.at)
+        return line
+    paragraph = _PARAGRAPH.search(text, begin, limit)
+    return _End(-1, limit if paragraph is None else paragraph.start())
+
+
+def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> _End:
+    """Where a key ends: at the mark before its colon, or at the colon where that mark is missing."""
+    marks = _MARKS[quote].finditer(text, begin, limit)
+    first = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
+    if first >= 0 and _closes(text, first + 1, limit, Place.KEY):
+        return _End(first, first + 1)
+    line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
+    stop = min(end for end in (first, line, limit) if end >= 0)
+    colon = _COLON_BEFORE_VALUE.search(text, begin, stop) or _COLON.search(text, begin, stop)
+    if colon is not None and stop < limit and text[begin : colon.start()].strip():
+        note(Step.MISSING_QUOTES, colon.start())
+        return _End(colon.start(), colon.start())  # "role: "r", "a:b: "r"
+    if first < 0 or first > stop:
+        return _End(-1, stop)  # no key has a line break in it
+    return _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
+
+
+def _closes(text: str, after: int, limit: int, place: Place) -> bool:
+    """Whether what follows a quotation mark shows that it closed a string."""
+    ahead = BLANK.match(text, after, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
+    if ahead >= limit:
+        return True
+    following = text[ahead]
+    if place is Place.KEY:
+        return following in ":：" or (following == "=" and not text.startswith("==", ahead))
+    if following in _CLOSING or text.startswith(("//", "/*", "#"), ahead):
+        return True
+    if following in ",，、;；":
+        pattern = _AFTER_ITEM_COMMA if place is Place.ITEM else _AFTER_COMMA
+        return pattern.match(text, ahead + 1, limit) is not None
+    if following == ")":
+        return place is Place.ITEM
+    new_line = "\n" in text[after:ahead]
+    if following in QUOTES:
+        if place is Place.ITEM:
+            return ahead > after or ITEM_AHEAD.match(text, ahead, limit) is not None  # ["a" "b"]: no comma
+        return new_line or KEY_AHEAD.match(text, ahead, limit) is not None
+    return new_line and following in _OPENING
+
+
+def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> _End | None:
+    """Where a string whose closing mark is missing ends, if the mark at `at` opens what comes after it."""
+    opens = _opens_item(text, at, limit) if place is Place.ITEM else KEY_AHEAD.match(text, at, limit) is not None
+    if not opens:
+        return None
+    paragraph = _PARAGRAPH.search(text, begin, at)
+    if paragraph is not None:
+        return _End(-1, paragraph.start())  # it broke off, and a new paragraph begins
+    tail = _structure_before(text, begin, at)
+    return None if tail is None else _End(tail, tail)
+
+
+def _opens_item(text: str, at: int, limit: int) -> bool:
+    """Whether the mark opens the next string of a list: the one after it is followed by a comma or a bracket."""
+    quote = text[at]
+    marks = _MARKS[quote].finditer(text, at + 1, min(limit, at + 200))
+    other = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
+    if other < 0 or "\n" in text[at:other]:
+        return KEY_AHEAD.match(text, at, limit) is not None
+    ahead = BLANK.match(text, other + 1, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
+    return ahead < limit and text[ahead] in ",]:，］"
+
+
+def _structure_before(text: str, begin: int, at: int) -> int | None:
+    """Where the structure before `at` begins: closing brackets, a comma, opening ones. None if there is none."""
+    tail = _skip_back(text, begin, at, " \t\r\n{[｛［")
+    comma = tail > begin and text[tail - 1] in ",，"
+    if not comma and not text[tail:at].strip():
+        return None
+    tail = _skip_back(text, begin, tail - comma, " \t\r\n}]｝］")
+    open_brackets = {closing: _open_brackets(text[begin:tail], closing) for closing in "]}"}
+    while tail < at and open_brackets.get(text[tail], 0) > 0:
+        open_brackets[text[tail]] -= 1
+        tail += 1  # a bracket of the text itself: "f[x], "role":
+    return tail
+
+
+def _skip_back(text: str, begin: int, at: int, characters: str) -> int:
+    while at > begin and text[at - 1] in characters:
+        at -= 1
+    return at
+
+
+def _open_brackets(content: str, closing: str) -> int:
+    """How many more brackets of the kind that `closing` closes are opened in the content than closed."""
+    opening = "[" if closing == "]" else "{"
+    return content.count(opening) - content.count(closing)
+
+
+def _ends_with_line(text: str, begin: int, limit: int) -> _End | None:
+    """The end of a string that lacks its mark where its line ends, told by brackets there or on the next line."""
+    line_end = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
+    if line_end < 0:
+        return None
+    line = text[begin:line_end]
+    brackets = _LINE_ENDS_IN_BRACKETS.search(line)
+    if brackets is not None and _open_brackets(line[: brackets.start()], brackets.group().strip()[0]) <= 0:
+        return _End(begin + brackets.start(), begin + brackets.start())
+    ahead = BLANK.match(text, line_end, limit).end()  # type: ignore[union-attr]  # as above
+    if text[ahead : ahead + 1] and text[ahead] in _CLOSING:
+        end = begin + len(line.rstrip())
+        return _End(end, end)
+    return None
+
+
+def _unescape(content: str, at: int, note: Note) -> str:
+    if _CONTROL.search(content):
+        note(Step.CONTROL_CHARACTERS, at)
+    if "\\" not in content:
+        return content
+
+    def resolve(escape: re.Match[str]) -> str:
+        code, character = escape.groups()
+        if code is not None:
+            return chr(int(code, 16))
+        if character in _SIMPLE_ESCAPES:
+            return _SIMPLE_ESCAPES[character]
+        note(Step.INVALID_ESCAPES, at)
+        return "'" if character == "'" else escape.group()
+
+    # Two escapes of a surrogate pair become the one character that they mean.
+    encoded = _ESCAPE.sub(resolve, content).encode("utf-16-le", "surrogatepass")
+    try:
+        return encoded.decode("utf-16-le")
+    except UnicodeDecodeError:
+        note(Step.LONE_SURROGATES, at)
+        return encoded.decode("utf-16-le", "replace")

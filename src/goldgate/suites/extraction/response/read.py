@@ -1,0 +1,205 @@
+"""From what a model wrote to the JSON value that is its answer, and how it was found.
+
+Thoughts are cut out, candidates are found (the whole text, fenced blocks, values embedded in prose), decoded as they
+stand or else repaired, and one is chosen. No text makes this raise, and the time grows linearly with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+import orjson
+
+from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.response.choose import Choice, choose, weight
+from goldgate.suites.extraction.response.decode import decode
+from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened
+from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Place, Status
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.template import is_template
+from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
+
+
+def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
+    """Read a raw model output: the fast way where it is enough, else the rule."""
+    given = form.prefixed(text) if form.prefix else text
+    parsed = parse_usual(given, thought_tags, form) or parse_any(given, thought_tags, form)
+    return parsed if given is text else _moved_back(parsed, len(given) - len(text))
+
+
+def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
+    """What most models write, read in one step: a list of events alone, or a thought, one fenced block, nothing else.
+
+    None for all other texts. `parse_any` comes to the same and takes three times as long.
+    """
+    if text[:1] == "[":
+        method, thought, content, offset = Method.WHOLE, None, text, 0
+    else:
+        usual = _usual_pattern(thought_tags).fullmatch(text)
+        if usual is None:
+            return None
+        thought, content = usual.groups()
+        if "<" in content:
+            return None  # a tag, perhaps
+        method, offset = Method.FENCED, usual.start(2)
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(value, list) or not value or not form.is_answer(value) or is_template(value, form):
+        return None
+    if any(isinstance(item, list) for item in value) or not (thought is None or _is_encodable(thought)):
+        return None
+    source = content.strip()
+    start = offset + content.index(source[0])
+    state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
+    return Parsed(Status.RAW, method, value, source, (), state, thought or "", "", start, start + len(source))
+
+
+def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
+    """The rule: what `parse_response` says of any text."""
+    text = _encodable(text)
+    stripped = text.strip()
+    if stripped[:1] in ("[", "{") and decode(stripped) is not None:
+        # A text that is JSON as a whole has its thoughts, if any, in strings.
+        return _parsed(choose(text, candidates(text, form), form), text, "", ThoughtState.NONE)
+    cut = cut_thoughts(text, thought_tags)
+    if cut.tail is not None:
+        hidden = " " * cut.tail + text[cut.tail :]
+        choice = _choice(hidden, form)
+        if choice.answer is not None and _has_events(choice.answer, form):
+            return _parsed(choice, hidden, cut.thought, cut.state)
+        return _parsed(_choice(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
+    choice = _choice(cut.visible, form)
+    return _with_tags_as_text(choice, cut, text, form) or _parsed(choice, cut.visible, cut.thought, cut.state)
+
+
+def _with_tags_as_text(choice: Choice, cut: Cut, text: str, form: Form) -> Parsed | None:
+    """The answer read again with the tags inside it as text, if that is no worse: they stand in its strings."""
+    answer = choice.answer
+    if answer is None or not any(answer.start < start and end < answer.end for start, end in cut.spans):
+        return None
+    visible = cut.visible[: answer.start] + text[answer.start : answer.end] + cut.visible[answer.end :]
+    again = _choice(visible, form)
+    if again.answer is None or not again.answer.decoded or not _steps(again.answer) <= _steps(answer):
+        return None
+    outside = [text[start:end] for start, end in cut.spans if not (answer.start < start and end < answer.end)]
+    return _parsed(again, visible, "".join(outside), cut.state if outside else ThoughtState.NONE)
+
+
+def _steps(answer: Candidate) -> set[Step]:
+    return {step for step, _ in answer.places}
+
+
+def _moved_back(parsed: Parsed, by: int) -> Parsed:
+    """The same with places in the response itself, not in the response behind the declared prefix.
+
+    Words of the prefix are the prompt's, and no preamble of the model's.
+    """
+    return replace(
+        parsed,
+        preamble=_words(parsed.preamble[by:]),
+        start=None if parsed.start is None else max(0, parsed.start - by),
+        end=None if parsed.end is None else max(0, parsed.end - by),
+        left_out=tuple(LeftOut(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out),
+        places=tuple(Place(step, max(0, at - by)) for step, at in parsed.places),
+    )
+
+
+def _choice(text: str, form: Form) -> Choice:
+    located = candidates(text, form)
+    choice = choose(text, located, form)
+    answer = choice.answer
+    reads = answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value))
+    if answer is not None and reads and answer.complete:
+        return choice
+    any_object = answer is None or not answer.decoded
+    found = unopened(text, [c for c in located if c.decoded], form, any_object=any_object)
+    if found is None or is_template(found.value, form):
+        return choice
+    if answer is None or not reads or weight(found.value) > weight(answer.value):
+        choice.answer = found
+    return choice
+
+
+def _has_events(answer: Candidate, form: Form) -> bool:
+    """Whether there is at least one event in it: an empty list in a thought is no answer."""
+    value = answer.value
+    if form.is_event(value):
+        return True
+    if not value or not form.is_answer(value):
+        return False
+    key = form.events_key(value) if isinstance(value, dict) else None
+    return key is None or value[key] != []
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _encodable(text: str) -> str:
+    """The text with halves of surrogate pairs, which no file can hold, as U+FFFD."""
+    return text if _is_encodable(text) else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
+    answer = choice.answer
+    left_out = tuple(sorted(choice.left_out))
+    if answer is None:
+        return Parsed(
+            Status.ERROR,
+            Method.NO_JSON_FOUND,
+            thought_state=state,
+            thought=thought,
+            preamble=_words(text),
+            left_out=left_out,
+        )
+    status = Status.RAW
+    if not answer.decoded:
+        status = Status.ERROR
+    elif answer.places:
+        status = Status.REPAIRED
+    method = answer.method
+    if not text[: answer.start].strip() and not text[answer.end :].strip():
+        method = Method.WHOLE
+    before = answer.start
+    if method == Method.FENCED:
+        before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
+    places = sorted((Place(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
+    return Parsed(
+        status,
+        method,
+        answer.value,
+        answer.source,
+        tuple(sorted({place.step for place in places})),
+        state,
+        thought,
+        _words(text[:before]),
+        answer.start,
+        answer.end,
+        left_out,
+        tuple(places),
+    )
+
+
+_MARK = re.compile(r"\[[^\s\[\]]*\]|<[^\s<>]*>|[`~]{3,}\w*")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def _words(text: str) -> str:
+    """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
+    return text if _LETTER.search(_MARK.sub(" ", text)) else ""
+
+
+@lru_cache
+def _usual_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, tags)) or "(?!)"
+    return re.compile(
+        rf"[ \t\r\n]*(?:<(?i:{names})>([^<]*)</(?i:{names})>[ \t\r\n]*)?```(?:json)?[ \t]*\n([^`]*)```[ \t\r\n]*"
+    )

@@ -1,0 +1,398 @@
+"""A tolerant JSON reader that says what it mended and where, in one pass over the text.
+
+It reads what models write instead of JSON: trailing commas, Python literals, comments,
+full-width punctuation, smart quotes, missing marks, answers that break off. Four promises:
+
+- it never invents: a value that breaks off is dropped, not guessed, and a container that
+  broke off before its first value is dropped with it;
+- it never changes the text inside a string;
+- one missing mark costs what it touches: reading finds its way again at structure (`"key":`, `}, {`);
+- it never goes back: where no structure is near, what was complete so far is the value, and the
+  caller goes on after that place. So the time is linear in the text, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from goldgate.suites.extraction.response.bare import (
+    SKIPPED,
+    TRUNCATED,
+    UNREADABLE,
+    begins_bare_key,
+    read_bare,
+    read_bare_key,
+)
+from goldgate.suites.extraction.response.brackets import (
+    STRUCTURE,
+    Ahead,
+    Open,
+    begins_another,
+    closes_unopened_list,
+    is_stray,
+    key_name,
+)
+from goldgate.suites.extraction.response.decode import scan_sound
+from goldgate.suites.extraction.response.gaps import next_landmark, skip_blanks, skip_words
+from goldgate.suites.extraction.response.openings import opens_answer
+from goldgate.suites.extraction.response.parsed import Reading
+from goldgate.suites.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Place, opens_string, read_quoted
+from goldgate.suites.extraction.response.step import Step
+
+MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
+
+_TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
+_INDENT = 200  # blanks before prose that are looked at for a line break
+_MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
+_MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
+_SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
+
+
+def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
+    """Read one value from the bracket at `start`, not looking at `limit` or beyond.
+
+    `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
+    """
+    return _Reader(text, start, limit).read(unopened=unopened)
+
+
+class _Reader:
+    """One reading: a position that only grows, a stack of open containers, the steps taken."""
+
+    def __init__(self, text: str, start: int, limit: int) -> None:
+        self.text = text
+        self.pos = start
+        self.limit = limit
+        self.places: list[tuple[Step, int]] = []
+        self.noted: set[Step] = set()
+        self.stack: list[Open] = []
+        self.failures = 0
+        self.mixed = False  # strings are opened with one kind of mark and closed with another
+        self.after_value = False  # a value is complete: a comma or a closing bracket is due
+        self.comma = -1  # where the comma stands that was read last, if nothing came after it
+
+    def note(self, step: Step, at: int) -> None:
+        if len(self.places) < _MOST_PLACES or step not in self.noted:
+            self.noted.add(step)
+            self.places.append((step, at))
+
+    def read(self, *, unopened: bool = False) -> Reading:
+        if unopened:
+            self.note(Step.OPENED_BRACKETS, self.pos)
+            self.stack.append(Open({}))
+        finished: Reading | None = None
+        while True:
+            character = self._next()
+            if character is None:
+                dropped = self._key_is_due_a_value() or not self.stack[-1].value
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if dropped else None)
+            structure = STRUCTURE.get(character)
+            if structure is not None and structure != character:
+                self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            if self._has_ended(structure):
+                self.note(Step.CLOSED_BRACKETS, self.pos)
+                return Reading(self.stack[0].value, self.pos, self.places, complete=True)
+            if structure in ("}", "]"):
+                finished = self._close(structure)
+            elif structure == ",":
+                self._comma()
+            elif structure in ("{", "["):
+                finished = self._open(structure)
+            elif character == "(" and self._is_tuple():
+                self.note(Step.TUPLES, self.pos)
+                finished = self._open("[")
+            elif character == ")" and self.stack and isinstance(self.stack[-1].value, list):
+                finished = self._close("]")
+            elif self.after_value and structure is None and character not in QUOTES + "\\":
+                finished = None if self._skip_text() else self._find_landmark()
+            elif structure == ":" and self._key_is_due_a_value():
+                self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
+                self.pos += 1
+            elif structure == ":":
+                finished = self._find_landmark()
+            else:
+                finished = self._read_next(character)
+            if finished is not None:
+                return finished
+
+    def _next(self) -> str | None:
+        """The next character that is neither blank nor in a comment, or None at the limit."""
+        comments = self._is_json_without_doubt() or not (self.stack and self.stack[0].value)
+        self.pos = skip_blanks(self.text, self.pos, self.limit, self.note, comments=comments)
+        return self.text[self.pos] if self.pos < self.limit else None
+
+    def _is_json_without_doubt(self) -> bool:
+        """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
+        if len(self.stack) != 1:
+            return len(self.stack) > 1
+        outermost = self.stack[0]
+        if isinstance(outermost.value, dict):
+            return bool(outermost.value) or outermost.key is not None
+        return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
+
+    def _has_ended(self, structure: str | None) -> bool:
+        """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
+        if not self.after_value or len(self.stack) != 1 or structure not in (None, "["):
+            return False
+        at = self.pos
+        if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
+            return False
+        before = self.text[max(0, at - _INDENT) : at]
+        lines = before[len(before.rstrip()) :].count("\n")
+        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, at, self.limit))
+
+    def _is_tuple(self) -> bool:
+        """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
+        due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
+        return due and _TUPLE.match(self.text, self.pos, self.limit) is not None
+
+    def _comma(self) -> None:
+        if self._key_is_due_a_value():
+            self.note(Step.MISSING_VALUES, self.pos)
+            self.stack[-1].put(None)
+        elif not self.after_value:
+            self.note(Step.EXTRA_COMMAS, self.pos)
+        self.after_value, self.comma = False, self.pos
+        self.pos += 1
+
+    def _open(self, bracket: str) -> Reading | None:
+        """An opening bracket: a value begins, or one that was left open has ended."""
+        if self.after_value:
+            self.note(Step.MISSING_COMMAS, self.pos)
+        self.after_value, self.comma = False, -1
+        if len(self.stack) >= MAX_DEPTH:
+            return self._broken_off(Step.CUT_AT_ERROR)
+        if self._is_key_due():
+            return self._open_for_key(bracket)
+        if self.stack and self._read_sound_part():
+            self.after_value = True
+            return None
+        self.stack.append(Open({} if bracket == "{" else []))
+        self.pos += 1
+        return None
+
+    def _open_for_key(self, bracket: str) -> Reading | None:
+        """An opening bracket where a key is due: a bracket before it is missing."""
+        top = self.stack[-1]
+        if bracket == "[":
+            return self._find_landmark()
+        if isinstance(top.last_value, dict) and not begins_another(top, self._ahead()):
+            # "arguments": {…}, {…}]: the list was not opened
+            self._open_list_of_last(top)
+        elif not top.value and len(self.stack) == 1 and not self.places:  # {{"a": 1}}
+            self.note(Step.STRAY_BRACKETS, self.pos)
+            self.pos += 1
+        elif len(self.stack) == 1 and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            return Reading(top.value, self.pos, self.places, complete=True)
+        elif len(self.stack) > 1 and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
+            self.note(Step.CLOSED_BRACKETS, self.pos)
+            closed = self.stack.pop()
+            if closed.value:
+                self.stack[-1].put(closed.value)
+        else:
+            return self._find_landmark()
+        return None
+
+    def _read_sound_part(self) -> bool:
+        """Read the container that begins here the fast way, if it is sound JSON: most of a broken answer is.
+
+        The number of failures and what each looks at are bounded, so that reading stays linear.
+        """
+        if self.failures >= _MAX_FAILURES:
+            return False
+        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
+        sound = scan_sound(part, 0, len(part))
+        if sound is None:
+            self.failures += 1
+            return False
+        self.stack[-1].put(sound[0])
+        self.pos += sound[1]
+        return True
+
+    def _is_key_due(self) -> bool:
+        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
+
+    def _key_is_due_a_value(self) -> bool:
+        return bool(self.stack) and self.stack[-1].key is not None
+
+    def _close(self, bracket: str) -> Reading | None:
+        """Close the innermost container that this bracket fits, and those left open inside it."""
+        if self.comma >= 0:
+            self.note(Step.TRAILING_COMMA, self.comma)
+        self.after_value, self.comma = True, -1
+        if bracket == "]" and self._key_is_due_a_value():  # "arguments": ]
+            self.note(Step.OPENED_BRACKETS, self.pos)
+            self.stack[-1].put([])
+            self.pos += 1
+            return None
+        wanted: type = dict if bracket == "}" else list
+        stack = self.stack
+        at = self.pos
+        self.pos += 1
+        depth = len(stack) - 1
+        while depth >= 0 and type(stack[depth].value) is not wanted:
+            depth -= 1
+        if bracket == "]" and depth < len(stack) - 1 and closes_unopened_list(stack[-1], self._ahead()):
+            self.note(Step.OPENED_BRACKETS, at)
+            stack[-1].wrap_last()
+            return None
+        if depth < 0 or is_stray(stack, bracket, depth, self._ahead()):
+            self.note(Step.STRAY_BRACKETS, at)
+            return None
+        if depth < len(stack) - 1:
+            self.note(Step.CLOSED_BRACKETS, at)
+        while len(stack) > depth:
+            closed = stack.pop()
+            if closed.key is not None:
+                self.note(Step.MISSING_VALUES, at)
+                closed.put(None)
+            if not stack:
+                return Reading(closed.value, self.pos, self.places, complete=True)
+            stack[-1].put(closed.value)
+        return None
+
+    def _broken_off(self, step: Step | None) -> Reading:
+        """Reading ends here: keep what is complete, drop what is not, close what holds something."""
+        if step is not None:
+            self.note(step, self.pos)
+        end = self.pos
+        while self.text[end - 1].isspace():  # the bracket before it is no blank
+            end -= 1
+        self.note(Step.CLOSED_BRACKETS, end)
+        stack = self.stack
+        value: list[Any] | dict[str, Any] | None = None
+        while stack:
+            value = stack.pop().value
+            if stack and value:
+                stack[-1].put(value)
+        return Reading(value or None, self.pos, self.places, complete=False)
+
+    def _read_next(self, character: str) -> Reading | None:
+        """Read a key, or a value that is no container."""
+        if self.after_value:
+            self.note(Step.MISSING_COMMAS, self.pos)
+        self.after_value, self.comma = False, -1
+        top = self.stack[-1]
+        if isinstance(top.value, list) and opens_string(self.text, self.pos):
+            key = KEY_AHEAD.match(self.text, self.pos, self.limit)
+            if key is not None:
+                self._key_in_list(key_name(key.group()))
+                top = self.stack[-1]
+        if isinstance(top.value, dict) and top.key is None and not self._goes_on_as_list(top):
+            return self._read_key(top, character)
+        top = self.stack[-1]
+        place = Place.ITEM if top.key is None else Place.VALUE
+        if opens_string(self.text, self.pos):
+            value = self._read_string(place)
+        else:
+            surely = self._is_json_without_doubt()
+            value, self.pos = read_bare(self.text, self.pos, self.limit, self.note, place, surely=surely)
+        if value is TRUNCATED:
+            return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        if value is UNREADABLE:
+            return None if self._skip_text() else self._find_landmark()
+        if value is not SKIPPED:
+            top.put(value)
+        self.after_value = True
+        return None
+
+    def _goes_on_as_list(self, top: Open) -> bool:
+        """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
+        if not isinstance(top.last_value, str) or ITEM_AHEAD.match(self.text, self.pos, self.limit) is None:
+            return False
+        self._open_list_of_last(top)
+        return True
+
+    def _open_list_of_last(self, top: Open) -> None:
+        """Make the last value of an object the first item of a list whose opening bracket is missing."""
+        self.note(Step.OPENED_BRACKETS, self.pos)
+        top.key = top.last
+        self.stack.append(Open([top.last_value]))
+
+    def _ahead(self) -> Ahead:
+        return Ahead(self.text, self.pos, self.limit)
+
+    def _key_in_list(self, key: str) -> None:
+        """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
+        top = self.stack[-1]
+        parent = self.stack[-2].value if len(self.stack) > 1 else None
+        last = top.value[-1] if top.value else None
+        in_object = isinstance(parent, dict)
+        if isinstance(last, dict) and key not in last and (not in_object or key in ("role", "argument")):
+            self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
+            self.stack.append(Open(top.value.pop()))
+        elif top.value and in_object and not (isinstance(last, dict) and key in last):
+            self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
+            self.stack.pop()
+            self.stack[-1].put(top.value)
+        else:
+            self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
+            self.stack.append(Open({}))
+
+    def _read_key(self, top: Open, character: str) -> Reading | None:
+        """Read `"key":` into the open object."""
+        key: object
+        at = self.pos
+        if opens_string(self.text, at):
+            key = self._read_string(Place.KEY)
+            if key is TRUNCATED:
+                return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        elif character in ".…":
+            value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
+            return None if value is SKIPPED else self._find_landmark()
+        else:
+            bare = read_bare_key(self.text, at, self.limit, self.note)
+            if bare is None:
+                return self._find_landmark()
+            key, self.pos = bare
+        colon = self._next()
+        if colon is None:
+            return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
+        if colon in ":：=":
+            if colon != ":":
+                self.note(Step.EQUALS_SIGNS if colon == "=" else Step.FULLWIDTH_PUNCTUATION, self.pos)
+            self.pos += 2 if self.text.startswith("=>", self.pos) else 1
+        elif colon in QUOTES or STRUCTURE.get(colon) in ("[", "{") or colon in "-0123456789ntfN":
+            self.note(Step.MISSING_COLONS, self.pos)
+        else:
+            return self._find_landmark()
+        if key in top.value:
+            self.note(Step.REPEATED_KEYS, at)
+            if key == next(iter(top.value)):
+                top.value.clear()  # two objects run together: what follows must not mix with what came before
+        top.key = str(key)
+        return None
+
+    def _skip_text(self) -> bool:
+        """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
+        top = self.stack[-1]
+        if not self._is_json_without_doubt() or top.key is not None:
+            return False  # [see above] is prose
+        end = skip_words(self.text, self.pos, self.limit)
+        if end == self.pos:
+            return False
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.pos = end
+        return True
+
+    def _find_landmark(self) -> Reading | None:
+        """Go on at the next structure after something unreadable, or end here if there is none near."""
+        mark = next_landmark(self.text, self.pos, self.limit) if self._is_json_without_doubt() else -1
+        if mark < 0:
+            return self._broken_off(Step.CUT_AT_ERROR)
+        self.note(Step.SKIPPED_TEXT, self.pos)
+        self.stack[-1].key = None
+        self.pos = mark
+        self.after_value = STRUCTURE.get(self.text[mark]) in ("}", "]", ",")
+        self.comma = -1
+        return None
+
+    def _read_string(self, place: Place) -> object:
+        """The string that begins here, or `TRUNCATED` if it breaks off."""
+        start = self.pos
+        text, self.pos = read_quoted(self.text, start, self.limit, self.note, place, mixed=self.mixed)
+        if text is not None and place is Place.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
+            self.mixed = True
+        return TRUNCATED if text is None else text

@@ -1,0 +1,58 @@
+"""A sample, and what is known of it once it is parsed and compared: the facts all measures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goldgate.suites.extraction.events.event import Events, Unit, Value
+from goldgate.suites.extraction.events.match import Comparison
+from goldgate.suites.extraction.events.mistakes import Named
+from goldgate.suites.extraction.events.normalize import Haystack
+from goldgate.suites.extraction.response import Parsed
+
+
+@dataclass(slots=True)
+class Gold:
+    """A gold record: its id, its source text (None if it has none), its events."""
+
+    id: str
+    text: str | None
+    events: Events
+
+
+@dataclass(slots=True)
+class Sample:
+    """Gold and what a model answered. Without a prediction both `response` and `events` are None."""
+
+    gold: Gold
+    response: str | None = None
+    events: Any = None  # the decoded list of a structured prediction
+    source: bytes | None = None  # the line that a structured prediction was decoded from
+
+
+@dataclass(slots=True)
+class Facts:
+    """Computed once a sample, read by every measure and by the sample's record."""
+
+    sample: Sample
+    parsed: Parsed | None  # None where there is no prediction
+    predicted: Events
+    comparison: Comparison
+    text: Haystack | None
+    unsupported: Sequence[Value] = ()
+    mistakes: Sequence[Named] = ()
+    thought: ThoughtCheck | None = None
+
+
+@dataclass(slots=True)
+class ThoughtCheck:
+    """How the thought of a sample compares with its answer; only `bucket` where it was not checked."""
+
+    bucket: str
+    type_consistent: bool = False
+    argument_consistent: bool = False
+    mentioned: list[str] | None = None
+    missing: Unit | None = None  # the first predicted argument that the thought does not have
+    copied: bool = False  # the thought is the answer over again

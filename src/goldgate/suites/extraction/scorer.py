@@ -1,0 +1,201 @@
+"""One sample through the line: parse, compare, check. Cheap enough for a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from goldgate.core.metric import Metrics, Rate, Ratio
+from goldgate.core.tally import Tally
+from goldgate.errors import ConfigError
+from goldgate.protocol.model import Protocol
+from goldgate.suites.extraction.events.event import (
+    EventList,
+    Events,
+    Found,
+    Unit,
+    Violation,
+    event_list,
+    no_events,
+    read_events,
+)
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.form import form_of
+from goldgate.suites.extraction.events.match import compare
+from goldgate.suites.extraction.events.mistakes import name_mistakes
+from goldgate.suites.extraction.events.normalize import Haystack
+from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
+from goldgate.suites.extraction.hints import count_hints
+from goldgate.suites.extraction.measures import Measure, all_measures
+from goldgate.suites.extraction.measures.hallucination import support_rule
+from goldgate.suites.extraction.measures.thought import ThoughtChecker
+from goldgate.suites.extraction.records import parse_gold
+from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
+from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample_record import sample_record
+
+
+class Scorer:
+    """Scores samples under one protocol and event schema. It holds no sample and no sum."""
+
+    def __init__(self, protocol: Protocol, schema: EventSchema | None) -> None:
+        settings = protocol.metrics
+        _require_schema(protocol, schema)
+        self.protocol = protocol
+        self.schema = schema
+        self.measures: list[Measure] = all_measures(settings)
+        self.form = form_of(settings.response)
+        self._tags = settings.response.thought_tags
+        self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
+        self._relaxed = relaxed_rule(settings.relaxed)
+        self._unsupported = support_rule(settings.hallucination)
+        self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
+
+    def score(self, response: str | list[Any] | dict[str, Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
+        """Score one answer: raw text, decoded JSON in our own form, or None for no answer.
+
+        A gold record that is scored against again and again can be parsed once, with `parse_gold`.
+        """
+        if not isinstance(gold, Gold):
+            gold = parse_gold(gold, str(gold.get("id", "")))
+        if not (response is None or isinstance(response, (str, list, dict))):
+            raise TypeError(f"an answer is text, decoded JSON or None, not {type(response).__name__}")
+        sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
+        return Score(self, self.facts(sample))
+
+    def facts(self, sample: Sample) -> Facts:
+        """Everything that can be said of a sample."""
+        parsed, predicted = self._read(sample)
+        gold = sample.gold
+        comparison = compare(predicted, gold.events, self._relaxed)
+        text = Haystack(gold.text) if gold.text else None
+        facts = Facts(sample, parsed, predicted, comparison, text)
+        if text is not None:
+            facts.unsupported = self._unsupported(predicted, text)
+        if comparison.false_positives or comparison.false_negatives:
+            facts.mistakes = name_mistakes(comparison, _unsupported_units(facts).__contains__)
+        if self._thoughts is not None:
+            facts.thought = self._thoughts.check(facts)
+        return facts
+
+    def add(self, facts: Facts, tally: Tally) -> None:
+        """Add a sample's counts to a tally, in place."""
+        for measure in self.measures:
+            measure.count(facts, tally)
+        for mistake, _, predicted, _ in facts.mistakes:
+            tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
+        count_hints(facts, self.form, tally)
+
+    def metrics(self, tally: Tally) -> Metrics:
+        """All metrics of a tally, by name."""
+        metrics: Metrics = {}
+        for measure in self.measures:
+            metrics.update(measure.metrics(tally))
+        return metrics
+
+    def _read(self, sample: Sample) -> tuple[Parsed | None, Events]:
+        """The answer and its events; what is no event list has no events and a violation."""
+        if sample.response is not None:
+            parsed = parse_response(sample.response, self._tags, self.form)
+        elif sample.events is not None:
+            parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
+        else:
+            return None, no_events(Violation.NOT_PARSED)
+        if parsed.status == Status.ERROR:
+            return parsed, no_events(Violation.NOT_PARSED)
+        if sample.response is not None and not self.form.unchanged:
+            return parsed, self._read_form(parsed, sample.gold)
+        if isinstance(sample.events, list):
+            events: EventList | None = EventList(sample.events, "$.events[*]")
+        else:
+            events = event_list(parsed.value)
+        if events is None:
+            return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
+        source = parsed.source if sample.response is not None else sample.source
+        return parsed, read_events(events, source, self._roles)
+
+    def _read_form(self, parsed: Parsed, gold: Gold) -> Events:
+        """The events of an answer in another form than our own; paths are those of what the model wrote."""
+        event_types = tuple(gold.events.units)
+
+        def to_canonical(value: Any) -> Any:
+            return self.form.to_canonical(value, event_types)
+
+        listed = event_list(to_canonical(parsed.value))
+        if listed is None:
+            return no_events(Violation.NOT_AN_EVENT_LIST)
+        events = read_events(listed, parsed.source, self._roles, to_canonical)
+        events.violations = [
+            Found(violation, self.form.path_in(parsed.value, path)) for violation, path in events.violations
+        ]
+        return events
+
+
+@dataclass(slots=True)
+class Score:
+    """What one answer came to. `score["strict_f1"]` is a value, None where it is undefined."""
+
+    scorer: Scorer = field(repr=False)
+    facts: Facts = field(repr=False)
+    _metrics: Metrics | None = field(default=None, init=False, repr=False)
+
+    @property
+    def tally(self) -> Tally:
+        """The counts of this sample alone; tallies add up."""
+        tally = Tally()
+        self.scorer.add(self.facts, tally)
+        return tally
+
+    @property
+    def metrics(self) -> Metrics:
+        if self._metrics is None:
+            self._metrics = self.scorer.metrics(self.tally)
+        return self._metrics
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The sample's record, as in samples.jsonl."""
+        return sample_record(self.facts)
+
+    def __getitem__(self, metric: str) -> float | None:
+        return self.metrics[metric].value
+
+
+def known_metrics(protocol: Protocol) -> frozenset[str]:
+    """The names that a gate may use."""
+    empty = Tally()
+    return frozenset(name for measure in all_measures(protocol.metrics) for name in measure.metrics(empty))
+
+
+def known_rates(protocol: Protocol) -> frozenset[str]:
+    """Those of them that are rates, from 0 to 1."""
+    empty = Tally()
+    metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
+    return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
+
+
+def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:
+    if schema is not None:
+        return
+    settings: Mapping[str, Any] = {
+        "metrics.schema.mode: schema_strict": protocol.metrics.schema.mode == "schema_strict",
+        "metrics.cot.enabled: true": protocol.metrics.cot.enabled,
+    }
+    for setting, needs_schema in settings.items():
+        if needs_schema:
+            raise ConfigError(
+                "schema.required",
+                f"{setting} needs an event schema, and none was given",
+                expected="an event schema (--schema)",
+                advice="give one, or set metrics.schema.mode: syntax_only and metrics.cot.enabled: false",
+            )
+
+
+def _unsupported_units(facts: Facts) -> set[Unit]:
+    """The units of which no value is supported by the text; none where there is no text."""
+    if not facts.unsupported:
+        return set()
+    unsupported = set(facts.unsupported)
+    supported = {value.unit for value in facts.predicted.values() if value not in unsupported}
+    return {value.unit for value in unsupported} - supported

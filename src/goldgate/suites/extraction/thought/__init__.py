@@ -1,0 +1,1 @@
+"""What a thought says beside its answer."""

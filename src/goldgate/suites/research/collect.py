@@ -1,0 +1,189 @@
+"""The results of all runs brought together: copies, clones and conflicts found, each run put beside its query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from goldgate.core.finding import Finding
+from goldgate.suites.research.golden import Golden
+from goldgate.suites.research.measures.trial import Trial
+from goldgate.suites.research.run.content import Content
+from goldgate.suites.research.run.facts import NO_QUERY, RunFacts, RunResult
+from goldgate.suites.research.run.files import OUTPUT
+from goldgate.suites.research.run.similar import near_queries
+
+_SHOWN_NAMES = 3  # of the runs that have a run_id in common
+
+
+@dataclass(slots=True)
+class Collected:
+    """Runs in the order of their names; copies and clones of a run are among the ignored."""
+
+    runs: list[RunFacts] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    ignored: list[tuple[str, str]] = field(default_factory=list)
+    owed: int = 1  # trials that every query owes
+
+
+def collect(
+    results: Iterable[RunResult],
+    golden: Golden,
+    strays: list[tuple[str, str]],
+    contents: Callable[[list[str]], dict[str, Content]],
+    owed: int | None = None,
+) -> Collected:
+    """Gather the runs; the results must come in the order of the directories' names.
+
+    `contents` gives the contents of runs by their names, for those that look alike. `owed` is the number of trials
+    that the protocol sets; without it, the most that any query has.
+    """
+    collected = Collected(ignored=list(strays))
+    found: dict[str, list[Finding]] = {}  # by run, because a copy's findings go with it
+    for result in results:
+        collected.ignored += result.ignored
+        if result.findings:
+            found[result.name] = result.findings
+        if result.facts is not None:
+            collected.runs.append(result.facts)
+    _settle_run_ids(collected, found)
+    _merge_clones(collected, found, contents)
+    _settle_trials(collected, golden, owed, found)
+    for run in collected.runs:
+        collected.findings += found.get(run.name, ())
+    strangers, missing = _strangers(collected.runs, golden), _missing(collected, golden)
+    collected.findings = [*golden.findings, *collected.findings, *strangers, *missing]
+    collected.ignored.sort()
+    return collected
+
+
+def trials(collected: Collected, golden: Golden) -> Iterator[Trial]:
+    """Every run beside its query, and the trials that queries owe and have not."""
+    for run in collected.runs:
+        yield Trial(None if run.query == NO_QUERY else golden.queries[run.query], run)
+    there = trials_of(collected.runs)
+    for number, query in enumerate(golden.queries):
+        if there[number] < collected.owed:
+            yield Trial(query, None, collected.owed - there[number])
+
+
+def trials_of(runs: list[RunFacts]) -> Counter[int]:
+    """How many trials each query has, broken ones among them."""
+    return Counter(run.query for run in runs if run.query != NO_QUERY)
+
+
+def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> None:
+    """The same run_id twice: equal bytes are one run, different ones are both broken."""
+    runs = collected.runs
+    first: dict[str, int] = {}
+    again: dict[str, list[int]] = {}
+    for number, run in enumerate(runs):
+        if run.run_id is not None and first.setdefault(run.run_id, number) != number:
+            again.setdefault(run.run_id, [first[run.run_id]]).append(number)
+    copies: set[int] = set()
+    for run_id, numbers in again.items():
+        kept: dict[bytes, int] = {}
+        for number in numbers:
+            original = kept.setdefault(runs[number].digest, number)
+            if original != number:
+                copies.add(number)
+                name = runs[number].name
+                message = f"the same run as {runs[original].name}, byte for byte; it is counted once"
+                found.setdefault(runs[original].name, []).append(
+                    Finding("copied_run", "warning", name, None, "", message)
+                )
+                collected.ignored.append((f"{name}/", message))
+        if len(kept) > 1:
+            names = [runs[number].name for number in kept.values()]
+            for number in kept.values():
+                run = runs[number]
+                others = _some([name for name in names[: _SHOWN_NAMES + 1] if name != run.name], len(names) - 1)
+                message = f"the run_id {run_id} is also that of {others}, with other content"
+                finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
+                found.setdefault(run.name, []).append(finding)
+                runs[number] = run._replace(broken=run.broken or "conflicting_run_id")
+    if copies:
+        collected.runs = [run for number, run in enumerate(runs) if number not in copies]
+
+
+def _some(names: list[str], number: int) -> str:
+    """A few of so many names, and how many more there are: a list in every message would grow with the square."""
+    shown = names[:_SHOWN_NAMES]
+    more = number - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def _merge_clones(
+    collected: Collected, found: dict[str, list[Finding]], contents: Callable[[list[str]], dict[str, Content]]
+) -> None:
+    """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
+    # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
+    looks = Counter(run.suspect for run in collected.runs if run.suspect)
+    known = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
+    first: dict[bytes, str] = {}
+    answers: dict[bytes, str] = {}
+    kept: list[RunFacts] = []
+    for run in collected.runs:
+        content = known.get(run.name)
+        if content is None or not content.content:
+            kept.append(run)
+            continue
+        original = first.setdefault(content.content, run.name)
+        if original != run.name:
+            message = f"the same as {original} but for ids and times; the two are counted as one run"
+            found.setdefault(original, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
+            collected.ignored.append((f"{run.name}/", message))
+            continue
+        kept.append(run)
+        alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
+        if alike != run.name:
+            message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
+            finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
+            found.setdefault(run.name, []).append(finding)
+    collected.runs = kept
+
+
+def _settle_trials(collected: Collected, golden: Golden, owed: int | None, found: dict[str, list[Finding]]) -> None:
+    """Set how many trials every query owes; where the protocol says it, a query with more fails: nobody picks."""
+    there = trials_of(collected.runs)
+    collected.owed = owed or max(there.values(), default=1)
+    for index, run in enumerate(collected.runs):
+        if run.query != NO_QUERY and there[run.query] > collected.owed:
+            query = golden.queries[run.query]
+            message = (
+                f"the query {query.objective!r} has {there[run.query]} trials, and research.trials is {owed}: "
+                "they count as failed until the surplus is taken away"
+            )
+            finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
+            found.setdefault(run.name, []).append(finding)
+            collected.runs[index] = run._replace(broken=run.broken or "too_many_trials")
+
+
+def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
+    """Runs that no query asked for; near misses are hints."""
+    unknown = [run for run in runs if run.query == NO_QUERY and run.objective is not None]
+    near = near_queries((run.objective for run in unknown if run.objective is not None), golden)
+    for run in unknown:
+        file = f"{run.name}/{OUTPUT}"
+        message = "the objective is in no golden query: the run counts for claims and steps only"
+        yield Finding("unknown_objective", "warning", file, None, "/objective", message)
+        if run.objective in near:
+            hint = f"is the golden query {golden.queries[near[run.objective]].objective!r} meant?"
+            yield Finding("near_miss", "hint", file, None, "/objective", hint)
+
+
+def _missing(collected: Collected, golden: Golden) -> Iterator[Finding]:
+    """Queries that owe trials."""
+    there, owed = trials_of(collected.runs), collected.owed
+    for number, query in enumerate(golden.queries):
+        if not there[number]:
+            message = f"no run answers the query {query.objective!r}: it counts as failed"
+            yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
+        elif there[number] < owed:
+            lacking = owed - there[number]
+            message = (
+                f"the query {query.objective!r} has {there[number]} of the {owed} trials that every query owes: "
+                f"{'one counts' if lacking == 1 else f'{lacking} count'} as failed"
+            )
+            yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)

@@ -1,0 +1,85 @@
+"""Gates that pass only because of what was added (runs of no query, many claims in a few runs), lost or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from math import fsum
+
+from goldgate.core.finding import Finding, cut
+from goldgate.core.gate import GateResult, Verdict, check_gates
+from goldgate.core.metric import Metrics
+from goldgate.suites.research.run.facts import RunFacts
+
+# Sums over claims and steps, of which one run can have any number: the part and the whole.
+_SUMS = {
+    "evidence_coverage_rate": ("covered", "verified", "verified claims"),
+    "manifest_integrity": ("with_manifest", "steps", "steps"),
+}
+
+
+def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResult]:
+    """The results, with FAIL where a gate would fail without the runs of no query.
+
+    Such runs count, but nobody asked for them: anyone can add a thousand claims about nothing in question.
+    """
+    alone = check_gates({result.metric: result.gate for result in results}, asked)
+    return [
+        replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; without the runs of no query {only.reason}")
+        if result.verdict is Verdict.PASS and only.verdict is Verdict.FAIL
+        else result
+        for result, only in zip(results, alone, strict=True)
+    ]
+
+
+def not_with_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> list[GateResult]:
+    """The results, with FAIL for Evidence Coverage while the claims of a run cannot be read.
+
+    They may be any number: a lost file would hide fifty uncovered claims at the price of one.
+    """
+    unknown = [run.name for run in runs if run.claims_unknown]
+    if not unknown:
+        return results
+    more = f" and of {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    words = f"the claims of {cut(unknown[0])}{more} cannot be read: the coverage is not known"
+    return [
+        replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {words}")
+        if result.metric == "evidence_coverage_rate"
+        else result
+        for result in results
+    ]
+
+
+def note_nothing_stored(runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """Runs that store no text, among others that do: what is not stored cannot be refuted."""
+    checked = [run for run in runs if run.broken is None and run.structural + run.verbatim + run.chain + run.anchored]
+    bare = [run for run in checked if not run.verbatim + run.chain + run.anchored]
+    if bare and len(bare) < len(checked):
+        message = (
+            f"{len(bare)} of {len(checked)} runs with evidence store none of its text, {bare[0].name} among them: "
+            f"{sum(run.structural for run in bare)} record(s) were checked for their form only "
+            "(require_verbatim makes them fail)"
+        )
+        yield Finding("nothing_stored", "warning", "", None, "/evidence/levels", message)
+
+
+def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """A gate that passes over all claims or steps, and would not if every run counted the same."""
+    for gate in results:
+        if gate.metric not in _SUMS or gate.verdict is not Verdict.PASS:
+            continue
+        part, whole, words = _SUMS[gate.metric]
+        shares = [
+            0.0 if part == "covered" and run.broken is not None else getattr(run, part) / of_run
+            for run in runs
+            if (of_run := getattr(run, whole))
+        ]
+        mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)
+        least = max((bound for bound in (gate.gate.min, gate.gate.equals) if bound is not None), default=Decimal(0))
+        if mean < least:
+            message = (
+                f"{gate.metric} is {gate.measured} over all {words}, and {mean} on average over runs: "
+                "a few runs with many of them carry the gate"
+            )
+            yield Finding("uneven_runs", "warning", "", None, f"/metrics/main/{gate.metric}", message)

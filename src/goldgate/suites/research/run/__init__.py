@@ -1,0 +1,1 @@
+"""One stored run: its files, its claims, its evidence."""

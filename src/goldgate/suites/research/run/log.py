@@ -1,0 +1,129 @@
+"""The event log of a run: the steps it shows, and what it says about objective, stop reason and claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from goldgate.core.finding import Findings
+from goldgate.suites.research.contracts import Event, Status, StopReason
+from goldgate.suites.research.fits import fits, problems
+from goldgate.suites.research.run.decode import Ambiguous, BadLine, TornLine, decode_lines
+from goldgate.suites.research.run.files import EVENTS
+
+_event_fits = fits(Event)
+_STATUSES: frozenset[str] = frozenset(get_args(Status))
+_STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
+_MOST_OBJECTIVES = 100  # of one log
+
+
+@dataclass(slots=True)
+class Said:
+    """What events say of one run: the last stop reason, and each claim's last status."""
+
+    stop_reason: str | None = None
+    statuses: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Log:
+    """What the log shows. `torn` and `damaged` say that it does not show everything.
+
+    Events that name another run stand in this run's log all the same: a wrong label must not hide what they say.
+    """
+
+    run_id: str | None = None
+    objectives: dict[str, None] = field(default_factory=dict)  # in their order, the run's own first
+    own: Said = field(default_factory=Said)
+    foreign: Said = field(default_factory=Said)
+    steps: set[int] = field(default_factory=set)
+    torn: bool = False
+    damaged: bool = False
+    ambiguous: bool = False  # a line has a key twice: what it says of claims and the end can be read in two ways
+
+    def statuses(self, claim_id: str) -> list[str]:
+        """The last status of a claim, in the run's own events and in those under another run's name."""
+        own = self.own.statuses.get(claim_id)
+        if not self.foreign.statuses:
+            return [] if own is None else [own]
+        return [status for status in (own, self.foreign.statuses.get(claim_id)) if status is not None]
+
+
+def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
+    """Read the log of the run `run_id`; without one, the log's first event says which run it is."""
+    log = Log(run_id)
+    steps = log.steps
+    elsewhere: dict[str, None] = {}
+    for line, event in decode_lines(data):
+        if not _event_fits(event):
+            _note(log, line, event, findings)
+            if type(event) is not dict:
+                continue
+        step = event.get("step_id")
+        if type(step) is int and step >= 0:
+            steps.add(step)
+        of_run = event.get("run_id")
+        said, objectives = log.own, log.objectives
+        if of_run != log.run_id:
+            if log.run_id is None:
+                log.run_id = of_run if type(of_run) is str else None
+            else:
+                findings.add("foreign_event", "warning", EVENTS, "an event of another run", "/run_id", line)
+                said, objectives = log.foreign, elsewhere
+        payload = event.get("payload")
+        if type(payload) is dict and ("claim_id" in payload or "objective" in payload or "stop_reason" in payload):
+            _read(payload, said, objectives, line, findings)
+    log.objectives |= elsewhere
+    return log
+
+
+def normal_status(status: object) -> str | None:
+    """One of the three statuses; case and outer space do not move a claim out."""
+    if type(status) is not str:
+        return None
+    if status in _STATUSES:
+        return status
+    plain = status.strip().casefold()
+    return plain if plain in _STATUSES else None
+
+
+def normal_stop_reason(reason: str) -> str | None:
+    """One of the five stop reasons; None for another word, such as a model's own `end_turn`."""
+    if reason in _STOP_REASONS:
+        return reason
+    plain = "_".join(reason.replace("-", " ").split()).upper()
+    return plain if plain in _STOP_REASONS else None
+
+
+def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line: int, findings: Findings) -> None:
+    if "stop_reason" in payload and type(payload["stop_reason"]) is str:
+        said.stop_reason = normal_stop_reason(payload["stop_reason"]) or said.stop_reason
+    claim = payload.get("claim_id")
+    if type(claim) in (str, int) and "status" in payload:
+        status = normal_status(payload["status"])
+        if status is not None:
+            said.statuses[str(claim)] = status
+        else:  # a word of the agent's own: the claim keeps the status that it had
+            message = f"the claim {claim} gets a status that is none of {', '.join(sorted(_STATUSES))}"
+            findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
+    objective = payload.get("objective")
+    if type(objective) is str and objective.strip() and len(objectives) < _MOST_OBJECTIVES:
+        objectives.setdefault(objective)
+
+
+def _note(log: Log, line: int, event: object, findings: Findings) -> None:
+    if isinstance(event, TornLine):
+        log.torn = True
+        findings.add("torn_log", "error", EVENTS, f"the last line is torn: {event}", line=line)
+        return
+    if isinstance(event, BadLine):
+        log.damaged = True
+        log.ambiguous |= isinstance(event, Ambiguous)
+        findings.add("bad_event", "error", EVENTS, str(event), line=line)
+        return
+    for problem in problems(Event, event):
+        unknown_step = problem.pointer in ("", "/step_id")
+        log.damaged |= unknown_step  # it may have been a step, and nobody can say which
+        findings.add(
+            "bad_event", "error" if unknown_step else "warning", EVENTS, problem.message, problem.pointer, line
+        )

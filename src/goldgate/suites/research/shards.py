@@ -1,0 +1,150 @@
+"""The run directories of an outputs folder cut into shards, and the work on one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from goldgate.errors import InputError, Place
+from goldgate.suites.research.golden import Golden, load_golden
+from goldgate.suites.research.run.facts import RunResult, Settings, judge_run
+from goldgate.suites.research.run.files import RUN_FILES, leaves, storable
+
+SHARD_RUNS = 32
+_SHOWN_NAMES = 5
+
+
+class Entry(NamedTuple):
+    """A directory to judge; `refused` says why it must not be entered."""
+
+    name: str
+    refused: str | None = None
+
+
+class Listing(NamedTuple):
+    """What lies in the outputs folder, sorted: the order on disk changes nothing."""
+
+    root: str  # the real path
+    directories: list[Entry]
+    strays: list[tuple[str, str]]  # name, reason
+
+
+def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
+    """The directories of the outputs folder. `own` are names of files that we wrote there ourselves."""
+    root = os.path.realpath(outputs)
+    directories: list[Entry] = []
+    strays: list[tuple[str, str]] = []
+    try:
+        with os.scandir(root) as entries:
+            for entry in entries:
+                if _leads_nowhere(entry):
+                    strays.append((entry.name, "a link that leads nowhere"))
+                elif entry.is_symlink() and leaves(root, entry.path):
+                    if os.path.isdir(entry.path):
+                        directories.append(Entry(entry.name, "a link that leaves the outputs directory"))
+                    else:
+                        strays.append((entry.name, "a link that leaves the outputs directory"))
+                elif entry.is_dir():
+                    directories.append(Entry(entry.name))
+                elif entry.name not in own:
+                    strays.append((entry.name, "not a directory"))
+    except FileNotFoundError:
+        raise _no_outputs(outputs, "outputs.missing", "the outputs directory does not exist") from None
+    except NotADirectoryError:
+        raise _no_outputs(outputs, "outputs.not_a_directory", "the outputs must be a directory") from None
+    except OSError as problem:
+        raise _no_outputs(
+            outputs, "outputs.unreadable", f"the outputs directory cannot be read: {problem.strerror}"
+        ) from None
+    strays = [(storable(name), reason) for name, reason in strays]
+    return Listing(root, sorted(directories), sorted(strays))
+
+
+def no_runs(outputs: str, listing: Listing) -> InputError:
+    """Nothing was measured; the error says what is there instead."""
+    names = {entry.name for entry in listing.directories} | {name for name, _ in listing.strays}
+    if RUN_FILES & names:
+        found, advice = "the files of one run", "name the folder above it: the one that holds all runs"
+    elif deeper := _holds_runs(listing):
+        found, advice = f"runs one folder deeper, in {deeper}", f"name that folder: {os.path.join(outputs, deeper)}"
+    elif names:
+        shown = ", ".join(sorted(names)[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+        found = f"no run, but {shown}"
+        advice = "these are not the files of a run; docs/research.md says what a run leaves behind"
+    else:
+        found, advice = "an empty directory", "run the agent first, or name the folder with its runs"
+    return InputError(
+        "outputs.no_runs",
+        "there is not a single run: nothing was measured",
+        place=Place(outputs),
+        expected=f"a directory a run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
+        found=found,
+        advice=advice,
+    )
+
+
+def _holds_runs(listing: Listing) -> str | None:
+    """The first directory whose own directories have files of a run."""
+    for entry in listing.directories[:_SHOWN_NAMES] if listing.directories else ():
+        if entry.refused is not None:
+            continue
+        try:
+            with os.scandir(os.path.join(listing.root, entry.name)) as inner:
+                folders = sorted(folder.path for folder in inner if folder.is_dir(follow_symlinks=False))
+            if any(not RUN_FILES.isdisjoint(os.listdir(folder)) for folder in folders[:_SHOWN_NAMES]):
+                return storable(entry.name)
+        except OSError:
+            continue
+    return None
+
+
+def shards(directories: list[Entry]) -> Iterator[list[Entry]]:
+    """The directories in their order, cut into pieces."""
+    for begin in range(0, len(directories), SHARD_RUNS):
+        yield directories[begin : begin + SHARD_RUNS]
+
+
+class RunJudge:
+    """Judges shards of run directories. It can be sent to another process."""
+
+    def __init__(self, root: str, golden: Golden, settings: Settings, *, with_content: bool = False) -> None:
+        self.root = root
+        self.golden = golden
+        self.settings = settings
+        self.with_content = with_content
+
+    def __reduce__(self) -> tuple[object, ...]:
+        rest = self.settings, self.with_content
+        if not os.path.isfile(self.golden.path):  # it came through a pipe, which cannot be read twice
+            return (_make, (self.root, self.golden, *rest))
+        # It goes along with every shard: the golden queries, which may be many, are read again instead.
+        return (_make_again, (self.root, self.golden.path, self.golden.sha256, *rest))
+
+    def __call__(self, shard: list[Entry]) -> list[RunResult]:
+        return [
+            judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
+            for name, refused in shard
+        ]
+
+
+def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
+    """A link to nothing, or one that leads round in a circle."""
+    return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def _make(root: str, golden: Golden, settings: Settings, with_content: bool) -> RunJudge:
+    return RunJudge(root, golden, settings, with_content=with_content)
+
+
+def _make_again(root: str, path: str, sha256: str, settings: Settings, with_content: bool) -> RunJudge:
+    golden = load_golden(path)
+    if golden.sha256 != sha256:
+        raise InputError("golden.changed", "the golden file changed while it was being read", place=Place(path))
+    return _make(root, golden, settings, with_content)
+
+
+def _no_outputs(outputs: str, code: str, message: str) -> InputError:
+    return InputError(
+        code, message, place=Place(outputs), expected="a directory with one directory a run in it (--outputs)"
+    )
