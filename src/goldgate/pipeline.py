@@ -1,160 +1,206 @@
-"""The line that every evaluation follows: read → parse → score → sum → divide → judge."""
+"""The line that every evaluation follows: read → score → count → sum → divide → judge → describe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import IO, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import IO, Any, NamedTuple
 
-from goldgate.core.evaluation import Evaluation
-from goldgate.core.gate import require_known, require_sensible
+import goldgate
+from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
+from goldgate.core.finding import SHOWN_A_CODE, Finding
+from goldgate.core.gate import check_gates, overall
+from goldgate.core.metric import Metrics
+from goldgate.core.plan import Plan
+from goldgate.core.remarks import remarks
+from goldgate.core.signature import signature
+from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
-from goldgate.engines import start_engine
-from goldgate.engines.aside import Promise, start_aside
-from goldgate.errors import InputError, Place, describe
-from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
-from goldgate.readers.index import index_store, join, open_store
-from goldgate.readers.records import Digest, RecordStore, held
-from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema, parse_event_schema
-from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.report import judge
-from goldgate.suites.extraction.sample import Sample
-from goldgate.suites.extraction.scorer import Scorer, known_metrics, known_rates
-from goldgate.suites.extraction.shards import ShardScorer, shards
+from goldgate.engines import Engine, start_engine
+from goldgate.protocol.load import ProtocolSource
+from goldgate.suites.plan import load_plan
 
-Paths = str | Path | Sequence[str | Path]
-SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
-Progress = Callable[[int, int], None]  # samples done, samples in all
-
-
-def evaluate_files(
-    gold: Paths,
-    predictions: Paths,
-    schema: SchemaSource = None,
-    protocol: ProtocolSource = None,
-    *,
-    workers: int = 1,
-    records: IO[bytes] | None = None,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Score stored answers and judge them: the same files give the same report, whatever `workers` is.
-
-    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl).
-    """
-    plan = _load_protocol(protocol)
-    event_schema = _load_schema(schema)
-    scorer = Scorer(plan.protocol, event_schema)
-    with ExitStack() as stack:
-        engine = stack.enter_context(start_engine(workers, "goldgate.suites.extraction.shards"))
-        stores: list[RecordStore] = []
-        for paths, kind in ((gold, "gold"), (predictions, "predictions")):
-            stores.append(open_store(_listed(paths), kind))
-            stack.callback(stores[-1].close)
-        hashes: Promise[list[list[str]]] = Promise()
-        start_aside(lambda: hashes.keep(lambda: [store.sha256s() for store in stores]))  # takes no turn from the rest
-        tally, done = Tally(), 0
-        with held(stores):  # what was hashed is what was scored
-            gold_index, predicted_index = (index_store(store) for store in stores)
-            work = ShardScorer(plan.protocol, event_schema, stores[0], stores[1], keep_records=records is not None)
-            for result in engine.map(work, shards(gold_index, predicted_index, join(gold_index, predicted_index))):
-                tally += result.tally
-                if records is not None:
-                    records.write(result.records)
-                done += result.samples
-                if progress is not None:
-                    progress(done, len(gold_index))
-            digests = list(map(_digests, stores, hashes.result()))
-        return judge(scorer, tally, plan, *digests)
+Progress = Callable[[int, int], None]  # units done, units in all
 
 
 def evaluate(
-    gold: Iterable[Mapping[str, Any]],
-    predictions: Iterable[Mapping[str, Any]],
-    schema: SchemaSource = None,
+    suite: Suite,
+    inputs: Inputs,
     protocol: ProtocolSource = None,
+    *,
+    workers: int = 1,
+    written: Sequence[str] = (),
+    records: IO[bytes] | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
-    """Score records that are in memory: the same as `evaluate_files` on files that hold them."""
-    plan = _load_protocol(protocol)
-    scorer = Scorer(plan.protocol, _load_schema(schema))
-    answers = _by_id(predictions, "predictions")
-    tally = Tally()
-    for identity, (number, record) in _by_id(gold, "gold").items():
-        with _located("gold", number):
-            sample = Sample(parse_gold(record, identity))
-        if identity in answers:
-            number, record = answers.pop(identity)
-            with _located("predictions", number):
-                sample.response, sample.events = parse_prediction(record)
-        scorer.add(scorer.facts(sample), tally)
-    for identity, (number, _) in answers.items():
-        raise InputError(
-            "predictions.unknown_id",
-            "this prediction answers no gold record",
-            place=_place("predictions", number, "id"),
-            found=describe(identity),
-        )
-    return judge(scorer, tally, plan)
+    """Score what is stored and judge it: the same files give the same report, whatever `workers` is.
+
+    `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
+    `written` are paths that the caller writes to, which are no input.
+    """
+    plan = load_plan(suite, protocol)
+    with start_engine(workers, suite.preload) as engine, suite.open(inputs, plan, written) as source:
+        line = _Line(source, engine, records, progress)
+        tally = line.settled() if source.together else line.summed()
+        outcome = source.finish()
+        outcome.findings += line.findings
+        return judge(suite, plan, tally, outcome)
 
 
-def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
-    """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
-    return Scorer(_load_protocol(protocol).protocol, _load_schema(schema))
+def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluation:
+    """Divide the sum, check the gates, and put the report together."""
+    sections = divide(suite.measures(plan.settings), tally)
+    metrics = {name: metric for found in sections.values() for name, metric in found.items()}
+    gates = outcome.overrule(check_gates(plan.gates, metrics), tally)
+    details = outcome.details(tally, metrics, gates)
+    report: dict[str, Any] = {
+        "format_version": FORMAT_VERSION,
+        "suite": suite.name,
+        "status": overall(gates),
+        "protocol": asdict(plan.protocol),
+        "signature": signature(_settings(suite, plan, outcome)),
+        "inputs": {**outcome.inputs, "protocol": plan.sha256, "baseline": plan.baseline_sha256},
+        "gates": [suite.gate_as_json(gate) for gate in gates],
+        "metrics": {
+            "version": suite.metrics_version,
+            **{
+                section: {name: suite.metric_as_json(metric) for name, metric in found.items()}
+                for section, found in sections.items()
+            },
+        },
+        "stands_out": [],
+        **details,
+        "findings": [finding.as_json() for finding in outcome.findings],
+        "error": None,
+    }
+    report["stands_out"] = [*remarks(report, suite.headline), *outcome.remarks(report)]
+    return Evaluation(report, metrics, gates)
 
 
-def _digests(store: RecordStore, hashes: list[str]) -> list[Digest]:
-    return [Digest(sha256, file.records) for file, sha256 in zip(store.files, hashes, strict=True)]
+def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]:
+    """All metrics of a tally, by section and name."""
+    sections: dict[str, Metrics] = {"main": {}}
+    for measure in measures:
+        sections.setdefault(measure.section, {}).update(measure.metrics(tally))
+    return sections
 
 
-def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
-    found: dict[str, tuple[int, Mapping[str, Any]]] = {}
-    for number, record in enumerate(records, 1):
-        value = record.get("id") if isinstance(record, Mapping) else None
-        if type(value) is int:
-            value = str(value)
-        if type(value) is not str or not value:
-            raise InputError(
-                f"{kind}.bad_id",
-                f"a {kind} record needs an id",
-                place=_place(kind, number, "id"),
-                found=describe(value),
-            )
-        if value in found:
-            raise InputError(
-                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe(value)
-            )
-        found[value] = number, record
-    return found
+class Part(NamedTuple):
+    """What came of one shard: its counts, and its units' records as JSON Lines."""
+
+    units: int
+    tally: Tally
+    records: bytes
+    findings: list[Finding]
 
 
-def _place(kind: str, number: int, field: str | None) -> Place:
-    return Place(f"{kind} record {number}", None, field)
+class CountShard:
+    """Scores and counts the units of a shard. It can be sent to another process."""
+
+    def __init__(self, work: Work[Any, Any], *, keep_records: bool) -> None:
+        self.work = work
+        self.keep_records = keep_records
+
+    def __call__(self, shard: Any) -> Part:
+        work, tally, units = self.work, Tally(), 0
+        records: list[bytes] = []
+        findings = _Findings()
+        counters = [measure.count for measure in work.measures]
+        for facts in work.score(shard):
+            units += 1
+            for count in counters:
+                count(facts, tally)
+            findings.add(work.findings(facts))
+            if self.keep_records:
+                records.append(work.record(facts))
+        return Part(units, tally, b"".join(records), findings.kept)
 
 
-@contextmanager
-def _located(kind: str, number: int) -> Iterator[None]:
-    """Adds to an error which record it was found in."""
-    try:
-        yield
-    except InputError as error:
-        error.place = _place(kind, number, error.place.field)
-        raise
+class ScoreShard:
+    """Scores the units of a shard and counts none: that takes all of them."""
+
+    def __init__(self, work: Work[Any, Any]) -> None:
+        self.work = work
+
+    def __call__(self, shard: Any) -> list[Any]:
+        return list(self.work.score(shard))
 
 
-def _listed(paths: Paths) -> list[str | Path]:
-    return [paths] if isinstance(paths, (str, Path)) else list(paths)
+class _Line:
+    """The way of a source's units into a tally."""
+
+    def __init__(
+        self, source: Source[Any, Any], engine: Engine, records: IO[bytes] | None, progress: Progress | None
+    ) -> None:
+        self.source = source
+        self.engine = engine
+        self.records = records
+        self.progress = progress
+        self._done = 0
+        self._findings = _Findings()
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self._findings.kept
+
+    def summed(self) -> Tally:
+        """The sum of the shards, each counted where it was scored."""
+        tally = Tally()
+        work = CountShard(self.source.work(), keep_records=self.records is not None)
+        for part in self.engine.map(work, self.source.shards()):
+            tally += part.tally
+            self._findings.add(part.findings)
+            if self.records is not None:
+                self.records.write(part.records)
+            self._advance(part.units)
+        return tally
+
+    def settled(self) -> Tally:
+        """The sum of what the source makes of all units together."""
+        tally = Tally()
+        work = self.source.work()
+        for facts in self.source.settle(self._found(work), self.engine):
+            for measure in work.measures:
+                measure.count(facts, tally)
+            self._findings.add(work.findings(facts))
+            if self.records is not None:
+                self.records.write(work.record(facts))
+        return tally
+
+    def _found(self, work: Work[Any, Any]) -> Iterator[Any]:
+        for found in self.engine.map(ScoreShard(work), self.source.shards()):
+            yield from found
+            self._advance(len(found))
+
+    def _advance(self, units: int) -> None:
+        self._done += units
+        if self.progress is not None:
+            self.progress(self._done, self.source.units)
 
 
-def _load_protocol(protocol: ProtocolSource) -> LoadedProtocol:
-    loaded = obtain_protocol(protocol)
-    require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
-    require_sensible(loaded.protocol.gates, known_rates(loaded.protocol), loaded.file, loaded.lines)
-    return loaded
+class _Findings:
+    """The first findings of each code; how many there are in all is for a measure to count."""
+
+    def __init__(self) -> None:
+        self.kept: list[Finding] = []
+        self._counts: Counter[str] = Counter()
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self._counts[finding.code] += 1
+            if self._counts[finding.code] <= SHOWN_A_CODE:
+                self.kept.append(finding)
 
 
-def _load_schema(schema: SchemaSource) -> EventSchema | None:
-    if schema is None or isinstance(schema, EventSchema):
-        return schema
-    if isinstance(schema, Mapping):
-        return parse_event_schema(schema)
-    return load_event_schema(schema)
+def _settings(suite: Suite, plan: Plan, outcome: Outcome) -> dict[str, object]:
+    """Everything that can change a number, for the signature."""
+    return {
+        "goldgate": goldgate.__version__,
+        "suite": suite.name,
+        "metrics": suite.metrics_version,
+        "protocol": f"{plan.protocol.name}@{plan.protocol.version}",
+        **outcome.settings,
+    }
+
+

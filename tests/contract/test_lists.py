@@ -11,13 +11,14 @@ import pytest
 import goldgate
 from goldgate.core.metric import Count, Rate
 from goldgate.core.tally import Tally
-from goldgate.protocol.model import CotSettings, MetricSettings, Protocol
+from goldgate.protocol.model import Protocol
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 from goldgate.report import RENDERERS, render
 from goldgate.suites.extraction import measures
 from goldgate.suites.extraction.measures import Measure, all_measures
 from goldgate.suites.extraction.scorer import known_metrics
 
-SETTINGS = MetricSettings(cot=CotSettings(enabled=True))
+SETTINGS = ExtractionSettings(cot=CotSettings(enabled=True))
 
 
 def test_every_measure_in_the_folder_is_listed() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.metric import Metric
-from goldgate.protocol.model import CotSettings, HallucinationSettings, MetricSettings, SchemaSettings
+from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings, SchemaSettings
 from goldgate.suites.extraction.events.normalize import normalize
 
 from .strategies import ROLES, SCHEMA, TYPES, Json, good_events, odd_events
@@ -29,7 +29,7 @@ MODES = st.sampled_from(["normalized_substring", "exact_span"])
 
 
 def judged(gold: list[Json], said: Any, text: str | None, mode: str = "normalized_substring") -> Evaluation:
-    settings = MetricSettings(
+    settings = ExtractionSettings(
         schema=SchemaSettings("schema_strict"),
         hallucination=HallucinationSettings(mode),  # type: ignore[arg-type]  # one of the two
         cot=CotSettings(enabled=True),
@@ -89,7 +89,7 @@ def test_copying_the_answer_into_the_thought_changes_no_main_metric(
 
 
 def judged_units(events: list[Json]) -> dict[str, list[Any]]:
-    scorer = goldgate.load_scorer(SCHEMA, Protocol(metrics=MetricSettings(schema=SchemaSettings("syntax_only"))))
+    scorer = goldgate.load_scorer(SCHEMA, Protocol(metrics=ExtractionSettings(schema=SchemaSettings("syntax_only"))))
     found: dict[str, list[Any]] = scorer.score(events, {"id": "1", "events": []}).record["predicted"]
     return found
 

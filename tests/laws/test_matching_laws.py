@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
-from goldgate.protocol.model import MetricSettings, RelaxedSettings, SchemaSettings
+from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from goldgate.protocol.shape import Share
 from goldgate.suites.extraction.events.largest_matching import largest_matching
 from goldgate.suites.extraction.events.normalize import normalize
@@ -29,7 +29,7 @@ MANY = settings(max_examples=400)
 def hits(mode: str, threshold: str, predicted: list[Argument], gold: list[Argument]) -> tuple[int, int]:
     """Strict and relaxed hits as goldgate counts them."""
     relaxed = RelaxedSettings(mode, Share(threshold), Share(threshold))  # type: ignore[arg-type]  # one of the two
-    settings = MetricSettings(relaxed=relaxed, schema=SchemaSettings("syntax_only"))
+    settings = ExtractionSettings(relaxed=relaxed, schema=SchemaSettings("syntax_only"))
     scorer = goldgate.load_scorer(None, Protocol(metrics=settings))
     score = scorer.score(_events(predicted), {"id": "1", "events": _events(gold)})
     strict, found = score.metrics["strict_precision"].as_json(), score.metrics["relaxed_precision"].as_json()

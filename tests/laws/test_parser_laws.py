@@ -165,6 +165,6 @@ def test_ordinary_events_read_the_same_beside_an_odd_one(value: list[Any]) -> No
 
 
 def _syntax_only() -> goldgate.Protocol:
-    from goldgate.protocol.model import MetricSettings, SchemaSettings
+    from goldgate.suites.extraction.settings import ExtractionSettings, SchemaSettings
 
-    return goldgate.Protocol(metrics=MetricSettings(schema=SchemaSettings("syntax_only")))
+    return goldgate.Protocol(metrics=ExtractionSettings(schema=SchemaSettings("syntax_only")))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.tally import Tally, total
-from goldgate.protocol.model import CotSettings, HallucinationSettings, MetricSettings
+from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings
 
 from .strategies import SCHEMA, Json, good_events, protocols, samples
 
@@ -98,9 +98,9 @@ def test_shuffled_lines_give_the_same_bytes(data: Samples, protocol: Protocol, d
 
 
 def _without_schema(protocol: Protocol) -> Protocol:
-    from goldgate.protocol.model import SchemaSettings
+    from goldgate.suites.extraction.settings import SchemaSettings
 
-    return Protocol(metrics=MetricSettings(relaxed=protocol.metrics.relaxed, schema=SchemaSettings("syntax_only")))
+    return Protocol(metrics=ExtractionSettings(relaxed=protocol.metrics.relaxed, schema=SchemaSettings("syntax_only")))
 
 
 def _many(size: int) -> Samples:
@@ -126,7 +126,7 @@ def test_number_of_workers_changes_no_byte(tmp_path: Path, size: int) -> None:
     paths = write(tmp_path / "g", golds, 1), write(tmp_path / "p", predictions[::-1], 1)
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-    protocol = Protocol(metrics=MetricSettings(cot=CotSettings(enabled=True)))
+    protocol = Protocol(metrics=ExtractionSettings(cot=CotSettings(enabled=True)))
     results = []
     for workers in (1, 2):
         records = io.BytesIO()
@@ -238,7 +238,7 @@ def test_sum_of_the_samples_records_is_the_report(data: Samples, protocol: Proto
     assume(data[0])
     metrics = protocol.metrics
     protocol = Protocol(
-        metrics=MetricSettings(
+        metrics=ExtractionSettings(
             relaxed=metrics.relaxed,
             schema=metrics.schema,
             cot=metrics.cot,

@@ -10,14 +10,7 @@ from typing import Any
 import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
-from goldgate.protocol.model import (
-    CotSettings,
-    HallucinationSettings,
-    MetricSettings,
-    RelaxedSettings,
-    ResponseSettings,
-    SchemaSettings,
-)
+from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings, RelaxedSettings, ResponseSettings, SchemaSettings
 from goldgate.protocol.shape import Share
 
 Json = dict[str, Any]
@@ -60,7 +53,7 @@ def protocol(
 ) -> Protocol:
     """A protocol; schema checks are off unless a test asks for them."""
     return Protocol(
-        metrics=MetricSettings(
+        metrics=ExtractionSettings(
             response=ResponseSettings(tags),
             relaxed=RelaxedSettings(relaxed, Share(threshold), Share(threshold)),  # type: ignore[arg-type]
             schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]  # tests pass the words of the file

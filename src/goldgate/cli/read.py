@@ -82,11 +82,12 @@ def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]
 
 def _read_all(answers: Iterator[Answer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
     """Read and print the answers one after the other; the result is the exit status."""
-    from goldgate.protocol.load import obtain_protocol
     from goldgate.report.reading_text import ReadingSummary, render_summary
+    from goldgate.suites import load_suite
     from goldgate.suites.extraction.events.alone import answer_reader
+    from goldgate.suites.plan import load_plan
 
-    read = answer_reader(obtain_protocol(protocol).protocol)
+    read = answer_reader(load_plan(load_suite("extraction"), protocol).settings)
     summary = ReadingSummary()
     waiting: list[str] = []
     status = EXIT_PASSED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 from goldgate.errors import ConfigError
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
-from goldgate.protocol.forms import check_form
-from goldgate.protocol.model import Protocol
+from goldgate.protocol.model import GENERATION, Protocol, file_kind
 from goldgate.protocol.shape import build
+
+Sections = Mapping[str, type]  # the settings that each section of a file holds, by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +30,32 @@ class LoadedProtocol:
 ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
 
 
-def obtain_protocol(source: ProtocolSource) -> LoadedProtocol:
+def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtocol:
     """A checked protocol from whatever a caller has: a path, plain values, a protocol, or nothing for the defaults."""
     if source is None:
         return LoadedProtocol()
     if isinstance(source, LoadedProtocol):
         return source
     if isinstance(source, Protocol):
-        return parse_protocol(asdict(source))
-    return parse_protocol(source) if isinstance(source, Mapping) else load_protocol(source)
+        source = source.as_file()
+    if isinstance(source, Mapping):
+        return LoadedProtocol(_build(Tree("protocol", _exact(source)), sections))
+    text, sha256 = read_text(source, "protocol")
+    tree = parse_yaml(text, str(source))
+    return LoadedProtocol(_build(tree, sections), str(source), sha256, tree.lines)
 
 
-def load_protocol(path: str | Path) -> LoadedProtocol:
-    """Read a protocol file; any mistake in it is a ConfigError with file, line and setting."""
-    file = str(path)
-    text, sha256 = read_text(path, "protocol")
-    tree = parse_yaml(text, file)
-    protocol = build(Protocol, tree, "protocol")
+def _build(tree: Tree, sections: Sections) -> Protocol:
+    """Any mistake is a ConfigError with file, line and setting."""
+    found: Any = build(file_kind(sections), tree, "protocol")
+    protocol = Protocol(
+        found.protocol,
+        {name: getattr(found, name) for name in (*sections, GENERATION)},
+        found.gates,
+        found.baseline,
+    )
     _check_gates(protocol, tree)
-    _check_tags(protocol, tree)
-    check_form(protocol.metrics.response, tree)
-    return LoadedProtocol(protocol, file, sha256, tree.lines)
+    return protocol
 
 
 def _check_gates(protocol: Protocol, tree: Tree) -> None:
@@ -62,28 +68,6 @@ def _check_gates(protocol: Protocol, tree: Tree) -> None:
                 expected="min, max or equals",
                 advice=f"write, for example, {name}: {{min: 0.5}}",
             )
-
-
-def _check_tags(protocol: Protocol, tree: Tree) -> None:
-    for number, tag in enumerate(protocol.metrics.response.thought_tags):
-        if not tag.replace("-", "").replace("_", "").isalnum():
-            raise ConfigError(
-                "protocol.wrong_value",
-                "not the name of a tag",
-                place=tree.place(f"metrics.response.thought_tags.{number}"),
-                expected="a name without brackets and blanks, such as think",
-                found=tag,
-            )
-
-
-def parse_protocol(settings: Mapping[str, Any]) -> LoadedProtocol:
-    """A protocol from plain values, checked like a file."""
-    tree = Tree("protocol", _exact(settings))
-    protocol = build(Protocol, tree, "protocol")
-    _check_gates(protocol, tree)
-    _check_tags(protocol, tree)
-    check_form(protocol.metrics.response, tree)
-    return LoadedProtocol(protocol)
 
 
 def _exact(value: Any) -> Any:

@@ -1,99 +1,18 @@
-"""The settings of a protocol file, with their defaults. The names are the file's own."""
+"""What a protocol file holds, whichever suite it is for. Every suite adds a section with its own settings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, make_dataclass
 from decimal import Decimal
-from typing import Literal, TypedDict
+from typing import Any, TypeVar
 
 from goldgate.core.gate import Gate
-from goldgate.protocol.shape import Positive, Share
+from goldgate.core.plan import ProtocolInfo
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class ProtocolInfo:
-    """Which protocol this is."""
-
-    version: str = "1.0"
-    name: str = "default"
-
-
-@dataclass(frozen=True, slots=True)
-class RelaxedSettings:
-    """When two arguments may be matched under relaxed scoring."""
-
-    match_mode: Literal["include_or_char_overlap", "span_iou"] = "include_or_char_overlap"
-    char_overlap_threshold: Share = Share("0.5")
-    span_iou_threshold: Share = Share("0.5")
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaSettings:
-    """What schema compliance demands."""
-
-    mode: Literal["syntax_only", "schema_strict"] = "schema_strict"
-
-
-@dataclass(frozen=True, slots=True)
-class HallucinationSettings:
-    """When an argument counts as supported by the source text."""
-
-    match_mode: Literal["normalized_substring", "exact_span"] = "normalized_substring"
-
-
-@dataclass(frozen=True, slots=True)
-class CotSettings:
-    """Chain-of-thought diagnostics; off unless asked for."""
-
-    enabled: bool = False
-    require_thought_block: bool = False
-    mode: Literal["strict_span", "weak_mention"] = "strict_span"
-
-
-@dataclass(frozen=True, slots=True)
-class KeySettings:
-    """Under which keys an answer says what; of several in one object, the one that is listed first."""
-
-    events: tuple[str, ...] = ("events", "event_list")
-    event_type: tuple[str, ...] = ("event_type",)
-    arguments: tuple[str, ...] = ("arguments",)
-    role: tuple[str, ...] = ("role",)
-    argument: tuple[str, ...] = ("argument",)
-
-
-FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
-
-
-@dataclass(frozen=True, slots=True)
-class FlatSettings:
-    """The whole answer is one object from roles to values; its event type is a fixed name, or the gold event's."""
-
-    event_type: str | FromGold
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseSettings:
-    """How raw responses are read, and what form the answers in them have."""
-
-    thought_tags: tuple[str, ...] = ("thought", "think", "thinking")
-    prefix: str | None = None
-    keys: KeySettings = KeySettings()
-    arguments: Literal["list", "mapping"] = "list"
-    flat: FlatSettings | None = None
-    null_words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MetricSettings:
-    """Everything that can change a number."""
-
-    version: Literal["2.0"] = "2.0"
-    normalization: Literal["nfkc-cjk-casefold.v1"] = "nfkc-cjk-casefold.v1"
-    response: ResponseSettings = ResponseSettings()
-    relaxed: RelaxedSettings = RelaxedSettings()
-    schema: SchemaSettings = SchemaSettings()
-    hallucination: HallucinationSettings = HallucinationSettings()
-    cot: CotSettings = CotSettings()
+GENERATION = "generation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +32,44 @@ class GenerationSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ResearchSettings:
-    """The research suite: what a valid evidence record needs, and the record behind lowered gates."""
+class Protocol:
+    """A whole protocol: settings by the name of their section, and gates. What it leaves out has its default."""
 
-    require: Literal["quote_or_span", "quote_and_span"] = "quote_or_span"
-    require_verbatim: bool = False
-    require_anchored: bool = False
-    trials: Decimal | None = None  # of every query, a whole number; without it the most that any query has
-    max_file_megabytes: Positive = Positive(64)
-    max_run_megabytes: Positive = Positive(256)
-    max_total_megabytes: Positive = Positive(64_000)
+    protocol: ProtocolInfo = field(default_factory=ProtocolInfo)
+    sections: Mapping[str, Any] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
     baseline: str | None = None  # a file, named from the protocol's own folder
 
+    def section(self, name: str, kind: type[T]) -> T:
+        """The settings of a section."""
+        found = self.sections.get(name, None)
+        return kind() if found is None else found
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """A whole protocol file."""
+    @property
+    def generation(self) -> GenerationSettings:
+        return self.section(GENERATION, GenerationSettings)
 
-    protocol: ProtocolInfo = ProtocolInfo()
-    metrics: MetricSettings = MetricSettings()
-    research: ResearchSettings = ResearchSettings()
-    gates: dict[str, Gate] = field(default_factory=dict)
-    generation: GenerationSettings = field(default_factory=GenerationSettings)
+    def as_file(self) -> dict[str, Any]:
+        """Plain values, laid out as in the file."""
+        return {
+            "protocol": asdict(self.protocol),
+            **{name: asdict(settings) for name, settings in self.sections.items()},
+            "gates": {name: asdict(gate) for name, gate in self.gates.items()},
+            "baseline": self.baseline,
+        }
+
+
+def file_kind(sections: Mapping[str, type]) -> type:
+    """The type of a protocol file that may have these sections."""
+    return make_dataclass(
+        "Protocol",
+        [
+            ("protocol", ProtocolInfo, field(default_factory=ProtocolInfo)),
+            *((name, kind, field(default_factory=kind)) for name, kind in sections.items()),
+            ("gates", dict[str, Gate], field(default_factory=dict)),
+            (GENERATION, GenerationSettings, field(default_factory=GenerationSettings)),
+            ("baseline", str | None, None),
+        ],
+        namespace={"__doc__": "A whole protocol file."},
+        frozen=True,
+    )

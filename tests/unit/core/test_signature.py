@@ -6,7 +6,7 @@ import pytest
 
 import goldgate
 from goldgate.core.signature import signature
-from goldgate.protocol.model import CotSettings
+from goldgate.suites.extraction.settings import CotSettings
 
 from ..helpers import SCHEMA, judge
 

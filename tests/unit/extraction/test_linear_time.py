@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from goldgate import parse_response
-from goldgate.protocol.model import CotSettings
+from goldgate.suites.extraction.settings import CotSettings
 from goldgate.suites.extraction import response
 from goldgate.suites.extraction.events.form import Form
 

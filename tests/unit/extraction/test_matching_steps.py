@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.protocol.model import RelaxedSettings
+from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.protocol.shape import Share
 from goldgate.suites.extraction.events import candidates, relaxed_rule
 from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows

@@ -10,7 +10,8 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.protocol.load import load_protocol, obtain_protocol
-from goldgate.protocol.model import KeySettings, Protocol, ResponseSettings
+from goldgate.protocol.model import Protocol
+from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
 
 ALL_BUT_FLAT = """\
 metrics:

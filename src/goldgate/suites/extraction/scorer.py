@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics, Rate, Ratio
+from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError
-from goldgate.protocol.model import Protocol
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -26,25 +25,24 @@ from goldgate.suites.extraction.events.match import compare
 from goldgate.suites.extraction.events.mistakes import name_mistakes
 from goldgate.suites.extraction.events.normalize import Haystack
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
-from goldgate.suites.extraction.hints import count_hints
-from goldgate.suites.extraction.measures import Measure, all_measures
+from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.measures.hallucination import support_rule
 from goldgate.suites.extraction.measures.thought import ThoughtChecker
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
 from goldgate.suites.extraction.sample_record import sample_record
+from goldgate.suites.extraction.settings import ExtractionSettings
 
 
 class Scorer:
     """Scores samples under one protocol and event schema. It holds no sample and no sum."""
 
-    def __init__(self, protocol: Protocol, schema: EventSchema | None) -> None:
-        settings = protocol.metrics
-        _require_schema(protocol, schema)
-        self.protocol = protocol
+    def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
+        _require_schema(settings, schema)
+        self.settings = settings
         self.schema = schema
-        self.measures: list[Measure] = all_measures(settings)
+        self.measures = all_measures(settings)
         self.form = form_of(settings.response)
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
@@ -83,9 +81,6 @@ class Scorer:
         """Add a sample's counts to a tally, in place."""
         for measure in self.measures:
             measure.count(facts, tally)
-        for mistake, _, predicted, _ in facts.mistakes:
-            tally.counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
-        count_hints(facts, self.form, tally)
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
@@ -162,25 +157,12 @@ class Score:
         return self.metrics[metric].value
 
 
-def known_metrics(protocol: Protocol) -> frozenset[str]:
-    """The names that a gate may use."""
-    empty = Tally()
-    return frozenset(name for measure in all_measures(protocol.metrics) for name in measure.metrics(empty))
-
-
-def known_rates(protocol: Protocol) -> frozenset[str]:
-    """Those of them that are rates, from 0 to 1."""
-    empty = Tally()
-    metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
-    return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
-
-
-def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:
+def _require_schema(given: ExtractionSettings, schema: EventSchema | None) -> None:
     if schema is not None:
         return
     settings: Mapping[str, Any] = {
-        "metrics.schema.mode: schema_strict": protocol.metrics.schema.mode == "schema_strict",
-        "metrics.cot.enabled: true": protocol.metrics.cot.enabled,
+        "metrics.schema.mode: schema_strict": given.schema.mode == "schema_strict",
+        "metrics.cot.enabled: true": given.cot.enabled,
     }
     for setting, needs_schema in settings.items():
         if needs_schema:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.protocol.model import CotSettings
+from goldgate.suites.extraction.settings import CotSettings
 
 from ...helpers import SCHEMA, Json, answer, event, gold, judge, score, scorer
 

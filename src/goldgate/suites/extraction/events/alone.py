@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.protocol.model import Protocol
 from goldgate.readers.index import id_of
 from goldgate.readers.records import RecordStore, iterate, open_records
 from goldgate.suites.extraction.events.event import Events, no_events
@@ -17,6 +16,7 @@ from goldgate.suites.extraction.records import parse_prediction
 from goldgate.suites.extraction.response import Parsed
 from goldgate.suites.extraction.sample import Gold, Sample
 from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.settings import ExtractionSettings
 
 
 class Answer(NamedTuple):
@@ -57,13 +57,12 @@ class ReadAnswer:
         ]
 
 
-def answer_reader(protocol: Protocol) -> Callable[[Answer], ReadAnswer]:
-    """Reads answers as the scorer does, by the protocol's settings for responses; all others have no part in it."""
-    metrics = protocol.metrics
+def answer_reader(metrics: ExtractionSettings) -> Callable[[Answer], ReadAnswer]:
+    """Reads answers as the scorer does, by the settings for responses; all others have no part in it."""
     without_schema = replace(
         metrics, schema=replace(metrics.schema, mode="syntax_only"), cot=replace(metrics.cot, enabled=False)
     )
-    scorer = Scorer(replace(protocol, metrics=without_schema), None)
+    scorer = Scorer(without_schema, None)
     type_from_gold = scorer.form.flat and scorer.form.event_type is None
     nothing = Gold("", None, no_events())
 

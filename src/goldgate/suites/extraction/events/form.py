@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
-from goldgate.protocol.forms import all_keys
-from goldgate.protocol.model import KeySettings, ResponseSettings
+from goldgate.suites.extraction.check_settings import all_keys
 from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
 
 # The type of what a flat answer says where the gold, from which the type is to come, has no event: it is in no
 # gold, so that every value counts as false.

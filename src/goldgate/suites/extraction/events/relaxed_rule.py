@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from goldgate.protocol.model import RelaxedSettings
 from goldgate.suites.extraction.events.event import Span
+from goldgate.suites.extraction.settings import RelaxedSettings
 
 Spans = Sequence[Span]
 Fits = Callable[[str, Spans, str, Spans], bool]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
-
-from goldgate.core.metric import Metrics
-from goldgate.core.tally import Tally
-from goldgate.protocol.model import MetricSettings
+from goldgate.core.suite import Measure
 from goldgate.suites.extraction.measures.event_type import EventType
 from goldgate.suites.extraction.measures.hallucination import Hallucination
+from goldgate.suites.extraction.measures.hinted import Hinted
+from goldgate.suites.extraction.measures.mistaken import Mistaken
 from goldgate.suites.extraction.measures.parse import Parse
 from goldgate.suites.extraction.measures.relaxed import Relaxed
 from goldgate.suites.extraction.measures.relaxed_excess import RelaxedExcess
@@ -16,19 +14,10 @@ from goldgate.suites.extraction.measures.schema_compliance import SchemaComplian
 from goldgate.suites.extraction.measures.strict import Strict
 from goldgate.suites.extraction.measures.thought import Thought
 from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.settings import ExtractionSettings
 
 
-class Measure(Protocol):
-    """Adds a sample's counts to a tally, and makes metrics of the sum."""
-
-    section: Literal["main", "diagnostics"]
-
-    def count(self, facts: Facts, tally: Tally) -> None: ...
-
-    def metrics(self, tally: Tally) -> Metrics: ...
-
-
-def all_measures(settings: MetricSettings) -> list[Measure]:
+def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
     """Every measure under these settings."""
     return [
         Strict(),
@@ -38,5 +27,7 @@ def all_measures(settings: MetricSettings) -> list[Measure]:
         SchemaCompliance(),
         Hallucination(),
         RelaxedExcess(),
+        Mistaken(),
+        Hinted(settings.response),
         Thought(settings.cot),
     ]

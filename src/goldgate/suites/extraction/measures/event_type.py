@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.sample import Facts
@@ -12,7 +10,7 @@ from goldgate.suites.extraction.sample import Facts
 class EventType:
     """TP = |types(P) ∩ types(G)|, summed over samples."""
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         predicted, gold = facts.predicted.units, facts.sample.gold.events.units

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
-from goldgate.protocol.model import HallucinationSettings
 from goldgate.suites.extraction.events.event import Events, Value
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
 from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.settings import HallucinationSettings
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
@@ -25,7 +24,7 @@ class Hallucination:
     A value is checked once, however often it is said: same event type, role, text as written, offsets.
     """
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         counts = tally.counts

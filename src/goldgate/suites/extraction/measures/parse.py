@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.response import Status
@@ -20,7 +18,7 @@ _METRIC_OF = {
 class Parse:
     """raw + repaired + errors = all samples; a missing prediction is an error, for nothing was parsed."""
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         counts, parsed = tally.counts, facts.parsed

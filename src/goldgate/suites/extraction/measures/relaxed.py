@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.measures.unit_counts import unit_counts
@@ -13,7 +11,7 @@ from goldgate.suites.extraction.sample import Facts
 class Relaxed:
     """TP = size of the largest matching within each (event type, role), summed over samples."""
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         """Nothing more: the rows that strict scoring adds hold the relaxed pairs."""

@@ -7,8 +7,6 @@ excess of about 1 and a shortfall of about 0.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Metrics, Rate, Ratio
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.sample import Facts
@@ -23,7 +21,7 @@ class RelaxedExcess:
     Neither hides the other: values that are too short do not make up for those that are too long.
     """
 
-    section: Literal["main", "diagnostics"] = "diagnostics"
+    section = "diagnostics"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         comparison, counts = facts.comparison, tally.counts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.sample import Facts
@@ -12,7 +10,7 @@ from goldgate.suites.extraction.sample import Facts
 class SchemaCompliance:
     """Samples without a violation / all samples. What did not parse fails; an empty list passes."""
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         violations = facts.predicted.violations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Metrics, precision_recall_f1
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.measures.unit_counts import unit_counts
@@ -16,7 +14,7 @@ class Strict:
     It adds the rows of the comparison to the tally; relaxed scoring and the breakdown read the same rows.
     """
 
-    section: Literal["main", "diagnostics"] = "main"
+    section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
         tally.rows.update(facts.comparison.rows)

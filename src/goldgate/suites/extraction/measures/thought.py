@@ -6,16 +6,14 @@ consistent in all of them.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.tally import Tally
-from goldgate.protocol.model import CotSettings
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.occurrences import LATIN
 from goldgate.suites.extraction.response import Status
 from goldgate.suites.extraction.response.thoughts import ThoughtState
 from goldgate.suites.extraction.sample import Facts, ThoughtCheck
+from goldgate.suites.extraction.settings import CotSettings
 from goldgate.suites.extraction.thought.copied_thought import is_copied
 from goldgate.suites.extraction.thought.named_in_thought import first_missing, is_whole_word, occurrences
 
@@ -26,7 +24,7 @@ _DISABLED = "metrics.cot.enabled is false"
 class Thought:
     """Every sample falls into one of three buckets; the rates are over the checked ones."""
 
-    section: Literal["main", "diagnostics"] = "diagnostics"
+    section = "diagnostics"
 
     def __init__(self, settings: CotSettings) -> None:
         self.enabled = settings.enabled

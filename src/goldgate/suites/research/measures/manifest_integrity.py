@@ -12,6 +12,9 @@ class ManifestIntegrity:
 
     section = "main"
 
+    def __init__(self, *, kept: bool = True) -> None:
+        self.kept = kept
+
     def count(self, trial: Trial, tally: Tally) -> None:
         if trial.run is None:
             return
@@ -20,5 +23,7 @@ class ManifestIntegrity:
         tally.counts["torn_logs"] += trial.run.torn
 
     def metrics(self, tally: Tally) -> Metrics:
+        if not self.kept:
+            return {"manifest_integrity": Rate(0, 0, "research.manifests is not_kept: this agent keeps none")}
         counts = tally.counts
         return {"manifest_integrity": Rate(counts["steps_with_manifest"], counts["steps"], "no run has a step")}

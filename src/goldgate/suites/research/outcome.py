@@ -1,24 +1,18 @@
-"""The research suite's report: from the counts of all runs to plain values."""
+"""What a research evaluation came to: the settled runs, and its own parts of the report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
-from decimal import Decimal
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-import goldgate
-from goldgate.baseline.support import support
-from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import Finding, cut
-from goldgate.core.gate import GateResult, Verdict, check_gates, overall
-from goldgate.core.metric import Mean, Metric, Metrics, Rate
-from goldgate.core.signature import signature
-from goldgate.core.tally import Tally, total
-from goldgate.protocol.load import LoadedProtocol
-from goldgate.protocol.model import Protocol, ResearchSettings
-from goldgate.stats.binomial import CONFIDENCE, lower_bound
+from goldgate.core.gate import GateResult, Verdict
+from goldgate.core.metric import Mean, Metrics, Rate
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Remark, Report
+from goldgate.core.tally import Tally
+from goldgate.stats.binomial import CONFIDENCE
 from goldgate.suites.research.collect import Collected, trials, trials_of
 from goldgate.suites.research.corpus import Corpus
 from goldgate.suites.research.dilution import (
@@ -28,20 +22,21 @@ from goldgate.suites.research.dilution import (
     note_uneven_runs,
 )
 from goldgate.suites.research.golden import Golden, Query
-from goldgate.suites.research.measures import MEASURES
+from goldgate.suites.research.measures import all_measures
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.run.facts import NO_QUERY, RunFacts
 from goldgate.suites.research.run.fold import FOLDING
 from goldgate.suites.research.run.sources import LEVELS
 from goldgate.suites.research.run.suspicion import ABSTAINED
-from goldgate.suites.research.settings import ALARMS, METRICS_VERSION, SUITE
+from goldgate.suites.research.run_record import run_entry
+from goldgate.suites.research.settings import ResearchSettings
+from goldgate.suites.research.stands_out import stands_out
 
 
 class Origin(NamedTuple):
     """What the numbers come from, beside the golden queries."""
 
-    plan: LoadedProtocol
-    baseline_sha256: str | None
+    plan: Plan
     directories: int
     outputs_sha256: str
     corpus: Corpus | None = None
@@ -56,53 +51,51 @@ UNANCHORED = (
 )
 
 
-def judge(collected: Collected, golden: Golden, origin: Origin) -> Evaluation:
-    """Sum, divide, check the gates, and put the report together."""
-    asked, strangers = Tally(), Tally()  # trials of golden queries, and runs of none
-    for trial in trials(collected, golden):
-        for measure in MEASURES:
-            measure.count(trial, asked if trial.query is not None else strangers)
-    tally = total((asked, strangers))
-    sections = _sections(tally)
-    metrics = {**sections["main"], **sections["companions"]}
-    of_queries = {name: metric for section in _sections(asked).values() for name, metric in section.items()}
-    protocol = origin.plan.protocol
-    gates = not_by_strangers(check_gates(protocol.gates, metrics), of_queries)
-    gates = [_not_with_torn_logs(gate, tally) for gate in gates]
-    runs = collected.runs
-    gates = not_with_unknown_claims(gates, runs)
-    collected.findings += [*note_uneven_runs(gates, runs), *note_nothing_stored(runs), *_alarms(metrics)]
-    balance = conservation(collected, golden, origin.directories)
-    report: dict[str, Any] = {
-        "format_version": FORMAT_VERSION,
-        "suite": SUITE,
-        "status": overall(gates),
-        "protocol": asdict(protocol.protocol),
-        "signature": signature(_settings(protocol, golden, origin.corpus)),
-        "inputs": {
+class ResearchOutcome:
+    """The runs of all directories, settled, beside the golden queries."""
+
+    def __init__(self, collected: Collected, golden: Golden, origin: Origin) -> None:
+        self._collected = collected
+        self._golden = golden
+        self._origin = origin
+        self.findings = collected.findings
+        self.inputs: dict[str, Any] = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
             "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
             "corpus": _corpus(origin.corpus),
-            "protocol": origin.plan.sha256,
-            "baseline": origin.baseline_sha256,
-        },
-        "gates": [{**gate.as_json(), "support": support(gate.gate, gate.measured)} for gate in gates],
-        "metrics": {
-            "version": METRICS_VERSION,
-            **{
-                section: {name: _with_bound(metric) for name, metric in found.items()}
-                for section, found in sections.items()
-            },
-        },
-        "evidence": {**_evidence(collected.runs), "note": None if origin.anchored else UNANCHORED},
-        "conservation": balance,
-        "queries": _queries(collected, golden),
-        "runs": _runs(collected, golden),
-        "findings": [finding.as_json() for finding in collected.findings],
-        "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
-        "error": None,
-    }
-    return Evaluation(report, metrics, gates)
+        }
+        self.settings = _signed(origin.plan.settings, golden, origin.corpus)
+
+    def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
+        runs = self._collected.runs
+        gates = not_by_strangers(gates, self._metrics_of_queries(tally))
+        gates = [_not_with_torn_logs(gate, tally) for gate in gates]
+        return not_with_unknown_claims(gates, runs)
+
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+        collected, golden, origin = self._collected, self._golden, self._origin
+        collected.findings += [*note_uneven_runs(gates, collected.runs), *note_nothing_stored(collected.runs)]
+        return {
+            "evidence": {**_evidence(collected.runs), "note": None if origin.anchored else UNANCHORED},
+            "conservation": conservation(collected, golden, origin.directories),
+            "queries": _queries(collected, golden),
+            "runs": _runs(collected, golden),
+            "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
+        }
+
+    def remarks(self, report: Report) -> Iterable[Remark]:
+        return stands_out(report)
+
+    def _metrics_of_queries(self, tally: Tally) -> Metrics:
+        """The metrics without the runs that no query asked for."""
+        measures, asked = all_measures(self._origin.plan.settings), tally
+        if any(run.query == NO_QUERY for run in self._collected.runs):
+            asked = Tally()
+            for trial in trials(self._collected, self._golden):
+                if trial.query is not None:
+                    for measure in measures:
+                        measure.count(trial, asked)
+        return {name: metric for measure in measures for name, metric in measure.metrics(asked).items()}
 
 
 def conservation(collected: Collected, golden: Golden, directories: int) -> dict[str, Any]:
@@ -150,21 +143,6 @@ def conservation(collected: Collected, golden: Golden, directories: int) -> dict
     }
 
 
-def _sections(tally: Tally) -> dict[str, Metrics]:
-    sections: dict[str, Metrics] = {"main": {}, "companions": {}}
-    for measure in MEASURES:
-        sections[measure.section].update(measure.metrics(tally))
-    return sections
-
-
-def _alarms(metrics: Metrics) -> Iterator[Finding]:
-    """Companions that stand out: the four can be passed by an agent that is of no use."""
-    for result in check_gates(ALARMS, metrics):
-        if result.verdict is Verdict.FAIL and result.measured.exact is not None:
-            message = f"{result.metric}: {result.reason}"
-            yield Finding("stands_out", "warning", "", None, f"/metrics/companions/{result.metric}", message)
-
-
 def _corpus(corpus: Corpus | None) -> dict[str, Any] | None:
     return None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)}
 
@@ -176,15 +154,6 @@ def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
         return result
     logs = "1 event log is torn" if torn == 1 else f"{torn} event logs are torn"
     return replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {logs}: not all steps are known")
-
-
-def _with_bound(metric: Metric) -> dict[str, object]:
-    shown = metric.as_json()
-    if isinstance(metric, Rate) and metric.denominator:
-        shown["lower_bound"] = float(lower_bound(metric.numerator, metric.denominator))
-    elif isinstance(metric, Rate):
-        shown["lower_bound"] = None
-    return shown
 
 
 def _evidence(runs: Iterable[RunFacts]) -> dict[str, Any]:
@@ -252,54 +221,23 @@ def _runs(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
     facts, collected.runs = collected.runs[::-1], []
     entries = []
     while facts:
-        entries.append(_run(facts.pop(), golden))
+        run = facts.pop()
+        entries.append(run_entry(run, golden.queries[run.query] if run.query != NO_QUERY else None))
     return entries
 
 
-def _run(run: RunFacts, golden: Golden) -> dict[str, Any]:
-    known = run.query != NO_QUERY
-    return {
-        "run": run.name,
-        "run_id": None if run.run_id is None else cut(run.run_id),
-        "query": run.query if known else None,
-        "status": "evaluated" if run.broken is None else "broken",
-        "reason": run.broken,
-        "stop_reason": None if run.stop_reason is None else cut(run.stop_reason),
-        "verified_claims": run.verified,
-        "covered_claims": run.covered,
-        "required_ids": len(golden.queries[run.query].required) if known else 0,
-        "found_ids": run.found,
-        "ledger": run.ledger,
-        "uncited": run.uncited,
-        "structural": run.structural,
-        "verbatim": run.verbatim,
-        "chain": run.chain,
-        "anchored": run.anchored,
-        "steps": run.steps,
-        "steps_with_manifest": run.with_manifest,
-        "fingerprint": run.fingerprint.hex() or None,
-    }
-
-
-def _settings(protocol: Protocol, golden: Golden, corpus: Corpus | None) -> dict[str, object]:
+def _signed(research: ResearchSettings, golden: Golden, corpus: Corpus | None) -> dict[str, object]:
     """Everything that can change a number, for the signature."""
-    research = protocol.research
+    limits = research.max_file_megabytes, research.max_run_megabytes, research.max_total_megabytes
     return {
-        "goldgate": goldgate.__version__,
-        "suite": SUITE,
-        "metrics": METRICS_VERSION,
-        "protocol": f"{protocol.protocol.name}@{protocol.protocol.version}",
         "fold": FOLDING,
         "require": research.require,
         "verbatim": research.require_verbatim,
         "anchored": research.require_anchored,
+        **({} if research.manifests == "required" else {"manifests": research.manifests}),
         "trials": "most" if research.trials is None else f"{research.trials.normalize():f}",
-        "limit": "/".join(f"{limit.normalize():f}" for limit in _limits(research)) + "MB",
+        "limit": "/".join(f"{limit.normalize():f}" for limit in limits) + "MB",
         "bound": f"clopper-pearson-{CONFIDENCE}",
         "golden": golden.sha256[:12],
         "corpus": "none" if corpus is None else corpus.sha256[:12],
     }
-
-
-def _limits(research: ResearchSettings) -> tuple[Decimal, ...]:
-    return research.max_file_megabytes, research.max_run_megabytes, research.max_total_megabytes

@@ -1,0 +1,60 @@
+"""Evaluations of stored files, from Python: a function for each suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.pipeline import Progress, evaluate
+from goldgate.protocol.load import ProtocolSource
+from goldgate.suites import load_suite
+from goldgate.suites.extraction.events.event_schema import EventSchema
+
+Paths = str | Path | Sequence[str | Path]
+SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
+
+
+def evaluate_files(
+    gold: Paths,
+    predictions: Paths,
+    schema: SchemaSource = None,
+    protocol: ProtocolSource = None,
+    *,
+    workers: int = 1,
+    records: IO[bytes] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score stored answers of an extraction model and judge them.
+
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl).
+    """
+    inputs = {"gold": _listed(gold), "predictions": _listed(predictions), "schema": _listed(schema)}
+    suite = load_suite("extraction")
+    return evaluate(suite, inputs, protocol, workers=workers, records=records, progress=progress)
+
+
+def evaluate_outputs(
+    golden: str | Path,
+    outputs: str | Path,
+    protocol: ProtocolSource = None,
+    *,
+    corpus: str | Path | None = None,
+    workers: int = 1,
+    records: IO[bytes] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Judge stored runs of a research agent against golden queries.
+
+    `corpus` is a list of hashes, or a directory, of sources that the evaluator knows. `records` receives a line of
+    JSON for each run (what the command writes to runs.jsonl).
+    """
+    inputs = {"golden": [str(golden)], "outputs": [str(outputs)], "corpus": _listed(corpus)}
+    return evaluate(load_suite("research"), inputs, protocol, workers=workers, records=records, progress=progress)
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return list(given) if isinstance(given, (list, tuple)) else [given]

@@ -1,0 +1,53 @@
+"""What can stand out in any report: signs that a number is not what it seems. It changes none.
+
+Each remark has a stable `code`, a `message` for people and the `counts` behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Remark = dict[str, Any]
+
+
+def remark(code: str, message: str, **counts: object) -> Remark:
+    """One thing that stands out."""
+    return {"code": code, "message": message, "counts": counts}
+
+
+def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
+    """No gates, and headline metrics that are undefined or 0 though more would be better."""
+    return [*_no_gates(report), *_undefined(report, headline), *_zero(report, headline)]
+
+
+def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:
+    gates = report["gates"]
+    if not gates:
+        yield remark("no_gates", "no gates were set: nothing was judged, and nothing can fail")
+    elif all(gate["severity"] == "warn" for gate in gates):
+        yield remark("only_warnings", "every gate only warns: nothing can fail", gates=len(gates))
+
+
+def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
+    """Metrics with one reason are one remark."""
+    reasons: dict[str, list[str]] = {}
+    for name in headline:
+        metric = _metric(report, name)
+        if metric["value"] is None:
+            reasons.setdefault(metric["reason"], []).append(name)
+    for reason, names in reasons.items():
+        are = "is" if len(names) == 1 else "are"
+        yield remark("undefined", f"{', '.join(names)} {are} undefined: {reason}", metrics=len(names))
+
+
+def _zero(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
+    names = [name for name in headline if _metric(report, name)["value"] == 0]
+    if names:
+        are = "is" if len(names) == 1 else "are"
+        yield remark("zero", f"{', '.join(names)} {are} 0: not one was right", metrics=len(names))
+
+
+def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = report["metrics"]["main"][name]
+    return found

@@ -1,0 +1,177 @@
+"""What a suite declares. The pipeline, the commands, the engines and the renderers need to know no more.
+
+A suite is one folder with a `Suite` in it and a line in `goldgate.suites.SUITES`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+from goldgate.core.finding import Finding
+from goldgate.core.gate import Gate, GateResult
+from goldgate.core.metric import Metric, Metrics
+from goldgate.core.tally import Tally
+
+if TYPE_CHECKING:
+    from goldgate.core.page import Page
+    from goldgate.core.plan import Plan
+
+Shard = TypeVar("Shard")
+Facts = TypeVar("Facts")
+MeasuredFacts = TypeVar("MeasuredFacts", contravariant=True)
+
+Report = dict[str, Any]  # report.json, decoded
+Remark = dict[str, Any]  # of what stands out: code, message, counts
+Inputs = Mapping[str, Sequence[str]]  # paths as they were given, by the name of the input
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something that a suite reads. It becomes an option of its command."""
+
+    name: str
+    help: str
+    metavar: str = "FILE"
+    many: bool = False
+    required: bool = True
+
+
+class Contract(NamedTuple):
+    """A file that a suite reads or writes: validators and JSON Schemas are made from the type."""
+
+    title: str
+    kind: Any
+
+
+class Measure(Protocol[MeasuredFacts]):
+    """Adds counts to a tally, and makes metrics of the sum. It counts what it divides by."""
+
+    section: str  # of the report's metrics: main, or another word
+
+    def count(self, facts: MeasuredFacts, tally: Tally) -> None: ...
+
+    def metrics(self, tally: Tally) -> Metrics: ...
+
+
+class Work(ABC, Generic[Shard, Facts]):
+    """What is done with a shard. It is sent to worker processes, so it must be picklable."""
+
+    measures: Sequence[Measure[Facts]] = ()
+
+    @abstractmethod
+    def score(self, shard: Shard) -> Iterable[Facts]:
+        """Read a shard and say everything that can be said of each unit in it."""
+
+    def record(self, facts: Facts) -> bytes:
+        """The line of a unit in the file of records, with its line end."""
+        return b""
+
+    def findings(self, facts: Facts) -> Iterable[Finding]:
+        """What a reader of the report must know of a unit."""
+        return ()
+
+
+class Mapper(Protocol):
+    """Carries out work on shards: an engine."""
+
+    def map(self, work: Any, shards: Iterable[Any]) -> Iterator[Any]: ...
+
+
+class Outcome(Protocol):
+    """What is known when everything was read, beside the counts."""
+
+    inputs: dict[str, Any]  # digests and sizes of what was read: no path, no clock
+    settings: dict[str, object]  # the rest of what can change a number, for the signature
+    findings: list[Finding]
+
+    def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
+        """The results, with FAIL where a rule says so that no threshold can express."""
+
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+        """The suite's own parts of the report, in their order."""
+
+    def remarks(self, report: Report) -> Iterable[Remark]:
+        """What stands out in this suite's reports, beside what can stand out in any."""
+
+
+class Source(ABC, Generic[Shard, Facts]):
+    """The opened inputs of one evaluation."""
+
+    units: int = 0  # in all, for the progress line
+    together: bool = False  # True: units can be counted only when all are known, see `settle`
+
+    @abstractmethod
+    def work(self) -> Work[Shard, Facts]: ...
+
+    @abstractmethod
+    def shards(self) -> Iterable[Shard]:
+        """The units, cut into pieces that a worker can hold."""
+
+    def settle(self, found: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
+        """What is counted, from what was found in all shards, in their order. Only where `together` is set."""
+        return found
+
+    @abstractmethod
+    def finish(self) -> Outcome: ...
+
+
+class Suite(ABC):
+    """One kind of work that is judged."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]  # a line for the help
+    unit: ClassVar[str] = "sample"
+    records: ClassVar[str] = "samples.jsonl"  # the file with a line for each unit
+    inputs: ClassVar[tuple[Input, ...]]
+    section: ClassVar[str]  # of the protocol
+    settings: ClassVar[type]  # of that section
+    metrics_version: ClassVar[str]
+    headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
+    default_gates: ClassVar[Mapping[str, Gate]] = {}
+    preload: ClassVar[str]  # the module that worker processes import while inputs are being opened
+
+    @property
+    def contracts(self) -> Mapping[str, Contract]:
+        """The files that it reads and writes, by the name of their JSON Schema."""
+        return {}
+
+    def check(self, plan: Plan) -> None:  # noqa: B027  # most suites have nothing to check
+        """Raise a ConfigError where settings contradict each other."""
+
+    def gates(self, plan: Plan) -> Mapping[str, Gate]:
+        """The gates that are judged where the protocol sets no other."""
+        return self.default_gates
+
+    @abstractmethod
+    def measures(self, settings: Any) -> Sequence[Measure[Any]]:
+        """Every measure under these settings, in the order of the report."""
+
+    @abstractmethod
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[Source[Any, Any]]:
+        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input."""
+
+    @abstractmethod
+    def describe(self, report: Report) -> Page:
+        """A report as a page: what to show, not how."""
+
+    def metric_as_json(self, metric: Metric) -> dict[str, object]:
+        """A metric as it stands in the report."""
+        return metric.as_json()
+
+    def gate_as_json(self, gate: GateResult) -> dict[str, object]:
+        """A gate as it stands in the report."""
+        return gate.as_json()
+
+    def report_file(self, inputs: Inputs) -> str | None:
+        """Where the JSON report goes if nobody says; None: nowhere."""
+        return None
+
+    def known_metrics(self, settings: Any) -> dict[str, Metric]:
+        """The metrics that there are, by name, as they are when nothing was counted."""
+        return dict(item for measure in self.measures(settings) for item in measure.metrics(Tally()).items())

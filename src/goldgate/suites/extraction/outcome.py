@@ -1,0 +1,74 @@
+"""What an extraction evaluation came to, beside the counts: digests, settings, and its own parts of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from goldgate.core.finding import Finding
+from goldgate.core.gate import GateResult
+from goldgate.core.metric import Metrics
+from goldgate.core.suite import Remark, Report
+from goldgate.core.tally import Tally
+from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.form import form_of, form_signature
+from goldgate.suites.extraction.hints import hints
+from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
+from goldgate.suites.extraction.settings import ExtractionSettings
+from goldgate.suites.extraction.stands_out import stands_out
+
+PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
+
+
+class ExtractionOutcome:
+    """`digests` has a list for the gold and one for the predictions; records from memory have none."""
+
+    def __init__(
+        self,
+        settings: ExtractionSettings,
+        schema: EventSchema | None,
+        digests: Mapping[str, list[dict[str, Any]]] | None = None,
+    ) -> None:
+        self._form = form_of(settings.response)
+        self.inputs: dict[str, Any] = {
+            **(digests or {"gold": [], "predictions": []}),
+            "schema": schema.sha256 if schema is not None else None,
+        }
+        self.settings = _signed(settings, schema)
+        self.findings: list[Finding] = []
+
+    def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
+        return gates
+
+    def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
+        return {
+            "errors": error_names(tally),
+            "reading": reading(tally),
+            "hints": hints(tally, self._form),
+            "breakdown": breakdown(tally),
+        }
+
+    def remarks(self, report: Report) -> Iterable[Remark]:
+        return stands_out(report)
+
+
+def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:
+    """Everything that can change a number, for the signature."""
+    relaxed, cot = settings.relaxed, settings.cot
+    threshold = (
+        relaxed.char_overlap_threshold
+        if relaxed.match_mode == "include_or_char_overlap"
+        else relaxed.span_iou_threshold
+    )
+    return {
+        "parser": PARSER_VERSION,
+        "thoughts": "+".join(settings.response.thought_tags) or "none",
+        **form_signature(form_of(settings.response)),
+        "norm": settings.normalization,
+        "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
+        "schema": settings.schema.mode,
+        "hallucination": f"{settings.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
+        "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
+        "types": "none" if schema is None else schema.digest[:12],
+    }

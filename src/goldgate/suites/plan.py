@@ -1,0 +1,83 @@
+"""The plan of an evaluation: what a protocol sets for a suite, checked against what the suite knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from goldgate.baseline.record import load_baseline, require_baseline
+from goldgate.core.gate import require_sensible
+from goldgate.core.metric import Rate, Ratio
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Suite
+from goldgate.errors import ConfigError, did_you_mean
+from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
+from goldgate.suites import all_suites
+
+
+def load_protocol(source: ProtocolSource) -> LoadedProtocol:
+    """A protocol with the sections of all suites, read and checked."""
+    return obtain_protocol(source, all_sections())
+
+
+def all_sections() -> Sections:
+    """The settings of every suite by the name of their section."""
+    return {suite.section: suite.settings for suite in all_suites()}
+
+
+def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
+    """The suite's settings, and its default gates with the protocol's in their place.
+
+    A gate on a metric that the suite does not have, or one below its default that no baseline record speaks for,
+    is a ConfigError.
+    """
+    loaded = obtain_protocol(protocol, {**all_sections(), suite.section: suite.settings})
+    given = loaded.protocol
+    settings = given.section(suite.section, suite.settings)
+    plan = Plan(settings, given.gates, given.protocol, loaded.file, loaded.sha256, loaded.lines)
+    suite.check(plan)
+    _require_known(suite, plan)
+    known = suite.known_metrics(settings)
+    rates = frozenset(n for n, metric in known.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
+    require_sensible(plan.gates, rates, plan.file, plan.lines)
+    return _with_defaults(suite, plan, given.baseline)
+
+
+def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
+    setting = "baseline"
+    if named is None:  # where it stood before every suite had one
+        named, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
+    baseline = None
+    if named is not None:
+        folder = Path(plan.file).parent if plan.file is not None else Path()
+        baseline = load_baseline(folder / named, named, plan.place(setting), suite.name)
+    defaults = suite.gates(plan)
+    gates = {**defaults, **plan.gates}
+    require_baseline(gates, defaults, baseline, {name: plan.place(f"gates.{name}") for name in plan.gates})
+    return Plan(
+        plan.settings,
+        gates,
+        plan.protocol,
+        plan.file,
+        plan.sha256,
+        plan.lines,
+        baseline.sha256 if baseline is not None else None,
+    )
+
+
+def _require_known(suite: Suite, plan: Plan) -> None:
+    """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
+    known = suite.known_metrics(plan.settings)
+    for name in plan.gates:
+        if name in known:
+            continue
+        home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
+        raise ConfigError(
+            "protocol.unknown_metric",
+            f"there is no metric {name}" if home is None else f"{name} is a metric of the {home} suite",
+            place=plan.place(f"gates.{name}"),
+            expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
+            found=name,
+            advice=did_you_mean(name, known)
+            if home is None
+            else f"judge it with goldgate {home}, under a protocol of its own",
+        )

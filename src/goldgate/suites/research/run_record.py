@@ -1,0 +1,49 @@
+"""A run as an entry of the report, and a trial as a line of runs.jsonl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goldgate.core.finding import cut
+from goldgate.suites.research.golden import Query
+from goldgate.suites.research.measures.trial import Trial
+from goldgate.suites.research.run.facts import RunFacts
+
+
+def trial_record(trial: Trial) -> dict[str, Any]:
+    """The run of a trial with its objective; for trials that a query owes and has not, how many they are."""
+    query = trial.query
+    if trial.run is None:
+        assert query is not None  # what is owed is owed by a query
+        return {"run": None, "objective": query.objective, "status": "missing", "trials": trial.times}
+    objective = query.objective if query is not None else trial.run.objective
+    return {
+        **run_entry(trial.run, query),
+        "objective": None if objective is None else cut(objective),
+        "failures": dict(trial.run.failures),
+    }
+
+
+def run_entry(run: RunFacts, query: Query | None) -> dict[str, Any]:
+    """The counts of a run."""
+    return {
+        "run": run.name,
+        "run_id": None if run.run_id is None else cut(run.run_id),
+        "query": None if query is None else run.query,
+        "status": "evaluated" if run.broken is None else "broken",
+        "reason": run.broken,
+        "stop_reason": None if run.stop_reason is None else cut(run.stop_reason),
+        "verified_claims": run.verified,
+        "covered_claims": run.covered,
+        "required_ids": 0 if query is None else len(query.required),
+        "found_ids": run.found,
+        "ledger": run.ledger,
+        "uncited": run.uncited,
+        "structural": run.structural,
+        "verbatim": run.verbatim,
+        "chain": run.chain,
+        "anchored": run.anchored,
+        "steps": run.steps,
+        "steps_with_manifest": run.with_manifest,
+        "fingerprint": run.fingerprint.hex() or None,
+    }

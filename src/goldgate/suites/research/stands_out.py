@@ -1,0 +1,52 @@
+"""What stands out in a research report: the four metrics can be passed by an agent that is of no use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from goldgate.core.remarks import remark
+from goldgate.core.suite import Remark, Report
+from goldgate.suites.research.settings import ALARMS
+
+
+def stands_out(report: Report) -> Iterator[Remark]:
+    """Trials that are missing or broken, companions beyond their alarms, evidence that nobody can check."""
+    yield from _incomplete(report)
+    yield from _unkept_manifests(report)
+    yield from _alarms(report)
+
+
+def _incomplete(report: Report) -> Iterator[Remark]:
+    trials, runs = report["conservation"]["trials"], report["conservation"]["runs"]
+    if trials["missing"]:
+        message = f"{trials['missing']} of {trials['total']} trials are missing: they count as failed"
+        yield remark("missing_trials", message, missing=trials["missing"], trials=trials["total"])
+    if runs["broken"]:
+        message = f"{runs['broken']} of {runs['total']} runs are broken: they count as failed"
+        yield remark("broken_runs", message, broken=runs["broken"], runs=runs["total"])
+
+
+def _unkept_manifests(report: Report) -> Iterator[Remark]:
+    steps = report["conservation"]["steps"]
+    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and steps["total"]:
+        message = (
+            f"manifests are not judged: the protocol says that this agent keeps none "
+            f"({steps['with_manifest']} of {steps['total']} steps have one)"
+        )
+        yield remark("manifests_not_kept", message, steps=steps["total"], with_manifest=steps["with_manifest"])
+
+
+def _alarms(report: Report) -> Iterator[Remark]:
+    """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
+    for name, gate in ALARMS.items():
+        metric = report["metrics"]["companions"][name]
+        numerator, denominator = metric["numerator"], metric["denominator"]
+        if not denominator:
+            continue
+        exact = Fraction(numerator, denominator)
+        low = gate.min is not None and exact < Fraction(gate.min)
+        high = gate.max is not None and exact > Fraction(gate.max)
+        if low or high:
+            message = f"{name}: {numerator}/{denominator} is not {gate.bounds()}"
+            yield remark(name, message, numerator=numerator, denominator=denominator)

@@ -1,0 +1,95 @@
+"""The research suite: an agent answered questions with claims and evidence; its stored runs are judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from goldgate.baseline.support import support
+from goldgate.core.gate import Gate, GateResult
+from goldgate.core.metric import Metric, Rate
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.stats.binomial import lower_bound
+from goldgate.suites.research.measures import all_measures
+from goldgate.suites.research.measures.trial import Trial
+from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
+
+if TYPE_CHECKING:
+    from goldgate.core.page import Page
+    from goldgate.suites.research.source import ResearchSource
+
+
+class ResearchSuite(Suite):
+    """Evidence coverage, golden recall, abstention accuracy and manifest integrity, with their companions."""
+
+    name = "research"
+    about = "Judge stored runs of a research agent."
+    unit = "run"
+    records = "runs.jsonl"
+    inputs = (
+        Input("golden", "The golden queries, as JSON."),
+        Input("outputs", "The folder with one directory a run.", metavar="DIR"),
+        Input(
+            "corpus",
+            "The sources that you know: SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
+            metavar="PATH",
+            required=False,
+        ),
+    )
+    section = "research"
+    settings = ResearchSettings
+    metrics_version = METRICS_VERSION
+    headline = tuple(DEFAULT_GATES)
+    default_gates = DEFAULT_GATES
+    preload = "goldgate.suites.research.shards"
+
+    @property
+    def contracts(self) -> Mapping[str, Contract]:
+        from goldgate.suites.research.contracts import CONTRACTS
+
+        return CONTRACTS
+
+    def gates(self, plan: Plan) -> Mapping[str, Gate]:
+        if plan.settings.manifests == "required":
+            return DEFAULT_GATES
+        return {name: gate for name, gate in DEFAULT_GATES.items() if name != "manifest_integrity"}
+
+    def measures(self, settings: ResearchSettings) -> Sequence[Measure[Trial]]:
+        return all_measures(settings)
+
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[ResearchSource]:
+        from goldgate.suites.research.source import open_source
+
+        return open_source(inputs, plan, written)
+
+    def describe(self, report: Report) -> Page:
+        from goldgate.suites.research.page import describe
+
+        return describe(report)
+
+    def metric_as_json(self, metric: Metric) -> dict[str, object]:
+        """A rate with its lower bound."""
+        shown = metric.as_json()
+        if isinstance(metric, Rate):
+            bound = lower_bound(metric.numerator, metric.denominator) if metric.denominator else None
+            shown["lower_bound"] = None if bound is None else float(bound)
+        return shown
+
+    def gate_as_json(self, gate: GateResult) -> dict[str, object]:
+        return {**gate.as_json(), "support": support(gate.gate, gate.measured)}
+
+    def report_file(self, inputs: Inputs) -> str | None:
+        """Beside the outputs, named after them."""
+        outputs = inputs["outputs"][0]
+        plain = outputs.rstrip("/" + os.sep)
+        if os.path.basename(plain) in ("", ".", ".."):
+            plain = os.path.realpath(outputs)
+        return plain + ".report.json"
+
+
+SUITE = ResearchSuite()
