@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import GoldgateError, InternalError
-from goldgate.pipeline import load_scorer
 from goldgate.protocol.load import load_protocol
 from goldgate.readers.index import Index, index_files, join
 from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.in_memory import load_scorer
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response.read import parse_any, parse_response, parse_usual
 from goldgate.suites.extraction.response.step import Step
