@@ -15,12 +15,12 @@ try:
 except ModuleNotFoundError:  # no: run from this checkout
     sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
-from goldgate.cli.extraction import extraction_command
 from goldgate.cli.start import start
+from goldgate.cli.suite_command import suite_command
 
 if __name__ == "__main__":
     if any(argument.partition("=")[0] == "--checkpoint" for argument in sys.argv[1:]):
         from goldgate.cli.generate import evaluate_checkpoint_command
 
         sys.exit(start(evaluate_checkpoint_command, "evaluate.py"))
-    sys.exit(start(extraction_command, "evaluate.py"))
+    sys.exit(start(suite_command("extraction"), "evaluate.py"))

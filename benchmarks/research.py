@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from goldgate.suites.research.evaluate import evaluate_outputs
+from goldgate.api import evaluate_outputs
 
 SMALL, LARGE = 1_000, 10_000
 QUERIES = 200

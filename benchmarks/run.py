@@ -19,10 +19,12 @@ import make_data
 import orjson
 
 from goldgate.core.tally import Tally
-from goldgate.protocol.load import load_protocol
-from goldgate.readers.index import index_files, join
+from goldgate.pipeline import CountShard
+from goldgate.readers.joined import open_joined
 from goldgate.suites.extraction.events.event_schema import load_event_schema
-from goldgate.suites.extraction.shards import ShardScorer, shards
+from goldgate.suites.extraction.source import ExtractionWork
+from goldgate.suites.extraction.suite import SUITE
+from goldgate.suites.plan import load_plan
 
 MODES = ("include_or_char_overlap", "span_iou")
 SMALL, LARGE = 10_000, 100_000
@@ -68,13 +70,13 @@ def _read_and_decode(folder: Path) -> None:
 
 def _score(folder: Path, mode: str) -> Tally:
     """The line from files to the tally, without digests, report and records."""
-    gold, predictions = (index_files([folder / f"{name}.jsonl"], name) for name in ("gold", "predictions"))
-    protocol = load_protocol(folder / f"{mode}.yaml").protocol
+    plan = load_plan(SUITE, folder / f"{mode}.yaml")
     schema = load_event_schema(folder / "schema.json")
-    work = ShardScorer(protocol, schema, gold.store, predictions.store, keep_records=False)
     tally = Tally()
-    for result in map(work, shards(gold, predictions, join(gold, predictions))):
-        tally += result.tally
+    with open_joined([folder / "gold.jsonl"], [folder / "predictions.jsonl"]) as files:
+        work = CountShard(ExtractionWork(plan.settings, schema, files.reader), keep_records=False)
+        for part in map(work, files.shards()):
+            tally += part.tally
     return tally
 
 

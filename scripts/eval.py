@@ -12,8 +12,8 @@ try:
 except ModuleNotFoundError:  # no: run from this checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from goldgate.cli.research import research_command
 from goldgate.cli.start import start
+from goldgate.cli.suite_command import suite_command
 
 if __name__ == "__main__":
-    sys.exit(start(research_command, "scripts/eval.py"))
+    sys.exit(start(suite_command("research"), "scripts/eval.py"))

@@ -27,18 +27,17 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from goldgate.api import evaluate_files, evaluate_outputs
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
-    from goldgate.pipeline import evaluate_files
-    from goldgate.protocol.load import load_protocol
+    from goldgate.in_memory import evaluate, load_scorer
     from goldgate.protocol.model import Protocol
     from goldgate.report import render
     from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
-    from goldgate.suites.extraction.in_memory import evaluate, load_scorer
     from goldgate.suites.extraction.records import parse_gold
     from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
-    from goldgate.suites.research.evaluate import evaluate_outputs
+    from goldgate.suites.plan import load_protocol
 else:
     _HOMES = {
         "Evaluation": "goldgate.core.evaluation",
@@ -47,12 +46,12 @@ else:
         "Protocol": "goldgate.protocol.model",
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
-        "evaluate": "goldgate.suites.extraction.in_memory",
-        "evaluate_files": "goldgate.pipeline",
-        "evaluate_outputs": "goldgate.suites.research.evaluate",
+        "evaluate": "goldgate.in_memory",
+        "evaluate_files": "goldgate.api",
+        "evaluate_outputs": "goldgate.api",
         "load_event_schema": "goldgate.suites.extraction.events.event_schema",
-        "load_protocol": "goldgate.protocol.load",
-        "load_scorer": "goldgate.suites.extraction.in_memory",
+        "load_protocol": "goldgate.suites.plan",
+        "load_scorer": "goldgate.in_memory",
         "parse_gold": "goldgate.suites.extraction.records",
         "parse_response": "goldgate.suites.extraction.response",
         "render": "goldgate.report",

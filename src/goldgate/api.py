@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,10 +10,9 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.pipeline import Progress, evaluate
 from goldgate.protocol.load import ProtocolSource
 from goldgate.suites import load_suite
-from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.event_schema import SchemaSource
 
 Paths = str | Path | Sequence[str | Path]
-SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
 
 
 def evaluate_files(

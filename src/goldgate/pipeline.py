@@ -202,5 +202,3 @@ def _settings(suite: Suite, plan: Plan, outcome: Outcome) -> dict[str, object]:
         "protocol": f"{plan.protocol.name}@{plan.protocol.version}",
         **outcome.settings,
     }
-
-

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.extraction import extraction_command
+from goldgate.cli.suite_command import suite_command
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
@@ -25,7 +25,7 @@ def run(*options: str | Path, model: str = "a", protocol: str | None = "pass") -
     words = ["--gold", GOLD, "--predictions", EXAMPLES / f"model-{model}.jsonl", "--schema", SCHEMA]
     if protocol is not None:
         words += ["--protocol", EXAMPLES / f"protocol-{protocol}.yaml"]
-    return CliRunner().invoke(extraction_command, [str(word) for word in (*words, *options)])
+    return CliRunner().invoke(suite_command("extraction"), [str(word) for word in (*words, *options)])
 
 
 def report_in(folder: Path) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def test_files_may_be_given_after_one_option_or_with_several(tmp_path: Path) -> 
         (tmp_path / f"{name}.jsonl").write_bytes(b"".join(part))
     predictions = ["--predictions", str(EXAMPLES / "model-a.jsonl"), "--schema", str(SCHEMA), "--format", "json"]
     one, two = str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl")
-    together = CliRunner().invoke(extraction_command, ["--gold", one, two, *predictions])
-    apart = CliRunner().invoke(extraction_command, ["--gold", two, "--gold", one, *predictions])
+    together = CliRunner().invoke(suite_command("extraction"), ["--gold", one, two, *predictions])
+    apart = CliRunner().invoke(suite_command("extraction"), ["--gold", two, "--gold", one, *predictions])
     assert together.exit_code == 0
     assert together.stdout == apart.stdout
 
@@ -121,7 +121,7 @@ def test_out_never_overwrites_an_input(tmp_path: Path) -> None:
     gold = tmp_path / "samples.jsonl"
     gold.write_bytes(GOLD.read_bytes())
     options = ["--gold", str(gold), "--predictions", str(EXAMPLES / "model-a.jsonl"), "--schema", str(SCHEMA)]
-    assert CliRunner().invoke(extraction_command, [*options, "--out", str(tmp_path)]).exit_code == 2
+    assert CliRunner().invoke(suite_command("extraction"), [*options, "--out", str(tmp_path)]).exit_code == 2
     assert gold.read_bytes() == GOLD.read_bytes()
 
 
@@ -132,7 +132,7 @@ def test_hostile_names_are_shown_harmless(tmp_path: Path) -> None:
     (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "a", "response": answer}))
     options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
     options += ["--schema", str(SCHEMA), "--out", str(tmp_path / "out")]
-    text = CliRunner().invoke(extraction_command, options).stdout
+    text = CliRunner().invoke(suite_command("extraction"), options).stdout
     markdown = (tmp_path / "out" / "report.md").read_text()
     for shown in (text, markdown):
         assert "\x1b" not in shown
@@ -189,7 +189,7 @@ def test_no_line_is_a_command_to_a_ci_runner(tmp_path: Path, format: str) -> Non
     (tmp_path / "protocol.yaml").write_text("protocol: {name: '::notice::x'}\nmetrics: {schema: {mode: syntax_only}}")
     options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
     options += ["--protocol", str(tmp_path / "protocol.yaml"), "--format", format]
-    shown = CliRunner().invoke(extraction_command, options).stdout
+    shown = CliRunner().invoke(suite_command("extraction"), options).stdout
     assert not [line for line in shown.splitlines() if line.strip().startswith("::")]
     assert not re.search(r"##\w*\[", shown)
     if format == "json":

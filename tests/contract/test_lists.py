@@ -5,18 +5,19 @@ from __future__ import annotations
 import importlib
 import pickle
 import pkgutil
+from typing import Any
 
 import pytest
 
 import goldgate
 from goldgate.core.metric import Count, Rate
+from goldgate.core.suite import Measure
 from goldgate.core.tally import Tally
-from goldgate.protocol.model import Protocol
-from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 from goldgate.report import RENDERERS, render
+from goldgate.suites import load_suite
 from goldgate.suites.extraction import measures
-from goldgate.suites.extraction.measures import Measure, all_measures
-from goldgate.suites.extraction.scorer import known_metrics
+from goldgate.suites.extraction.measures import all_measures
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 
 SETTINGS = ExtractionSettings(cot=CotSettings(enabled=True))
 
@@ -33,7 +34,7 @@ def test_every_measure_in_the_folder_is_listed() -> None:
 
 
 @pytest.mark.parametrize("measure", all_measures(SETTINGS), ids=lambda measure: type(measure).__name__)
-def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure) -> None:
+def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure[Any]) -> None:
     for metric in measure.metrics(Tally()).values():
         if isinstance(metric, Rate):
             assert metric.value is None
@@ -44,7 +45,7 @@ def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure)
 
 def test_no_two_measures_give_a_metric_of_the_same_name() -> None:
     names = [name for measure in all_measures(SETTINGS) for name in measure.metrics(Tally())]
-    assert sorted(names) == sorted(set(names)) == sorted(known_metrics(Protocol()))
+    assert sorted(names) == sorted(set(names)) == sorted(_known("extraction"))
 
 
 def test_the_specification_names_are_all_there() -> None:
@@ -52,7 +53,7 @@ def test_the_specification_names_are_all_there() -> None:
     parse = ["parse_raw_success", "parse_repair_success", "parse_errors", "parse_extraction_failures"]
     rates = ["schema_compliance_rate", "hallucination_rate", "hallucination_entity_rate"]
     cot = ["cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate"]
-    assert {*families, *parse, *rates, *cot} <= known_metrics(Protocol())
+    assert {*families, *parse, *rates, *cot} <= _known("extraction")
 
 
 def test_every_public_name_can_be_imported() -> None:
@@ -78,3 +79,9 @@ def test_an_error_keeps_its_place_on_the_way_from_another_process() -> None:
     error = InputError("gold.bad_id", "no id", place=Place("g", 3, "id"), expected="x", found="y", advice="z")
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.as_json()) == (InputError, error.as_json())
+
+
+def _known(name: str) -> set[str]:
+    """The metrics of a suite."""
+    suite = load_suite(name)
+    return {*suite.known_metrics(suite.settings())}

@@ -18,14 +18,13 @@ from typing import Any
 import pytest
 
 from goldgate.core.gate import Gate
-from goldgate.protocol.load import load_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.report.reading_words import STEPS
+from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.response.step import Step
-from goldgate.suites.extraction.scorer import known_metrics
-from goldgate.suites.research.measures import known_metrics as known_research_metrics
+from goldgate.suites.plan import load_protocol
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits
 
@@ -105,7 +104,7 @@ def test_protocols_in_the_docs_load(root: Path) -> None:
     assert protocols
     for text in protocols:
         (root / "protocol.yaml").write_text(text, encoding="utf-8")
-        known = known_metrics(Protocol()) | known_research_metrics()
+        known = {*_known("extraction"), *_known("research")}
         assert load_protocol(root / "protocol.yaml").protocol.gates.keys() <= known
 
 
@@ -139,7 +138,7 @@ def _code_words(page: str) -> set[str]:
 
 
 def test_every_metric_is_documented() -> None:
-    assert known_metrics(Protocol()) - _code_words("metrics.md") == set()
+    assert _known("extraction") - _code_words("metrics.md") == set()
 
 
 def test_every_violation_and_error_name_is_documented() -> None:
@@ -212,3 +211,9 @@ def test_every_public_name_is_documented() -> None:
     import goldgate
 
     assert {name for name in goldgate.__all__ if name != "__version__"} - _code_words("python-api.md") == set()
+
+
+def _known(name: str) -> set[str]:
+    """The metrics of a suite."""
+    suite = load_suite(name)
+    return {*suite.known_metrics(suite.settings())}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.extraction import extraction_command
+from goldgate.cli.suite_command import suite_command
 
 GOLD = '{"id": "a", "text": "x y", "events": [{"event_type": "T", "arguments": [{"role": "R", "argument": "x"}]}]}'
 PREDICTION = '{"id": "a", "response": "[]"}'
@@ -206,7 +206,7 @@ def run(folder: Path, *more: str) -> Result:
         *("--schema", str(folder / "schema.json"), "--protocol", str(folder / "protocol.yaml")),
         *("--out", str(folder / "out"), *more),
     ]
-    return CliRunner().invoke(extraction_command, options)
+    return CliRunner().invoke(suite_command("extraction"), options)
 
 
 def write(folder: Path, **files: str | bytes) -> None:
@@ -310,6 +310,6 @@ def test_out_without_a_name_is_an_error(tmp_path: Path) -> None:
 def test_strict_schema_without_a_schema_is_an_error_not_a_pass(tmp_path: Path) -> None:
     write(tmp_path)
     options = ["--gold", str(tmp_path / "gold.jsonl"), "--predictions", str(tmp_path / "predictions.jsonl")]
-    result = CliRunner().invoke(extraction_command, options)
+    result = CliRunner().invoke(suite_command("extraction"), options)
     assert result.exit_code == 2
     assert "schema.required" in result.stderr

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.extraction import extraction_command
 from goldgate.cli.out_folder import NAMES, OutFolder
+from goldgate.cli.suite_command import suite_command
 from goldgate.errors import ConfigError
 from goldgate.files.atomic_write import write_whole
 from goldgate.files.folder_lock import NAME, FolderLock
@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 def run(out: Path, *more: str) -> Result:
     options = ["--gold", EXAMPLES / "gold.jsonl", "--predictions", EXAMPLES / "model-a.jsonl"]
     options += ["--schema", EXAMPLES / "schema.json", "--out", out, *more]
-    return CliRunner().invoke(extraction_command, [str(option) for option in options])
+    return CliRunner().invoke(suite_command("extraction"), [str(option) for option in options])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
-from goldgate.protocol.load import load_protocol
+from goldgate.in_memory import load_scorer
 from goldgate.readers.index import Index, index_files, join
 from goldgate.suites.extraction.events.form import CANONICAL, Form
-from goldgate.suites.extraction.in_memory import load_scorer
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response.read import parse_any, parse_response, parse_usual
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
-from goldgate.suites.research.evaluate import evaluate_outputs
+from goldgate.suites.plan import load_protocol
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
 

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from goldgate import Protocol
-from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
 from goldgate.protocol.shape import Share
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
 
 Json = dict[str, Any]
 
@@ -121,11 +121,13 @@ def protocols(draw: st.DrawFn) -> Protocol:
     schema_mode = draw(st.sampled_from(["syntax_only", "schema_strict"]))
     cot_mode = draw(st.sampled_from(["strict_span", "weak_mention"]))
     return Protocol(
-        metrics=ExtractionSettings(
-            relaxed=RelaxedSettings(relaxed, threshold, threshold),  # type: ignore[arg-type]  # drawn from the two
-            schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]
-            cot=CotSettings(draw(st.booleans()), draw(st.booleans()), cot_mode),  # type: ignore[arg-type]
-        )
+        sections={
+            "metrics": ExtractionSettings(
+                relaxed=RelaxedSettings(relaxed, threshold, threshold),  # type: ignore[arg-type]  # drawn from the two
+                schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]
+                cot=CotSettings(draw(st.booleans()), draw(st.booleans()), cot_mode),  # type: ignore[arg-type]
+            )
+        }
     )
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.metric import Metric
-from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings, SchemaSettings
 from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings, SchemaSettings
 
 from .strategies import ROLES, SCHEMA, TYPES, Json, good_events, odd_events
 
@@ -36,7 +36,10 @@ def judged(gold: list[Json], said: Any, text: str | None, mode: str = "normalize
     )
     answer = {"response": said} if isinstance(said, str) else {"events": said}
     return goldgate.evaluate(
-        [{"id": "1", "text": text, "events": gold}], [{"id": "1", **answer}], SCHEMA, Protocol(metrics=settings)
+        [{"id": "1", "text": text, "events": gold}],
+        [{"id": "1", **answer}],
+        SCHEMA,
+        Protocol(sections={"metrics": settings}),
     )
 
 
@@ -89,7 +92,9 @@ def test_copying_the_answer_into_the_thought_changes_no_main_metric(
 
 
 def judged_units(events: list[Json]) -> dict[str, list[Any]]:
-    scorer = goldgate.load_scorer(SCHEMA, Protocol(metrics=ExtractionSettings(schema=SchemaSettings("syntax_only"))))
+    scorer = goldgate.load_scorer(
+        SCHEMA, Protocol(sections={"metrics": ExtractionSettings(schema=SchemaSettings("syntax_only"))})
+    )
     found: dict[str, list[Any]] = scorer.score(events, {"id": "1", "events": []}).record["predicted"]
     return found
 

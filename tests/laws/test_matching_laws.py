@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
-from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from goldgate.protocol.shape import Share
 from goldgate.suites.extraction.events.largest_matching import largest_matching
 from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 
 Argument = tuple[str, tuple[int, int] | None]
 
@@ -30,7 +30,7 @@ def hits(mode: str, threshold: str, predicted: list[Argument], gold: list[Argume
     """Strict and relaxed hits as goldgate counts them."""
     relaxed = RelaxedSettings(mode, Share(threshold), Share(threshold))  # type: ignore[arg-type]  # one of the two
     settings = ExtractionSettings(relaxed=relaxed, schema=SchemaSettings("syntax_only"))
-    scorer = goldgate.load_scorer(None, Protocol(metrics=settings))
+    scorer = goldgate.load_scorer(None, Protocol(sections={"metrics": settings}))
     score = scorer.score(_events(predicted), {"id": "1", "events": _events(gold)})
     strict, found = score.metrics["strict_precision"].as_json(), score.metrics["relaxed_precision"].as_json()
     return int(str(strict["numerator"])), int(str(found["numerator"]))

@@ -167,4 +167,4 @@ def test_ordinary_events_read_the_same_beside_an_odd_one(value: list[Any]) -> No
 def _syntax_only() -> goldgate.Protocol:
     from goldgate.suites.extraction.settings import ExtractionSettings, SchemaSettings
 
-    return goldgate.Protocol(metrics=ExtractionSettings(schema=SchemaSettings("syntax_only")))
+    return goldgate.Protocol(sections={"metrics": ExtractionSettings(schema=SchemaSettings("syntax_only"))})

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.tally import Tally, total
-from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings
+from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings
 
 from .strategies import SCHEMA, Json, good_events, protocols, samples
 
@@ -100,7 +100,8 @@ def test_shuffled_lines_give_the_same_bytes(data: Samples, protocol: Protocol, d
 def _without_schema(protocol: Protocol) -> Protocol:
     from goldgate.suites.extraction.settings import SchemaSettings
 
-    return Protocol(metrics=ExtractionSettings(relaxed=protocol.metrics.relaxed, schema=SchemaSettings("syntax_only")))
+    relaxed = protocol.section("metrics", ExtractionSettings).relaxed
+    return Protocol(sections={"metrics": ExtractionSettings(relaxed=relaxed, schema=SchemaSettings("syntax_only"))})
 
 
 def _many(size: int) -> Samples:
@@ -126,7 +127,7 @@ def test_number_of_workers_changes_no_byte(tmp_path: Path, size: int) -> None:
     paths = write(tmp_path / "g", golds, 1), write(tmp_path / "p", predictions[::-1], 1)
     schema = tmp_path / "schema.json"
     schema.write_text(json.dumps(SCHEMA), encoding="utf-8")
-    protocol = Protocol(metrics=ExtractionSettings(cot=CotSettings(enabled=True)))
+    protocol = Protocol(sections={"metrics": ExtractionSettings(cot=CotSettings(enabled=True))})
     results = []
     for workers in (1, 2):
         records = io.BytesIO()
@@ -188,7 +189,7 @@ def test_parse_counts_add_up(data: Samples, protocol: Protocol) -> None:
 @given(samples(), protocols())
 def test_cot_buckets_add_up(data: Samples, protocol: Protocol) -> None:
     evaluation = evaluate(data, protocol)
-    if not protocol.metrics.cot.enabled:
+    if not protocol.sections["metrics"].cot.enabled:
         assert evaluation["cot_checked"] is None
         return
     buckets = [value(evaluation, name) for name in ("cot_checked", "cot_skipped", "cot_parse_fail")]
@@ -236,14 +237,16 @@ def test_any_split_of_the_samples_gives_the_same_tally(data: Samples, protocol: 
 @given(samples(), protocols(), st.sampled_from(["normalized_substring", "exact_span"]))
 def test_sum_of_the_samples_records_is_the_report(data: Samples, protocol: Protocol, support: Any) -> None:
     assume(data[0])
-    metrics = protocol.metrics
+    metrics = protocol.sections["metrics"]
     protocol = Protocol(
-        metrics=ExtractionSettings(
-            relaxed=metrics.relaxed,
-            schema=metrics.schema,
-            cot=metrics.cot,
-            hallucination=HallucinationSettings(support),
-        )
+        sections={
+            "metrics": ExtractionSettings(
+                relaxed=metrics.relaxed,
+                schema=metrics.schema,
+                cot=metrics.cot,
+                hallucination=HallucinationSettings(support),
+            )
+        }
     )
     records = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
-from goldgate.suites.research.evaluate import evaluate_outputs
 
 
 def judged(folder: Path, protocol: str | None = None, **options: Any) -> Evaluation:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
-from goldgate.suites.research.evaluate import evaluate_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = Path(__file__).parent / "agents"

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from goldgate.api import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
 from goldgate.report.research_markdown import render_research_markdown
 from goldgate.report.research_text import render_research_text
 from goldgate.suites.research.corpus import load_corpus
-from goldgate.suites.research.evaluate import evaluate_outputs
 
 from .cheats.evidence import store_a_source_of_ones_own
 from .judged import counts, judged

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
-from goldgate.suites.research.evaluate import evaluate_outputs
 
 from .cheats import CHEATS
 from .cheats import evidence as _evidence  # noqa: F401  # importing them registers their cheats

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.cli.main import goldgate
-from goldgate.cli.research import default_report
 from goldgate.report.research_markdown import render_research_markdown
 from goldgate.report.research_text import render_research_text
+from goldgate.suites.research.suite import SUITE
 
 from .judged import judged
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -123,12 +123,12 @@ def test_a_report_that_cannot_be_written_is_a_system_error(folder: Path) -> None
     [("./outputs", "./outputs.report.json"), ("a/outputs/", "a/outputs.report.json"), ("/x/y", "/x/y.report.json")],
 )
 def test_default_report_is_beside_the_outputs(outputs: str, expected: str) -> None:
-    assert default_report(outputs) == expected
+    assert SUITE.report_file({"outputs": [outputs]}) == expected
 
 
 def test_default_report_of_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "outputs")
-    assert default_report(".") == str(folder.resolve() / "outputs.report.json")
+    assert SUITE.report_file({"outputs": ["."]}) == str(folder.resolve() / "outputs.report.json")
 
 
 def test_scripts_eval_runs_from_a_checkout_that_is_not_installed(folder: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from goldgate.stats.binomial import lower_bound
-from goldgate.suites.research.measures import known_metrics
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.settings import DEFAULT_GATES
+from goldgate.suites.research.suite import SUITE
 
 from .judged import counts, judged
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -49,7 +49,7 @@ def test_the_worked_example(tmp_path: Path) -> None:
 
 
 def test_every_name_is_explained() -> None:
-    for name in (*FAILURES, "dangling_ref", *known_metrics()):
+    for name in (*FAILURES, "dangling_ref", *SUITE.known_metrics(SUITE.settings())):
         assert f"`{name}`" in DOCUMENT, name
     for name, gate in DEFAULT_GATES.items():
         assert f"| `{name}` | {gate.bounds()} |" in DOCUMENT

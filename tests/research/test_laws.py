@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import InputError
 from goldgate.suites.research.contracts import Chunk, Event, Manifest
-from goldgate.suites.research.evaluate import evaluate_outputs
 from goldgate.suites.research.fits import fits
 
 from .judged import judged, unbalanced

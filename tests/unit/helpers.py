@@ -10,8 +10,15 @@ from typing import Any
 import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
-from goldgate.suites.extraction.settings import CotSettings, HallucinationSettings, ExtractionSettings, RelaxedSettings, ResponseSettings, SchemaSettings
 from goldgate.protocol.shape import Share
+from goldgate.suites.extraction.settings import (
+    CotSettings,
+    ExtractionSettings,
+    HallucinationSettings,
+    RelaxedSettings,
+    ResponseSettings,
+    SchemaSettings,
+)
 
 Json = dict[str, Any]
 UnitSet = set[tuple[str, str, str]]
@@ -53,13 +60,15 @@ def protocol(
 ) -> Protocol:
     """A protocol; schema checks are off unless a test asks for them."""
     return Protocol(
-        metrics=ExtractionSettings(
-            response=ResponseSettings(tags),
-            relaxed=RelaxedSettings(relaxed, Share(threshold), Share(threshold)),  # type: ignore[arg-type]
-            schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]  # tests pass the words of the file
-            hallucination=HallucinationSettings(hallucination),  # type: ignore[arg-type]
-            cot=cot or CotSettings(),
-        ),
+        sections={
+            "metrics": ExtractionSettings(
+                response=ResponseSettings(tags),
+                relaxed=RelaxedSettings(relaxed, Share(threshold), Share(threshold)),  # type: ignore[arg-type]
+                schema=SchemaSettings(schema_mode),  # type: ignore[arg-type]  # tests pass the words of the file
+                hallucination=HallucinationSettings(hallucination),  # type: ignore[arg-type]
+                cot=cot or CotSettings(),
+            )
+        },
         gates=dict(gates or {}),
     )
 

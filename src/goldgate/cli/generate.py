@@ -214,7 +214,7 @@ class _Run:
         folder = wanted.folder(summary.seed)
         predictions = folder / PREDICTIONS
         sources = Sources(wanted.gold, predictions, wanted.schema, wanted.protocol, self.given["workers"])
-        progress = ProgressLine(quiet=self.quiet)
+        progress = ProgressLine("sample", quiet=self.quiet)
 
         def evaluate(records: IO[bytes] | None) -> Evaluation:
             try:

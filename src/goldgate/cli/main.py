@@ -9,14 +9,14 @@ import click
 
 from goldgate import __version__
 from goldgate.cli.start import start
+from goldgate.suites import SUITES
 
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
+# The commands of the suites come before them, and are made from what each suite declares.
 COMMANDS = {
-    "extraction": ("goldgate.cli.extraction", "extraction_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
-    "research": ("goldgate.cli.research", "research_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
@@ -28,9 +28,13 @@ class _LazyGroup(click.Group):
     """Imports the module of a command only when that command is asked for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*SUITES, *COMMANDS]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in SUITES:
+            from goldgate.cli.suite_command import suite_command
+
+            return suite_command(name)
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name]

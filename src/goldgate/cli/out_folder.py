@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from goldgate.files import folder_lock
 from goldgate.files.folder_lock import FolderLock
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
-NAMES = (SAMPLES, REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
+NAMES = (REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
 _UNFINISHED = ".unfinished"
 
 
@@ -25,15 +25,17 @@ class OutFolder:
     The folder is locked until `close`, which also removes what is unfinished.
     """
 
-    def __init__(self, path: str, inputs: Iterable[str]) -> None:
+    def __init__(self, path: str, inputs: Iterable[str], records: str = SAMPLES) -> None:
         """Make and lock the folder, remove what a killed run left unfinished; no input and no report is touched."""
         if not path:
             raise ConfigError("out.unwritable", "--out names no folder", found="an empty name")
         self.path = Path(path)
         self._samples: SamplesFile | None = None
+        self._records = records  # the name of the file with a line for each unit
+        self._names = (records, *NAMES)
         self._made = _missing_folders(self.path)
         self._published = False
-        _protect(self.path, inputs)
+        _protect(self.path, inputs, self._names)
         try:
             self._lock = FolderLock(self.path)
         except OSError as problem:
@@ -48,7 +50,7 @@ class OutFolder:
 
     def open_samples(self) -> SamplesFile:
         """The file that takes a line a sample while the run goes on."""
-        self._samples = SamplesFile(self._unfinished(SAMPLES))
+        self._samples = SamplesFile(self._unfinished(self._records))
         return self._samples
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
@@ -56,7 +58,7 @@ class OutFolder:
         names = set(files)
         if self._samples is not None and with_samples:
             self._samples.close()
-            names.add(SAMPLES)
+            names.add(self._records)
         else:
             self._drop_samples()  # first: on a full disk it makes room for the report that says so
         for name, content in files.items():
@@ -67,7 +69,7 @@ class OutFolder:
             except OSError as problem:
                 raise _cannot_write(path, problem) from None
         with uninterrupted():
-            for name in NAMES:
+            for name in self._names:
                 if name not in names:
                     _remove(self.path / name)
                     continue
@@ -93,13 +95,13 @@ class OutFolder:
         if self._samples is not None:
             with suppress(ConfigError):
                 self._samples.close()
-        _remove(self._unfinished(SAMPLES))
+        _remove(self._unfinished(self._records))
 
     def _unfinished(self, name: str) -> Path:
         return self.path / (name + self._ending)
 
     def _remove_unfinished(self) -> None:
-        for name in NAMES:
+        for name in self._names:
             _remove(self._unfinished(name))
 
 
@@ -132,8 +134,8 @@ def _missing_folders(path: Path) -> list[Path]:
     return [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
 
 
-def _protect(folder: Path, inputs: Iterable[str]) -> None:
-    names = [*NAMES, *(name + _UNFINISHED for name in NAMES), folder_lock.NAME]
+def _protect(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:
+    names = [*written, *(name + _UNFINISHED for name in written), folder_lock.NAME]
     for given in inputs:
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same

@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 import time
 
-WORTH_SHOWING = 2_000  # samples; fewer are done before a line could be read
+WORTH_SHOWING = 2_000  # units; fewer are done before a line could be read
 EVERY_SECONDS = 0.1
 
 
 class ProgressLine:
-    """Call it with samples done and samples in all. Silent where stderr is no terminal, or `quiet`."""
+    """Call it with units done and units in all. Silent where stderr is no terminal, or `quiet`."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, unit: str, *, quiet: bool) -> None:
+        self._unit = unit
         self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._next = 0.0
         self._width = 0
@@ -22,7 +23,7 @@ class ProgressLine:
         if self._silent or total <= WORTH_SHOWING or now < self._next:
             return
         self._next = now + EVERY_SECONDS
-        self._write(f"{done:,} of {total:,} samples ({100 * done // total} %)")
+        self._write(f"{done:,} of {total:,} {self._unit}s ({100 * done // total} %)")
 
     def clear(self) -> None:
         """Leave the line empty for whatever is printed next."""

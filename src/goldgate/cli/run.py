@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import click
 
 from goldgate.cli.faults import as_error
-from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, OutFolder
+from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
+from goldgate.cli.protect import protect
 from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, GoldgateError
@@ -35,11 +36,19 @@ class Job:
 
     suite: str
     inputs: dict[str, list[str]]
+    folders: Sequence[str] = ()  # those of the inputs that are folders: no result goes deep into them
+    records: str = SAMPLES
     out: str | None = None
+    report: str | None = None
     format: str = "text"
     quiet: bool = False
     workers: int = 1
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
+
+    @property
+    def paths(self) -> list[str]:
+        """Every input, as it was given."""
+        return [path for paths in self.inputs.values() for path in paths]
 
 
 def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> int:
@@ -48,11 +57,13 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
     `evaluate` gets the file for the samples' records, or None where no files are wanted.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
+    refused = guarded(lambda: protect(job))
+    if isinstance(refused, GoldgateError):
+        return _fail(job, refused)
     if job.out is None:
         outcome = guarded(lambda: evaluate(None))
-        return _fail(job, outcome) if isinstance(outcome, GoldgateError) else _show(job, outcome)
-    inputs = [path for paths in job.inputs.values() for path in paths]
-    folder = guarded(lambda: _open_folder(job, inputs))
+        return _end(job, outcome, _write_report(job, outcome))
+    folder = guarded(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
         return _fail(job, folder)
     try:
@@ -62,12 +73,29 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
             written = guarded(lambda: _publish(folder, job, outcome, run))
     finally:
         folder.close()
+    return _end(job, outcome, written or _write_report(job, outcome))
+
+
+def _end(job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None) -> int:
+    """Show how it ended: with a report, or with the first error that there was."""
     if isinstance(outcome, GoldgateError):
         return _fail(job, outcome)
     return _show(job, outcome) if written is None else _fail(job, written)
 
 
-def _open_folder(job: Job, inputs: list[str]) -> OutFolder:
+def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateError | None:
+    """Write the report where `--report` says; the error if that fails."""
+    path = job.report
+    if path is None:
+        return None
+    from goldgate.core.evaluation import render_json
+    from goldgate.files.atomic_write import write_whole
+
+    report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
+    return guarded(lambda: write_whole(path, render_json(report), "--report"))
+
+
+def _open_folder(job: Job) -> OutFolder:
     """The folder for the results, unless another process is asking a model there."""
     journal = Path(str(job.out), "journal.jsonl")
     if not job.generating and os.path.exists(journal):
@@ -75,7 +103,7 @@ def _open_folder(job: Job, inputs: list[str]) -> OutFolder:
 
         if in_use(journal):
             raise folder_in_use(journal.parent, "a process that asks a model and keeps its answers there")
-    return OutFolder(str(job.out), inputs)
+    return OutFolder(str(job.out), job.paths, job.records)
 
 
 def guarded(work: Callable[[], T]) -> T | GoldgateError:

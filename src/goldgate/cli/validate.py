@@ -22,12 +22,14 @@ def validate_command(context: click.Context, run: str, protocol: str | None, cor
     """
 
     def check() -> tuple[dict[str, Any], str]:
+        from goldgate.suites.plan import load_plan
         from goldgate.suites.research.corpus import load_corpus
-        from goldgate.suites.research.evaluate import load_research_protocol, run_settings
+        from goldgate.suites.research.source import run_settings
+        from goldgate.suites.research.suite import SUITE
         from goldgate.suites.research.validate import validate_run
 
         anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
-        result = validate_run(run, run_settings(load_research_protocol(protocol)[0], anchors))
+        result = validate_run(run, run_settings(load_plan(SUITE, protocol), anchors))
         facts = result.facts
         valid = facts.structural + facts.verbatim + facts.chain + facts.anchored
         summary = (

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 from goldgate.core.metric import Metric, Metrics, Rate
-from goldgate.errors import ConfigError, Place, did_you_mean
+from goldgate.errors import ConfigError, Place
 
 
 class Verdict(StrEnum):
@@ -63,20 +63,6 @@ class GateResult:
 def check_gates(gates: dict[str, Gate], metrics: Metrics) -> list[GateResult]:
     """Every gate's verdict, in the order of the protocol."""
     return [_check(name, gate, metrics) for name, gate in gates.items()]
-
-
-def require_known(gates: dict[str, Gate], known: frozenset[str], file: str | None, lines: dict[str, int]) -> None:
-    """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
-    for name in gates:
-        if name not in known:
-            raise ConfigError(
-                "protocol.unknown_metric",
-                f"there is no metric {name}",
-                place=Place(file, lines.get(f"gates.{name}"), f"gates.{name}"),
-                expected="one of " + ", ".join(sorted(known)),
-                found=name,
-                advice=did_you_mean(name, known),
-            )
 
 
 def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]) -> None:

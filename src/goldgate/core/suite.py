@@ -26,7 +26,7 @@ MeasuredFacts = TypeVar("MeasuredFacts", contravariant=True)
 
 Report = dict[str, Any]  # report.json, decoded
 Remark = dict[str, Any]  # of what stands out: code, message, counts
-Inputs = Mapping[str, Sequence[str]]  # paths as they were given, by the name of the input
+Inputs = Mapping[str, Sequence[Any]]  # paths as they were given, or values in memory, by the name of the input
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,7 @@ class Suite(ABC):
     metrics_version: ClassVar[str]
     headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
     default_gates: ClassVar[Mapping[str, Gate]] = {}
+    writes_report: ClassVar[bool] = False  # to `report_file`, where the command names no other place
     preload: ClassVar[str]  # the module that worker processes import while inputs are being opened
 
     @property
@@ -151,9 +152,7 @@ class Suite(ABC):
         """Every measure under these settings, in the order of the report."""
 
     @abstractmethod
-    def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
-    ) -> AbstractContextManager[Source[Any, Any]]:
+    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[Source[Any, Any]]:
         """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input."""
 
     @abstractmethod

@@ -28,10 +28,11 @@ from goldgate.generation.reply import Usage
 from goldgate.generation.secret import Secret, check_address, shown_address
 from goldgate.generation.transport import Endpoint, connect, require_aiohttp
 from goldgate.generation.watched import watched
-from goldgate.protocol.load import LoadedProtocol, load_protocol
 from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.events.form import form_of
+from goldgate.suites.plan import load_plan, load_protocol
 
 JOURNAL, PREDICTIONS, SUMMARY = "journal.jsonl", "predictions.jsonl", "generation.json"
 
@@ -113,8 +114,9 @@ class DryRun(NamedTuple):
 
 def prepare(wanted: Wanted) -> Prepared:
     """Read and check every input before anything is paid for."""
-    loaded = load_protocol(wanted.protocol) if wanted.protocol is not None else LoadedProtocol()
+    loaded = load_protocol(wanted.protocol)
     settings = loaded.protocol.generation
+    metrics = load_plan(load_suite("extraction"), loaded).settings
     price = find_price(settings, wanted.model, needed=wanted.max_cost is not None)
     if wanted.few_shot and wanted.train is None:
         raise ConfigError("train.missing", "--few-shot needs a training file", advice="name it with --train")
@@ -143,7 +145,7 @@ def prepare(wanted: Wanted) -> Prepared:
         few_shot=wanted.few_shot,
         train=train,
         response_format=wanted.response_format,
-        other_form=form_of(loaded.protocol.metrics.response).other_layout,
+        other_form=form_of(metrics.response).other_layout,
     )
     return Prepared(wanted, load_documents(wanted.gold), plan, settings, price)
 

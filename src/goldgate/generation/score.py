@@ -13,13 +13,14 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
+from goldgate.api import evaluate_files
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.metric import Rate
 from goldgate.errors import InputError, Place
 from goldgate.generation.artifacts import SeedSummary, generation_signature
 from goldgate.generation.files import temporary_folder, whole_file
 from goldgate.generation.ladder import Ladder
-from goldgate.pipeline import Progress, evaluate_files
+from goldgate.pipeline import Progress
 from goldgate.readers.index import id_of, index_files
 from goldgate.readers.records import RecordStore, iterate, open_records
 

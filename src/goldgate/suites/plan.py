@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from goldgate.baseline.record import load_baseline, require_baseline
 from goldgate.core.gate import require_sensible
@@ -32,7 +33,7 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     """
     loaded = obtain_protocol(protocol, {**all_sections(), suite.section: suite.settings})
     given = loaded.protocol
-    settings = given.section(suite.section, suite.settings)
+    settings: Any = given.section(suite.section, suite.settings)
     plan = Plan(settings, given.gates, given.protocol, loaded.file, loaded.sha256, loaded.lines)
     suite.check(plan)
     _require_known(suite, plan)

@@ -7,9 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.core.gate import Gate, Verdict, check_gates, overall, require_known
+from goldgate.core.gate import Gate, Verdict, check_gates, overall
 from goldgate.core.metric import Count, Metric, Rate
-from goldgate.errors import ConfigError
 
 from ..helpers import gate
 
@@ -101,18 +100,3 @@ def test_result_as_json_keeps_the_threshold_as_written() -> None:
         "min": "0.950",
         "measured": {"value": 0.5, "numerator": 1, "denominator": 2},
     }
-
-
-def test_unknown_metric_is_a_mistake_in_the_protocol_with_a_suggestion() -> None:
-    known = frozenset({"strict_f1", "parse_errors"})
-    with pytest.raises(ConfigError) as caught:
-        require_known({"strict_f": gate(min="0.5")}, known, "protocol.yaml", {"gates.strict_f": 7})
-    error = caught.value
-    assert error.code == "protocol.unknown_metric"
-    assert (error.place.file, error.place.line, error.place.field) == ("protocol.yaml", 7, "gates.strict_f")
-    assert error.expected == "one of parse_errors, strict_f1"
-    assert error.advice == "did you mean strict_f1?"
-
-
-def test_known_metrics_are_let_through() -> None:
-    require_known({"strict_f1": gate(min="0.5")}, frozenset({"strict_f1"}), None, {})

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Score
-from goldgate.protocol.load import parse_protocol
 from goldgate.suites.extraction.events.event import event_list
 from goldgate.suites.extraction.events.form import CANONICAL, NO_EVENT, Form, form_of
+from goldgate.suites.extraction.suite import SUITE
+from goldgate.suites.plan import load_plan
 from tests.laws import strategies
 from tests.unit.helpers import SCHEMA, Json, event, gold, units_of
 
@@ -36,7 +37,7 @@ SUE = event("Sue", ("plaintiff", "Ann"), ("date", "May"))
 
 
 def form(**settings: Any) -> Form:
-    return form_of(parse_protocol({"metrics": {"response": settings}}).protocol.metrics.response)
+    return form_of(load_plan(SUITE, {"metrics": {"response": settings}}).settings.response)
 
 
 def score(response: Any, record: Any, strict: bool = False, **settings: Any) -> Score:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from goldgate import parse_response
-from goldgate.suites.extraction.settings import CotSettings
 from goldgate.suites.extraction import response
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.settings import CotSettings
 
 from ..helpers import SCHEMA, answer, event, gold, scorer
 from .steps import counted, steps_of

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.protocol.shape import Share
 from goldgate.suites.extraction.events import candidates, relaxed_rule
 from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows
 from goldgate.suites.extraction.events.largest_matching import largest_matching, ones
 from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
+from goldgate.suites.extraction.settings import RelaxedSettings
 
 HALF = Share("0.5")
 OVERLAP = relaxed_rule.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))

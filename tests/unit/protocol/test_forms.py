@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.protocol.load import load_protocol, obtain_protocol
 from goldgate.protocol.model import Protocol
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
+from goldgate.suites.extraction.suite import SUITE
+from goldgate.suites.plan import load_plan, load_protocol
 
 ALL_BUT_FLAT = """\
 metrics:
@@ -26,7 +27,9 @@ metrics:
 def response(text: str, tmp_path: Path) -> ResponseSettings:
     path = tmp_path / "protocol.yaml"
     path.write_text(text, encoding="utf-8")
-    return load_protocol(path).protocol.metrics.response
+    settings = load_plan(SUITE, path).settings.response
+    assert isinstance(settings, ResponseSettings)
+    return settings
 
 
 def test_every_setting_is_read(tmp_path: Path) -> None:
@@ -52,8 +55,8 @@ def test_nothing_declared_is_our_own_form(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flat", [{"event_type": "Attack"}, {"event_type": {"from": "gold"}}, None])
 def test_a_protocol_made_in_python_is_checked_like_a_file(flat: Any) -> None:
-    loaded = obtain_protocol({"metrics": {"response": {"flat": flat, "null_words": ["none"]}}}).protocol
-    again = obtain_protocol(loaded).protocol
+    loaded = load_protocol({"metrics": {"response": {"flat": flat, "null_words": ["none"]}}}).protocol
+    again = load_protocol(loaded).protocol
     assert isinstance(again, Protocol)
     assert asdict(again) == asdict(loaded)
 

@@ -9,8 +9,9 @@ import pytest
 
 from goldgate.core.gate import Gate
 from goldgate.errors import ConfigError, GoldgateError, InputError
-from goldgate.protocol.load import LoadedProtocol, load_protocol
-from goldgate.protocol.model import Protocol
+from goldgate.protocol.load import LoadedProtocol
+from goldgate.suites.extraction.suite import SUITE
+from goldgate.suites.plan import load_plan, load_protocol
 
 WHOLE = """\
 protocol: {version: "1.3", name: duee-fin-dev}
@@ -31,6 +32,7 @@ gates:
 def load(tmp_path: Path, text: str | bytes) -> LoadedProtocol:
     path = tmp_path / "protocol.yaml"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
+    load_plan(SUITE, path)  # the suite's own checks too
     return load_protocol(path)
 
 
@@ -43,7 +45,7 @@ def refused(tmp_path: Path, text: str | bytes) -> GoldgateError:
 
 def test_every_setting_is_read(tmp_path: Path) -> None:
     protocol = load(tmp_path, WHOLE).protocol
-    metrics = protocol.metrics
+    metrics = protocol.sections["metrics"]
     assert (protocol.protocol.version, protocol.protocol.name) == ("1.3", "duee-fin-dev")
     assert metrics.response.thought_tags == ("think", "reason")
     assert metrics.relaxed.match_mode == "span_iou"
@@ -60,7 +62,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "{}"], ids=["empty", "comment", "document", "mapping"])
 def test_what_is_left_out_keeps_its_default(tmp_path: Path, text: str) -> None:
-    assert load(tmp_path, text).protocol == Protocol()
+    assert load(tmp_path, text).protocol.as_file() == load_protocol({}).protocol.as_file()
 
 
 def test_threshold_keeps_its_decimal_text(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_version_without_quotation_marks_is_its_text(tmp_path: Path) -> None:
 
 
 def test_metrics_version_without_quotation_marks_is_its_text(tmp_path: Path) -> None:
-    assert load(tmp_path, "metrics: {version: 2.0}").protocol.metrics.version == "2.0"
+    assert load(tmp_path, "metrics: {version: 2.0}").protocol.sections["metrics"].version == "2.0"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Source, Work
 from goldgate.errors import InputError
 from goldgate.readers.joined import JoinedFiles, Pair, PairReader, Shard, open_joined
-from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
+from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
@@ -86,7 +86,7 @@ class ExtractionSource(Source[Shard, Facts]):
 def open_source(inputs: Inputs, plan: Plan) -> Iterator[ExtractionSource]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     named = inputs.get("schema") or ()
-    schema = load_event_schema(named[0]) if named else None
+    schema = obtain_event_schema(named[0] if named else None)
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     with open_joined(inputs["gold"], inputs["predictions"]) as files:
         yield ExtractionSource(files, plan, schema)

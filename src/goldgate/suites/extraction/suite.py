@@ -46,9 +46,7 @@ class ExtractionSuite(Suite):
     def measures(self, settings: ExtractionSettings) -> Sequence[Measure[Facts]]:
         return all_measures(settings)
 
-    def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
-    ) -> AbstractContextManager[ExtractionSource]:
+    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ExtractionSource]:
         from goldgate.suites.extraction.source import open_source
 
         return open_source(inputs, plan)

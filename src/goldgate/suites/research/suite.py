@@ -44,6 +44,7 @@ class ResearchSuite(Suite):
     metrics_version = METRICS_VERSION
     headline = tuple(DEFAULT_GATES)
     default_gates = DEFAULT_GATES
+    writes_report = True
     preload = "goldgate.suites.research.shards"
 
     @property
@@ -60,9 +61,7 @@ class ResearchSuite(Suite):
     def measures(self, settings: ResearchSettings) -> Sequence[Measure[Trial]]:
         return all_measures(settings)
 
-    def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
-    ) -> AbstractContextManager[ResearchSource]:
+    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ResearchSource]:
         from goldgate.suites.research.source import open_source
 
         return open_source(inputs, plan, written)

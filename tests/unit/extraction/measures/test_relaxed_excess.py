@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from goldgate import render
+from goldgate.errors import ConfigError
 
-from ...helpers import Json, counts, event, gate, gold, judge, protocol, score
+from ...helpers import Json, counts, event, gate, gold, judge, score
 
 
 def one_role(*values: str) -> Json:
@@ -68,10 +69,9 @@ def test_one_character_for_every_value_is_no_longer_silent() -> None:
 
 
 def test_bound_above_one_is_no_mistake_for_a_ratio() -> None:
-    from goldgate.suites.extraction.scorer import known_rates
-
-    assert "relaxed_excess" not in known_rates(protocol())
-    assert "relaxed_shortfall" in known_rates(protocol())
+    judge([gold(one_role("ab"))], [], gates={"relaxed_excess": gate(max="2")})
+    with pytest.raises(ConfigError, match="relaxed_shortfall is a rate"):
+        judge([gold(one_role("ab"))], [], gates={"relaxed_shortfall": gate(max="2")})
 
 
 def test_nothing_stands_out_in_a_good_answer() -> None:

@@ -70,6 +70,16 @@ class EventSchema:
         }
 
 
+SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
+
+
+def obtain_event_schema(source: SchemaSource) -> EventSchema | None:
+    """The event schema from wherever it is given: a path, plain values, or itself."""
+    if source is None or isinstance(source, EventSchema):
+        return source
+    return parse_event_schema(source) if isinstance(source, Mapping) else load_event_schema(source)
+
+
 def load_event_schema(path: str | Path) -> EventSchema:
     """Read an event schema file: our own form, or the published DuEE form with a line a type."""
     file = str(path)

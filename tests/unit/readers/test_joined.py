@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from goldgate.readers.index import index_files, join
-from goldgate.suites.extraction.shards import SHARD_BYTES, SHARD_SAMPLES, Shard, shards
+from goldgate.readers.joined import SHARD_BYTES, SHARD_SAMPLES, Shard, open_joined
 
 KILOBYTE = 1 << 10
 
@@ -18,8 +17,8 @@ def cut(tmp_path: Path, gold: list[int], predicted: dict[int, int]) -> list[Shar
             for identity, size in sizes.items():
                 record = json.dumps({"id": str(identity), "events": [], "text": ""})
                 stream.write(record.replace('""}', f'"{"x" * (size - len(record) - 1)}"}}') + "\n")
-    indexes = [index_files([tmp_path / f"{name}.jsonl"], name) for name in ("gold", "predictions")]
-    return list(shards(indexes[0], indexes[1], join(indexes[0], indexes[1])))
+    with open_joined([tmp_path / "gold.jsonl"], [tmp_path / "predictions.jsonl"]) as files:
+        return list(files.shards())
 
 
 def sizes(shard: Shard) -> list[int]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.gate import require_known, require_sensible
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
-from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
-from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema, parse_event_schema
+from goldgate.pipeline import judge
+from goldgate.protocol.load import ProtocolSource
+from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
+from goldgate.suites.extraction.findings import findings_of
+from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.report import judge
 from goldgate.suites.extraction.sample import Sample
-from goldgate.suites.extraction.scorer import Scorer, known_metrics, known_rates
-
-SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
+from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.suite import SUITE
+from goldgate.suites.plan import load_plan
 
 
 def evaluate(
@@ -28,8 +28,10 @@ def evaluate(
     protocol: ProtocolSource = None,
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them."""
-    plan = obtain_plan(protocol)
-    scorer = Scorer(plan.protocol, obtain_schema(schema))
+    plan = load_plan(SUITE, protocol)
+    event_schema = obtain_event_schema(schema)
+    scorer = Scorer(plan.settings, event_schema)
+    outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
     tally = Tally()
     for identity, (number, record) in _by_id(gold, "gold").items():
@@ -39,7 +41,9 @@ def evaluate(
             number, record = answers.pop(identity)
             with _located("predictions", number):
                 sample.response, sample.events = parse_prediction(record)
-        scorer.add(scorer.facts(sample), tally)
+        facts = scorer.facts(sample)
+        scorer.add(facts, tally)
+        outcome.findings += findings_of(facts)
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",
@@ -47,29 +51,12 @@ def evaluate(
             place=_place("predictions", number, "id"),
             found=describe(identity),
         )
-    return judge(scorer, tally, plan)
+    return judge(SUITE, plan, tally, outcome)
 
 
 def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
     """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
-    return Scorer(obtain_plan(protocol).protocol, obtain_schema(schema))
-
-
-def obtain_plan(protocol: ProtocolSource) -> LoadedProtocol:
-    """The protocol, with gates that this suite knows."""
-    loaded = obtain_protocol(protocol)
-    require_known(loaded.protocol.gates, known_metrics(loaded.protocol), loaded.file, loaded.lines)
-    require_sensible(loaded.protocol.gates, known_rates(loaded.protocol), loaded.file, loaded.lines)
-    return loaded
-
-
-def obtain_schema(schema: SchemaSource) -> EventSchema | None:
-    """The event schema from wherever it is given: a path, a mapping, or itself."""
-    if schema is None or isinstance(schema, EventSchema):
-        return schema
-    if isinstance(schema, Mapping):
-        return parse_event_schema(schema)
-    return load_event_schema(schema)
+    return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

@@ -1,0 +1,120 @@
+"""The command of a suite, made from what the suite declares: one loop for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from goldgate.cli.many_values import ManyValues
+from goldgate.cli.progress import ProgressLine
+from goldgate.cli.run import Job, carry_out
+from goldgate.core.uninterrupted import uninterrupted
+from goldgate.report import RENDERERS
+from goldgate.suites import load_suite
+
+if TYPE_CHECKING:
+    from goldgate.core.evaluation import Evaluation
+    from goldgate.core.suite import Input, Suite
+
+_HELP = """{about}
+
+    Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out (SYSTEM_ERROR)."""
+
+
+def suite_command(name: str) -> click.Command:
+    """The command that judges with this suite."""
+    suite = load_suite(name)
+    return ManyValues(
+        name,
+        params=[*map(_option, suite.inputs), *_common(suite)],
+        callback=_callback(suite),
+        help=_HELP.format(about=suite.about),
+        short_help=suite.about,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def _option(given: Input) -> click.Option:
+    return click.Option(
+        [f"--{given.name}"],
+        required=given.required,
+        multiple=given.many,
+        metavar=given.metavar + ("..." if given.many else ""),
+        help=given.help,
+    )
+
+
+def _common(suite: Suite) -> list[click.Option]:
+    gates = "the suite's gates" if suite.default_gates else "no gates"
+    beside = "" if not suite.writes_report else " Without it and --out: beside what is judged."
+    workers = click.IntRange(min=1)
+    return [
+        click.Option(["--protocol"], metavar="FILE", help=f"Settings and gates, as YAML. Without it: {gates}."),
+        click.Option(
+            ["--out"], metavar="DIR", help=f"Write report.json, report.md, {suite.records} and run.json here."
+        ),
+        click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
+        click.Option(["--workers"], type=workers, default=1, show_default=True, help="Processes to score with."),
+        click.Option(
+            ["--format"],
+            type=click.Choice(list(RENDERERS)),
+            default="text",
+            show_default=True,
+            help="Of the printed report.",
+        ),
+        click.Option(["--quiet"], is_flag=True, help="Print failed gates and errors, nothing else."),
+    ]
+
+
+def _callback(suite: Suite) -> Any:
+    @click.pass_context
+    def judge(
+        context: click.Context,
+        /,
+        protocol: str | None,
+        out: str | None,
+        report: str | None,
+        workers: int,
+        format: str,
+        quiet: bool,
+        **given: str | Sequence[str] | None,
+    ) -> None:
+        inputs = {name: _listed(value) for name, value in given.items()}
+        if report is None and out is None:
+            report = suite.report_file(inputs)
+        job = Job(
+            suite=suite.name,
+            inputs={**inputs, "protocol": _listed(protocol)},
+            folders=[path for each in suite.inputs if each.metavar == "DIR" for path in inputs[each.name]],
+            records=suite.records,
+            out=out,
+            report=report,
+            format=format,
+            quiet=quiet,
+            workers=workers,
+        )
+        progress = ProgressLine(suite.unit, quiet=quiet)
+
+        def evaluate(records: IO[bytes] | None) -> Evaluation:
+            with uninterrupted():  # a module that is half imported is a fault that hides the signal
+                from goldgate.pipeline import evaluate
+
+            written = [path for path in (out, report) if path is not None]
+            try:
+                return evaluate(
+                    suite, inputs, protocol, workers=workers, written=written, records=records, progress=progress
+                )
+            finally:
+                progress.clear()
+
+        context.exit(carry_out(job, evaluate))
+
+    return judge
+
+
+def _listed(value: str | Sequence[str] | None) -> list[str]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
