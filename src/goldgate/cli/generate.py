@@ -231,7 +231,13 @@ class _Run:
     def _job(self, wanted: Wanted, folder: Path) -> Job:
         inputs = _inputs(wanted) | {"predictions": [str(folder / PREDICTIONS)]}
         return Job(
-            "extraction", inputs, str(folder), self.given["format"], self.quiet, self.given["workers"], generating=True
+            "extraction",
+            inputs,
+            out=str(folder),
+            format=self.given["format"],
+            quiet=self.quiet,
+            workers=self.given["workers"],
+            generating=True,
         )
 
     def _report_error(self, wanted: Wanted, error: GoldgateError) -> int:
