@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goldgate import Protocol
 from goldgate.protocol.model import CotSettings, MetricSettings, RelaxedSettings, SchemaSettings
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 
 Json = dict[str, Any]
 

@@ -18,7 +18,7 @@ from goldgate.protocol.model import (
     ResponseSettings,
     SchemaSettings,
 )
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 
 Json = dict[str, Any]
 UnitSet = set[tuple[str, str, str]]

@@ -13,7 +13,7 @@ from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
 from goldgate.protocol.forms import check_form
 from goldgate.protocol.model import Protocol
-from goldgate.protocol.shape import build
+from goldgate.shape.build import build
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal, TypedDict
 
 from goldgate.core.gate import Gate
-from goldgate.protocol.shape import Positive, Share
+from goldgate.shape.kinds import Positive, Share
 
 
 @dataclass(frozen=True, slots=True)

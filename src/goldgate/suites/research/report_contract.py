@@ -3,24 +3,7 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, NotRequired, TypedDict
 
-
-class RateValue(TypedDict):
-    """A rate with its counts, and a one-sided 95 % Clopper-Pearson lower bound. Undefined: null, with a reason."""
-
-    value: float | None
-    numerator: int
-    denominator: int
-    reason: NotRequired[str]
-    lower_bound: NotRequired[float | None]
-
-
-class MeanValue(TypedDict):
-    """The plain average over trials."""
-
-    value: float | None
-    averaged: int
-    undefined: int
-    reason: NotRequired[str]
+from goldgate.core.contracts import ErrorValue, MeanValue, ProtocolValue, RateValue
 
 
 class GateValue(TypedDict):
@@ -246,11 +229,6 @@ class InputsValue(TypedDict):
     baseline: str | None
 
 
-class ProtocolValue(TypedDict):
-    version: str
-    name: str
-
-
 class ResearchReport(TypedDict):
     """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
@@ -269,26 +247,6 @@ class ResearchReport(TypedDict):
     findings: list[FindingValue]
     ignored: list[IgnoredValue]
     error: None
-
-
-class ProblemValue(TypedDict):
-    pointer: str
-    expected: str
-    found: str
-
-
-class ErrorValue(TypedDict):
-    """Why there are no numbers."""
-
-    code: str
-    message: str
-    file: str | None
-    line: int | None
-    field: str | None
-    expected: str | None
-    found: str | None
-    advice: str | None
-    problems: NotRequired[list[ProblemValue]]
 
 
 class ErrorReport(TypedDict):

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding, Findings
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import ResearchOutput
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import Claims, check_claims
 from goldgate.suites.research.run.content import Content, Material, content_of, fingerprints

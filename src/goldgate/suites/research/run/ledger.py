@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.core.finding import Findings
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Chunk
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.run.decode import BadLine, decode_lines, same
 from goldgate.suites.research.run.evidence import Demands, check_record
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, RunFiles, storable

@@ -1,0 +1,120 @@
+"""Types as JSON Schemas, for whoever reads or writes our files with other programs."""
+
+from __future__ import annotations
+
+import types
+from decimal import Decimal
+from typing import Any
+
+from goldgate.shape.kinds import (
+    Anything,
+    AtLeast,
+    Choice,
+    Distinct,
+    Either,
+    ListOf,
+    MappingOf,
+    Matching,
+    NotEmpty,
+    Plain,
+    Positive,
+    Record,
+    Row,
+    Rule,
+    Ruled,
+    Share,
+    take_apart,
+)
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_PLAIN: dict[type, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    types.NoneType: {"type": "null"},
+    Decimal: {"type": "number"},
+    Share: {"type": "number", "minimum": 0, "maximum": 1},
+    Positive: {"type": "number", "exclusiveMinimum": 0},
+}
+
+
+def schema_of(kind: Any, title: str) -> dict[str, Any]:
+    """The schema of a type, with the types inside it under `$defs`."""
+    definitions: dict[str, Any] = {}
+    body = _Generator(definitions).schema(kind)
+    return {
+        "$schema": DIALECT,
+        "title": title,
+        **body,
+        **({"$defs": {name: definitions[name] for name in sorted(definitions)}} if definitions else {}),
+    }
+
+
+class _Generator:
+    def __init__(self, definitions: dict[str, Any]) -> None:
+        self.definitions = definitions
+
+    def schema(self, kind: Any) -> dict[str, Any]:
+        match take_apart(kind):
+            case Plain(plain):
+                return dict(_PLAIN[plain])
+            case Anything():
+                return {}
+            case Record() as record:
+                return self._named(record)
+            case Ruled(base, rules):
+                schema = self.schema(base)
+                for rule in rules:
+                    schema |= _rule(rule, base)
+                return schema
+            case Choice(values):
+                return {"enum": list(values)}
+            case ListOf(item):
+                return {"type": "array", "items": self.schema(item)}
+            case Row(items):
+                each = [self.schema(item) for item in items]
+                return {"type": "array", "prefixItems": each, "minItems": len(each), "items": False}
+            case MappingOf(key, value):
+                names = {} if key is str else {"propertyNames": self.schema(key)}
+                return {"type": "object", **names, "additionalProperties": self.schema(value)}
+            case Either(options):
+                return self._union(options)
+
+    def _union(self, options: tuple[Any, ...]) -> dict[str, Any]:
+        schemas = [self.schema(option) for option in options]
+        if all(schema.keys() == {"type"} for schema in schemas):
+            return {"type": [schema["type"] for schema in schemas]}
+        return {"anyOf": schemas}
+
+    def _named(self, record: Record) -> dict[str, Any]:
+        name = record.python.__name__
+        if name not in self.definitions:
+            self.definitions[name] = {}  # for types that hold themselves
+            self.definitions[name] = self._object(record)
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _object(self, record: Record) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "object"}
+        if record.python.__doc__:
+            schema["description"] = " ".join(record.python.__doc__.split())
+        schema["properties"] = {name: self.schema(field.kind) for name, field in record.fields.items()}
+        required = [name for name, field in record.fields.items() if field.required]
+        if required or not record.closed:
+            schema["required"] = required
+        if record.closed:
+            schema["additionalProperties"] = False  # a protocol with an unknown key is refused
+        return schema
+
+
+def _rule(rule: Rule, base: Any) -> dict[str, Any]:
+    match rule:
+        case Matching(pattern):
+            return {"pattern": pattern}
+        case AtLeast(least):
+            return {"minimum": least}
+        case Distinct():
+            return {"uniqueItems": True}
+        case NotEmpty():
+            return {"minProperties" if isinstance(take_apart(base), MappingOf) else "minItems": 1}

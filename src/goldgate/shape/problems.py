@@ -1,0 +1,101 @@
+"""Where a decoded JSON value is not of the shape of a type, every place of it, with words for people."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from goldgate.core.problem import Problem, below
+from goldgate.errors import describe
+from goldgate.shape.fits import fits
+from goldgate.shape.kinds import (
+    Anything,
+    Choice,
+    Either,
+    ListOf,
+    MappingOf,
+    Plain,
+    Positive,
+    Record,
+    Row,
+    Ruled,
+    Share,
+    take_apart,
+)
+
+_WORDS: dict[type, str] = {
+    str: "a string",
+    int: "an integer",
+    bool: "true or false",
+    float: "a number",
+    types.NoneType: "null",
+    Decimal: "a number",
+    Share: "a decimal from 0 to 1",
+    Positive: "a number above 0",
+}
+
+
+def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
+    """Every place where the value is not of this kind."""
+    if fits(kind)(value):
+        return
+    match take_apart(kind):
+        case Record(_, fields, _) if isinstance(value, dict):
+            for name, (hint, required) in fields.items():
+                inner = below(pointer, name)
+                if name in value:
+                    yield from problems(hint, value[name], inner)
+                elif required:
+                    yield Problem(inner, expected(hint), "nothing: the field is missing")
+        case ListOf(item) if isinstance(value, list):
+            for number, inside in enumerate(value):
+                yield from problems(item, inside, below(pointer, number))
+        case Row(items) if isinstance(value, list) and len(value) == len(items):
+            for number, inside in enumerate(value):
+                yield from problems(items[number], inside, below(pointer, number))
+        case MappingOf(key, hint) if isinstance(value, dict):
+            for name, inside in value.items():
+                if not fits(key)(name):
+                    yield Problem(below(pointer, name), f"{expected(key)} as the key", describe(name))
+                yield from problems(hint, inside, below(pointer, name))
+        case Ruled(base, _) if _inside(base, value) and not fits(base)(value):
+            yield from problems(base, value, pointer)
+        case Either(options) if any(_inside(option, value) for option in options):
+            # The one that was meant: of several, the one that the value comes nearest to.
+            each = [[*problems(option, value, pointer)] for option in options if _inside(option, value)]
+            yield from min(each, key=len)
+        case _:
+            yield Problem(pointer, expected(kind), describe(value))
+
+
+def expected(kind: Any) -> str:
+    """A kind in words."""
+    match take_apart(kind):
+        case Plain(plain):
+            return _WORDS[plain]
+        case Anything():
+            return "anything"
+        case Ruled(_, rules):
+            return rules[0].expected
+        case Choice(values):
+            return "one of " + ", ".join(values)
+        case ListOf():
+            return "a list"
+        case Row(items):
+            return f"a list of {len(items)}"
+        case Either(options):
+            return " or ".join(dict.fromkeys(expected(option) for option in options))
+        case _:
+            return "an object"
+
+
+def _inside(kind: Any, value: object) -> bool:
+    """Whether the value is the container that the kind asks for, so that what is wrong is inside it."""
+    parts = take_apart(kind)
+    if isinstance(parts, Ruled):
+        return _inside(parts.base, value)
+    return isinstance(value, list if isinstance(parts, ListOf | Row) else dict) and isinstance(
+        parts, ListOf | Row | Record | MappingOf
+    )
