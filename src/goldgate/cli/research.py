@@ -10,6 +10,7 @@ import click
 from goldgate.cli.run import guarded, say, show_error
 from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.atomic_write import write_whole
+from goldgate.files.storable import all_storable
 from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
@@ -107,17 +108,8 @@ def _show_error(error: GoldgateError) -> None:
 def _error_report(error: GoldgateError) -> dict[str, Any]:
     from goldgate.core.evaluation import error_report
 
-    report: dict[str, Any] = _storable(error_report(SUITE, error))
+    report: dict[str, Any] = all_storable(error_report(SUITE, error))
     return report
-
-
-def _storable(value: Any) -> Any:
-    """Names need not be UTF-8; Python then keeps their bytes as surrogates, which JSON refuses."""
-    if isinstance(value, str):
-        return str(value).encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: _storable(item) for key, item in value.items()}
-    return [_storable(item) for item in value] if isinstance(value, list) else value
 
 
 def _is_in(path: str, outputs: str) -> bool:

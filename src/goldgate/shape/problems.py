@@ -63,9 +63,10 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
         case Ruled(base, _) if _inside(base, value) and not fits(base)(value):
             yield from problems(base, value, pointer)
         case Either(options) if any(_inside(option, value) for option in options):
-            # The one that was meant: of several, the one that the value comes nearest to.
-            each = [[*problems(option, value, pointer)] for option in options if _inside(option, value)]
-            yield from min(each, key=len)
+            # The one that was meant: it knows the most of the value's keys, and has the least against it.
+            meant = [option for option in options if _inside(option, value)]
+            found = {option: [*problems(option, value, pointer)] for option in meant}
+            yield from found[min(meant, key=lambda option: (-_known_keys(option, value), len(found[option])))]
         case _:
             yield Problem(pointer, expected(kind), describe(value))
 
@@ -99,3 +100,8 @@ def _inside(kind: Any, value: object) -> bool:
     return isinstance(value, list if isinstance(parts, ListOf | Row) else dict) and isinstance(
         parts, ListOf | Row | Record | MappingOf
     )
+
+
+def _known_keys(kind: Any, value: object) -> int:
+    parts = take_apart(kind)
+    return sum(name in value for name in parts.fields) if isinstance(parts, Record) and isinstance(value, dict) else 0

@@ -13,6 +13,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Gate, require_known, require_sensible
 from goldgate.engines import Engine, start_engine
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.storable import storable_name
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, obtain_protocol
 from goldgate.suites.research.collect import Collected, collect
 from goldgate.suites.research.corpus import load_corpus, require_apart
@@ -22,7 +23,7 @@ from goldgate.suites.research.report import Origin, judge
 from goldgate.suites.research.run.content import Content
 from goldgate.suites.research.run.evidence import Demands
 from goldgate.suites.research.run.facts import RunResult, Settings
-from goldgate.suites.research.run.files import Limits, storable
+from goldgate.suites.research.run.files import Limits
 from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
 from goldgate.suites.research.shards import Listing, RunJudge, list_outputs, no_runs, shards
 
@@ -87,7 +88,7 @@ def _bytes(megabytes: Decimal) -> int:
 def _contents(names: list[str], listing: Listing, engine: Engine, work: RunJudge) -> dict[str, Content]:
     """The contents of runs that look alike: they are read again, because there are few of them."""
     wanted = set(names)
-    entries = [entry for entry in listing.directories if storable(entry.name) in wanted]
+    entries = [entry for entry in listing.directories if storable_name(entry.name) in wanted]
     again = RunJudge(work.root, work.golden, work.settings, with_content=True)
     results = (result for shard in engine.map(again, shards(entries)) for result in shard)
     return {result.name: result.facts.content for result in results if result.facts is not None}
