@@ -1,7 +1,7 @@
 """The shapes that the reports of all suites have in common."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class RateValue(TypedDict):
@@ -28,6 +28,19 @@ class MeanValue(TypedDict):
     averaged: int
     undefined: int
     reason: NotRequired[str]
+
+
+class JudgedGate(TypedDict):
+    """A gate, but for what was measured. Bounds are decimals as written."""
+
+    metric: str
+    verdict: Literal["PASS", "FAIL"]
+    reason: str
+    severity: Literal["error", "warn"]
+    on_not_evaluable: Literal["fail", "pass"]
+    min: NotRequired[str]
+    max: NotRequired[str]
+    equals: NotRequired[str]
 
 
 class ProtocolValue(TypedDict):

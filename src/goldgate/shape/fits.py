@@ -8,23 +8,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from goldgate.shape.kinds import (
-    Anything,
-    AtLeast,
-    Choice,
-    Distinct,
-    Either,
-    ListOf,
-    MappingOf,
-    Matching,
-    NotEmpty,
-    Plain,
-    Record,
-    Row,
-    Rule,
-    Ruled,
-    take_apart,
-)
+from goldgate.shape import kinds
+from goldgate.shape.kinds import take_apart
 
 Fits = Callable[[object], bool]
 
@@ -51,9 +36,9 @@ def fits(kind: Any) -> Fits:
 def _python_types(kind: Any) -> frozenset[type] | None:
     """The Python types of a kind that needs no more than a look at the type; None if it does."""
     parts = take_apart(kind)
-    if isinstance(parts, Plain):
+    if isinstance(parts, kinds.Plain):
         return _DECODED.get(parts.python)
-    if isinstance(parts, Either):
+    if isinstance(parts, kinds.Either):
         options = [_python_types(option) for option in parts.options]
         if None not in options:
             return frozenset().union(*(option for option in options if option is not None))
@@ -72,28 +57,28 @@ class _Expressions:
         if plain is not None:
             return f"type({variable}) in {self._name(plain)}"
         match take_apart(kind):
-            case Anything():
+            case kinds.Anything():
                 return "True"
-            case Record(_, fields, _):
+            case kinds.Record(_, fields, _):
                 tests = [f"type({variable}) is dict"]
                 tests += [self._field(name, *field, variable) for name, field in fields.items()]
                 return "(" + " and ".join(tests) + ")"
-            case Ruled(base, rules):
+            case kinds.Ruled(base, rules):
                 tests = [self.of(base, variable), *(self._rule(rule, variable) for rule in rules)]
                 return "(" + " and ".join(tests) + ")"
-            case Choice(values):
+            case kinds.Choice(values):
                 return f"(type({variable}) is str and {variable} in {self._name(frozenset(values))})"
-            case ListOf(item):
+            case kinds.ListOf(item):
                 return f"(type({variable}) is list and {self._all(item, variable)})"
-            case Row(items):
+            case kinds.Row(items):
                 each = [self.of(item, f"{variable}[{number}]") for number, item in enumerate(items)]
                 tests = [f"type({variable}) is list", f"len({variable}) == {len(items)}", *each]
                 return "(" + " and ".join(tests) + ")"
-            case MappingOf(key, value):
+            case kinds.MappingOf(key, value):
                 tests = [f"type({variable}) is dict", self._all(value, f"{variable}.values()")]
                 tests += [] if key is str else [self._all(key, variable)]
                 return "(" + " and ".join(tests) + ")"
-            case Either(options):
+            case kinds.Either(options):
                 return "(" + " or ".join(self.of(option, variable) for option in options) + ")"
         raise TypeError(f"no rule to check {kind}")
 
@@ -109,22 +94,22 @@ class _Expressions:
         return f"({got} is not MISSING and {test})" if required else f"({got} is MISSING or {test})"
 
     def _all(self, kind: Any, items: str) -> str:
-        if isinstance(take_apart(kind), Anything):
+        if isinstance(take_apart(kind), kinds.Anything):
             return "True"
         plain = _python_types(kind)
         if plain is not None:
             return f"{self._name(plain)}.issuperset(map(type, {items}))"
         return f"all(map({self._name(fits(kind))}, {items}))"
 
-    def _rule(self, rule: Rule, variable: str) -> str:
+    def _rule(self, rule: kinds.Rule, variable: str) -> str:
         match rule:
-            case AtLeast(least):
+            case kinds.AtLeast(least):
                 return f"{variable} >= {least}"
-            case NotEmpty():
+            case kinds.NotEmpty():
                 return f"len({variable}) > 0"
-            case Distinct():
+            case kinds.Distinct():
                 return f"len(set({variable})) == len({variable})"
-            case Matching(pattern):
+            case kinds.Matching(pattern):
                 return f"{self._name(re.compile(pattern).search)}({variable}) is not None"
 
     def _name(self, value: object) -> str:

@@ -6,25 +6,8 @@ import types
 from decimal import Decimal
 from typing import Any
 
-from goldgate.shape.kinds import (
-    Anything,
-    AtLeast,
-    Choice,
-    Distinct,
-    Either,
-    ListOf,
-    MappingOf,
-    Matching,
-    NotEmpty,
-    Plain,
-    Positive,
-    Record,
-    Row,
-    Rule,
-    Ruled,
-    Share,
-    take_apart,
-)
+from goldgate.shape import kinds
+from goldgate.shape.kinds import take_apart
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -35,8 +18,8 @@ _PLAIN: dict[type, dict[str, Any]] = {
     bool: {"type": "boolean"},
     types.NoneType: {"type": "null"},
     Decimal: {"type": "number"},
-    Share: {"type": "number", "minimum": 0, "maximum": 1},
-    Positive: {"type": "number", "exclusiveMinimum": 0},
+    kinds.Share: {"type": "number", "minimum": 0, "maximum": 1},
+    kinds.Positive: {"type": "number", "exclusiveMinimum": 0},
 }
 
 
@@ -58,28 +41,28 @@ class _Generator:
 
     def schema(self, kind: Any) -> dict[str, Any]:
         match take_apart(kind):
-            case Plain(plain):
+            case kinds.Plain(plain):
                 return dict(_PLAIN[plain])
-            case Anything():
+            case kinds.Anything():
                 return {}
-            case Record() as record:
+            case kinds.Record() as record:
                 return self._named(record)
-            case Ruled(base, rules):
+            case kinds.Ruled(base, rules):
                 schema = self.schema(base)
                 for rule in rules:
                     schema |= _rule(rule, base)
                 return schema
-            case Choice(values):
+            case kinds.Choice(values):
                 return {"enum": list(values)}
-            case ListOf(item):
+            case kinds.ListOf(item):
                 return {"type": "array", "items": self.schema(item)}
-            case Row(items):
+            case kinds.Row(items):
                 each = [self.schema(item) for item in items]
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": False}
-            case MappingOf(key, value):
+            case kinds.MappingOf(key, value):
                 names = {} if key is str else {"propertyNames": self.schema(key)}
                 return {"type": "object", **names, "additionalProperties": self.schema(value)}
-            case Either(options):
+            case kinds.Either(options):
                 return self._union(options)
 
     def _union(self, options: tuple[Any, ...]) -> dict[str, Any]:
@@ -88,14 +71,14 @@ class _Generator:
             return {"type": [schema["type"] for schema in schemas]}
         return {"anyOf": schemas}
 
-    def _named(self, record: Record) -> dict[str, Any]:
+    def _named(self, record: kinds.Record) -> dict[str, Any]:
         name = record.python.__name__
         if name not in self.definitions:
             self.definitions[name] = {}  # for types that hold themselves
             self.definitions[name] = self._object(record)
         return {"$ref": f"#/$defs/{name}"}
 
-    def _object(self, record: Record) -> dict[str, Any]:
+    def _object(self, record: kinds.Record) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "object"}
         if record.python.__doc__:
             schema["description"] = " ".join(record.python.__doc__.split())
@@ -108,13 +91,13 @@ class _Generator:
         return schema
 
 
-def _rule(rule: Rule, base: Any) -> dict[str, Any]:
+def _rule(rule: kinds.Rule, base: Any) -> dict[str, Any]:
     match rule:
-        case Matching(pattern):
+        case kinds.Matching(pattern):
             return {"pattern": pattern}
-        case AtLeast(least):
+        case kinds.AtLeast(least):
             return {"minimum": least}
-        case Distinct():
+        case kinds.Distinct():
             return {"uniqueItems": True}
-        case NotEmpty():
-            return {"minProperties" if isinstance(take_apart(base), MappingOf) else "minItems": 1}
+        case kinds.NotEmpty():
+            return {"minProperties" if isinstance(take_apart(base), kinds.MappingOf) else "minItems": 1}

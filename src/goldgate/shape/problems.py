@@ -9,21 +9,9 @@ from typing import Any
 
 from goldgate.core.problem import Problem, below
 from goldgate.errors import describe
+from goldgate.shape import kinds
 from goldgate.shape.fits import fits
-from goldgate.shape.kinds import (
-    Anything,
-    Choice,
-    Either,
-    ListOf,
-    MappingOf,
-    Plain,
-    Positive,
-    Record,
-    Row,
-    Ruled,
-    Share,
-    take_apart,
-)
+from goldgate.shape.kinds import take_apart
 
 _WORDS: dict[type, str] = {
     str: "a string",
@@ -32,8 +20,8 @@ _WORDS: dict[type, str] = {
     float: "a number",
     types.NoneType: "null",
     Decimal: "a number",
-    Share: "a decimal from 0 to 1",
-    Positive: "a number above 0",
+    kinds.Share: "a decimal from 0 to 1",
+    kinds.Positive: "a number above 0",
 }
 
 
@@ -42,27 +30,27 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
     if fits(kind)(value):
         return
     match take_apart(kind):
-        case Record(_, fields, _) if isinstance(value, dict):
+        case kinds.Record(_, fields, _) if isinstance(value, dict):
             for name, (hint, required) in fields.items():
                 inner = below(pointer, name)
                 if name in value:
                     yield from problems(hint, value[name], inner)
                 elif required:
                     yield Problem(inner, expected(hint), "nothing: the field is missing")
-        case ListOf(item) if isinstance(value, list):
+        case kinds.ListOf(item) if isinstance(value, list):
             for number, inside in enumerate(value):
                 yield from problems(item, inside, below(pointer, number))
-        case Row(items) if isinstance(value, list) and len(value) == len(items):
+        case kinds.Row(items) if isinstance(value, list) and len(value) == len(items):
             for number, inside in enumerate(value):
                 yield from problems(items[number], inside, below(pointer, number))
-        case MappingOf(key, hint) if isinstance(value, dict):
+        case kinds.MappingOf(key, hint) if isinstance(value, dict):
             for name, inside in value.items():
                 if not fits(key)(name):
                     yield Problem(below(pointer, name), f"{expected(key)} as the key", describe(name))
                 yield from problems(hint, inside, below(pointer, name))
-        case Ruled(base, _) if _inside(base, value) and not fits(base)(value):
+        case kinds.Ruled(base, _) if _inside(base, value) and not fits(base)(value):
             yield from problems(base, value, pointer)
-        case Either(options) if any(_inside(option, value) for option in options):
+        case kinds.Either(options) if any(_inside(option, value) for option in options):
             # The one that was meant: it knows the most of the value's keys, and has the least against it.
             meant = [option for option in options if _inside(option, value)]
             found = {option: [*problems(option, value, pointer)] for option in meant}
@@ -74,19 +62,19 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
 def expected(kind: Any) -> str:
     """A kind in words."""
     match take_apart(kind):
-        case Plain(plain):
+        case kinds.Plain(plain):
             return _WORDS[plain]
-        case Anything():
+        case kinds.Anything():
             return "anything"
-        case Ruled(_, rules):
+        case kinds.Ruled(_, rules):
             return rules[0].expected
-        case Choice(values):
+        case kinds.Choice(values):
             return "one of " + ", ".join(values)
-        case ListOf():
+        case kinds.ListOf():
             return "a list"
-        case Row(items):
+        case kinds.Row(items):
             return f"a list of {len(items)}"
-        case Either(options):
+        case kinds.Either(options):
             return " or ".join(dict.fromkeys(expected(option) for option in options))
         case _:
             return "an object"
@@ -94,14 +82,17 @@ def expected(kind: Any) -> str:
 
 def _inside(kind: Any, value: object) -> bool:
     """Whether the value is the container that the kind asks for, so that what is wrong is inside it."""
-    parts = take_apart(kind)
-    if isinstance(parts, Ruled):
-        return _inside(parts.base, value)
-    return isinstance(value, list if isinstance(parts, ListOf | Row) else dict) and isinstance(
-        parts, ListOf | Row | Record | MappingOf
-    )
+    match take_apart(kind):
+        case kinds.Ruled(base, _):
+            return _inside(base, value)
+        case kinds.ListOf() | kinds.Row():
+            return isinstance(value, list)
+        case kinds.Record() | kinds.MappingOf():
+            return isinstance(value, dict)
+    return False
 
 
 def _known_keys(kind: Any, value: object) -> int:
     parts = take_apart(kind)
-    return sum(name in value for name in parts.fields) if isinstance(parts, Record) and isinstance(value, dict) else 0
+    known = parts.fields if isinstance(parts, kinds.Record) else ()
+    return sum(name in value for name in known) if isinstance(value, dict) else 0

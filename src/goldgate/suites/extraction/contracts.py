@@ -7,7 +7,7 @@ what no type can say, such as an `end` before its `start`, and with better words
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from goldgate.core.contracts import CountValue, ErrorValue, MeanValue, ProtocolValue, RateValue
+from goldgate.core.contracts import CountValue, ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
 from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty
 
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
@@ -113,17 +113,9 @@ class DueeEventType(TypedDict):
 EventSchema = EventSchemaFile | DueeEventType
 
 
-class GateValue(TypedDict):
+class GateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
-    metric: str
-    verdict: Literal["PASS", "FAIL"]
-    reason: str
-    severity: Literal["error", "warn"]
-    on_not_evaluable: Literal["fail", "pass"]
-    min: NotRequired[str]
-    max: NotRequired[str]
-    equals: NotRequired[str]
     measured: RateValue | CountValue
 
 
@@ -296,7 +288,7 @@ class ParseRecord(TypedDict):
 
 
 class RelaxedPair(TypedDict):
-    """Two units that relaxed scoring matched."""
+    """Two units that only relaxed matching pairs."""
 
     predicted: Unit
     gold: Unit

@@ -1,22 +1,14 @@
 """The shape of the JSON report, for whoever reads it; the JSON Schema is generated from here."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, TypedDict
 
-from goldgate.core.contracts import ErrorValue, MeanValue, ProtocolValue, RateValue
+from goldgate.core.contracts import ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
 
 
-class GateValue(TypedDict):
+class GateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
-    metric: str
-    verdict: Literal["PASS", "FAIL"]
-    reason: str
-    severity: Literal["error", "warn"]
-    on_not_evaluable: Literal["fail", "pass"]
-    min: NotRequired[str]
-    max: NotRequired[str]
-    equals: NotRequired[str]
     measured: RateValue
     support: Literal["supported", "inconclusive", "refuted"] | None
 
