@@ -31,9 +31,8 @@ test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the t
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
-SEED ?= 1
 chaos: $(VENV)/.dev ## end, starve and disturb runs at random moments: make chaos ROUNDS=50 SEED=7
-	ROUNDS=$(ROUNDS) SEED=$(SEED) $(BIN)/pytest -n 2 tests/chaos
+	ROUNDS=$(ROUNDS) SEED=$(or $(SEED),1) $(BIN)/pytest -n 2 tests/chaos
 
 check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 	$(BIN)/ruff check .
@@ -47,7 +46,7 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/research.py
 	$(BIN)/python benchmarks/reading.py
 
-fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all (SEED=… for the same again)
+fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it prints its seed (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 

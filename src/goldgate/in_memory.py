@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
+from goldgate.core.record_id import bad_id, record_id
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
@@ -62,16 +63,9 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
     found: dict[str, tuple[int, Mapping[str, Any]]] = {}
     for number, record in enumerate(records, 1):
-        value = record.get("id") if isinstance(record, Mapping) else None
-        if type(value) is int:
-            value = str(value)
-        if type(value) is not str or not value:
-            raise InputError(
-                f"{kind}.bad_id",
-                f"a {kind} record needs an id",
-                place=_place(kind, number, "id"),
-                found=describe(value),
-            )
+        value = record_id(record) if isinstance(record, Mapping) else None
+        if value is None:
+            raise bad_id(record, kind, _place(kind, number, "id"))
         if value in found:
             raise InputError(
                 f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe(value)

@@ -145,7 +145,7 @@ MISTAKES = {
         '{"event_types": {"T": {"roles": []}, "T": {"roles": []}}}',
         "schema.duplicate_key",
         None,
-        "T",
+        "event_types.T",
     ),
     "schema not UTF-8": Mistake("schema.json", b"{\n\xff}", "schema.not_utf8", 2),
     "protocol not YAML": Mistake("protocol.yaml", "gates: [\n", "protocol.not_yaml", 2),

@@ -12,7 +12,7 @@ from types import FrameType
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.files.tree import parse_json
+from goldgate.files.strict_json import parse_json
 from goldgate.readers.index import index_files
 from goldgate.suites.research.golden import GoldenError, load_golden
 from goldgate.suites.research.run import evidence as evidence_module

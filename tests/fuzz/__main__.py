@@ -6,7 +6,10 @@ What is found lies in fuzz/findings, beside a text with the command that shows i
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -16,7 +19,9 @@ from pathlib import Path
 from tests.fuzz.targets import ROOT, TARGETS
 
 FINDINGS = ROOT / "fuzz" / "findings"
-LAWS = ["tests/laws", "tests/research/test_laws.py"]
+TESTS = ROOT / "tests"
+OTHER_LAWS = ["tests/responses/test_laws.py"]  # random without hypothesis: LAWS_SEED makes their choices
+_LAW = re.compile(r"^@.*\bgiven\(", re.MULTILINE)
 SHARE_OF_LAWS = 0.4
 LEAST = 1  # seconds for a target
 START = 60  # seconds that a process may take beyond its share, to start and to stop
@@ -32,6 +37,7 @@ def main() -> int:
     FINDINGS.mkdir(parents=True, exist_ok=True)
     names = [given.target] if given.target else [*TARGETS]
     seed = random.SystemRandom().randrange(1, 2**31) if given.seed is None else given.seed
+    print(f"seed {seed}; the same again: make fuzz SECONDS={given.seconds} SEED={seed}", flush=True)
     found: list[Path] = []
     if find_spec("atheris") is None:
         print("atheris is not installed (it has no build for this machine or this Python): only the laws are tried")
@@ -71,13 +77,19 @@ def fuzz(names: list[str], seconds: int, seed: int) -> list[Path]:
 
 def try_laws(seed: int, seconds: float) -> list[Path]:
     """The laws in a random order with a seed of their own, until the time is over; the note on what was found."""
-    files = [str(path.relative_to(ROOT)) for law in LAWS for path in sorted(_files(ROOT / law))]
+    files = law_files()
     random.Random(seed).shuffle(files)
-    command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--hypothesis-profile=fuzz"]
-    command += [f"--hypothesis-seed={seed}", *files]
+    command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "hypothesis or law"]
+    command += ["--hypothesis-profile=fuzz", f"--hypothesis-seed={seed}", *files]
     try:
         done = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, errors="replace", timeout=seconds
+            [sys.executable, *command],
+            cwd=ROOT,
+            env={**os.environ, "LAWS_SEED": str(seed)},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
         )
     except subprocess.TimeoutExpired:
         print(f"laws, seed {seed}: nothing found when the time was over", flush=True)
@@ -85,11 +97,14 @@ def try_laws(seed: int, seconds: float) -> list[Path]:
     print(f"laws, seed {seed}: {'nothing found' if done.returncode == 0 else 'FOUND'}", flush=True)
     if done.returncode == 0:
         return []
-    return [_note(FINDINGS / f"laws-{seed}", " ".join([_python(), *command]), done.stdout + done.stderr)]
+    shown = " ".join([f"LAWS_SEED={seed}", _python(), *map(shlex.quote, command)])
+    return [_note(FINDINGS / f"laws-{seed}", shown, done.stdout + done.stderr)]
 
 
-def _files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else [*path.glob("test_*.py")]
+def law_files() -> list[str]:
+    """Every test file with a law in it, whoever wrote it; this folder's own tests are about other things."""
+    found = [path for path in sorted(TESTS.rglob("test_*.py")) if _LAW.search(path.read_text(encoding="utf-8"))]
+    return [str(path.relative_to(ROOT)) for path in found if path.parent.name != "fuzz"] + OTHER_LAWS
 
 
 def _python() -> str:

@@ -36,18 +36,55 @@ def test_stored_bytes_are_tried_again(tmp_path: Path) -> None:
     assert "nothing is wrong" in done.stdout
 
 
-def test_law_that_is_broken_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    law = tmp_path / "test_broken.py"
+@pytest.fixture
+def laws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose laws are tried in place of ours, with the same settings."""
+    settings = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(settings, encoding="utf-8")
+    for name in ("ROOT", "TESTS", "FINDINGS"):
+        monkeypatch.setattr(fuzzing, name, tmp_path)
+    monkeypatch.setattr(fuzzing, "OTHER_LAWS", [])
+    return tmp_path
+
+
+def test_law_that_is_broken_is_a_finding(laws: Path) -> None:
     broken = "import hypothesis as h\n@h.given(h.strategies.integers())\ndef test_broken(n):\n    assert n < 99\n"
-    law.write_text(broken, encoding="utf-8")
-    (tmp_path / "conftest.py").write_text(
-        (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8"), encoding="utf-8"
-    )
-    monkeypatch.setattr(fuzzing, "ROOT", tmp_path)
-    monkeypatch.setattr(fuzzing, "FINDINGS", tmp_path)
-    monkeypatch.setattr(fuzzing, "LAWS", ["test_broken.py"])
+    (laws / "test_broken.py").write_text(broken, encoding="utf-8")
     (note,) = fuzzing.try_laws(7, seconds=120)
     written = note.read_text(encoding="utf-8")
     assert "--hypothesis-profile=fuzz --hypothesis-seed=7 test_broken.py" in written.splitlines()[0]
     assert "n=99" in written
     assert "reproduce_failure" in written
+
+
+def test_examples_follow_from_the_seed(laws: Path) -> None:
+    law = """
+import os
+import hypothesis as h
+import pytest
+@h.given(h.strategies.integers())
+def test_law(n):
+    with open("drawn.txt", "a") as out:
+        print(n, file=out)
+@pytest.mark.law
+def test_other_law():
+    with open("drawn.txt", "a") as out:
+        print("seed", os.environ["LAWS_SEED"], file=out)
+def test_no_law():
+    raise AssertionError("not to be run")
+"""
+    (laws / "test_law.py").write_text(law, encoding="utf-8")
+    (laws / "pytest.ini").write_text("[pytest]\nmarkers = law", encoding="utf-8")
+    drawn = []
+    for seed in (7, 7, 8):
+        assert fuzzing.try_laws(seed, seconds=120) == []
+        drawn.append((laws / "drawn.txt").read_text(encoding="utf-8"))
+        (laws / "drawn.txt").unlink()
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert "seed 8" in drawn[2]
+
+
+def test_every_law_is_tried_and_none_keeps_to_examples_of_its_own() -> None:
+    files = fuzzing.law_files()
+    assert {"tests/laws/test_parser_laws.py", "tests/research/test_laws.py", "tests/responses/test_laws.py"} <= {*files}
+    assert not [file for file in files if "derandomize" in (ROOT / file).read_text(encoding="utf-8")]

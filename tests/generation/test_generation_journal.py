@@ -100,7 +100,7 @@ def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.answer(request("a"), "plan", Answer("x\ud83d"), 1, 0.1)
-    assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x?"
+    assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
 class FullDisk:

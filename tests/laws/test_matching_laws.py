@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.events.largest_matching import largest_matching
 from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings

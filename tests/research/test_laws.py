@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import InputError
+from goldgate.shape.fits import fits
 from goldgate.suites.research.contracts import Chunk, Event, Manifest
-from goldgate.suites.research.fits import fits
 
 from .judged import judged, unbalanced
 from .trees import abstention, claim, event, evidence, lines, output, query, write_golden, write_run
 
 ROOT = Path(__file__).resolve().parents[2]
-LAW = settings(derandomize=True, max_examples=60, deadline=None, database=None)
+LAW = settings(max_examples=60)
 RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
 NAMES = (
     "research_output.json",

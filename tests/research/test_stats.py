@@ -24,7 +24,7 @@ def at_least(hits: int, trials: int, rate: Fraction) -> Fraction:
 
 
 @given(st.integers(1, 25).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_lower_bound_is_the_last_rate_that_is_still_unlikely(case: tuple[int, int]) -> None:
     hits, trials = case
     bound = Fraction(lower_bound(hits, trials))

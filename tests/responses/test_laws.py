@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from functools import cache
 
+import pytest
+
 from goldgate.suites.extraction.response import parse_response
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import (
@@ -18,6 +20,8 @@ from tests.responses.damage import (
     units_of,
     written,
 )
+
+pytestmark = pytest.mark.law  # `make fuzz` makes other answers
 
 MOST_LOST = 5  # per cent of the units, over all answers with one mark missing
 MOST_INVENTED = 8  # per cent of such answers; json_repair: 8

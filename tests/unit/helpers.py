@@ -10,7 +10,7 @@ from typing import Any
 import goldgate
 from goldgate import Evaluation, Protocol, Score, Scorer
 from goldgate.core.gate import Gate
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.settings import (
     CotSettings,
     ExtractionSettings,

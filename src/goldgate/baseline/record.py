@@ -15,8 +15,8 @@ from goldgate.baseline.stored_report import load_report, refuse_mixtures
 from goldgate.core.gate import Gate
 from goldgate.core.metric import shorten
 from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
-from goldgate.files.tree import parse_json
 from goldgate.stats.beta_binomial import quantile
 
 FORMAT_VERSION = 1  # of a baseline record

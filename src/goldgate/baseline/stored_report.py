@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
 from goldgate.errors import InputError, Place, describe
+from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
-from goldgate.files.tree import parse_json
 
 _COUNTS = (  # of a run: the part, and what it is a part of
     ("covered_claims", "verified_claims"),

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from goldgate.files.storable import is_storable
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 1_000_000_000  # tokens, attempts: more is a slip of the hand
@@ -145,10 +147,8 @@ def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]
 
 def check_text(text: str, option: str) -> str:
     """A text that can be sent: a terminal may give bytes that are no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise click.BadParameter("it is not UTF-8", param_hint=option) from None
+    if not is_storable(text):
+        raise click.BadParameter("it is not UTF-8", param_hint=option)
     return text
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
+from goldgate.files.atomic_write import UNFINISHED, unwritable
 from goldgate.files.folder_lock import FolderLock
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
 NAMES = (REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
-_UNFINISHED = ".unfinished"
 
 
 class OutFolder:
@@ -41,7 +41,7 @@ class OutFolder:
         except OSError as problem:
             raise _cannot_write(self.path, problem, "the folder for the results cannot be made or locked") from None
         # Where the file system knows no locks, another process may be at work: its names must be other ones.
-        self._ending = _UNFINISHED if self._lock.held else f".{os.getpid()}{_UNFINISHED}"
+        self._ending = UNFINISHED if self._lock.held else f".{os.getpid()}{UNFINISHED}"
         try:
             self._remove_unfinished()
         except BaseException:
@@ -135,7 +135,7 @@ def _missing_folders(path: Path) -> list[Path]:
 
 
 def _protect(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:
-    names = [*written, *(name + _UNFINISHED for name in written), folder_lock.NAME]
+    names = [*written, *(name + UNFINISHED for name in written), folder_lock.NAME]
     for given in inputs:
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
@@ -156,11 +156,4 @@ def _remove(path: Path) -> None:
 
 
 def _cannot_write(path: Path, problem: OSError, message: str = "a result cannot be written") -> ConfigError:
-    reason = problem.strerror or type(problem).__name__
-    return ConfigError(
-        "out.unwritable",
-        message,
-        place=Place(str(path)),
-        found=reason,
-        advice="--out needs a folder that can be written to, with room for the results",
-    )
+    return unwritable(path, problem, "--out needs a folder that can be written to, with room for the results", message)

@@ -23,6 +23,7 @@ from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, end
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import ConfigError, GoldgateError
 from goldgate.files.folder_lock import folder_in_use
+from goldgate.files.storable import all_storable, storable
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
@@ -181,7 +182,7 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
     from goldgate.core.evaluation import error_report
 
     report = error_report(job.suite, error)
-    report["error"] = {key: _storable(value) for key, value in report["error"].items()}
+    report["error"] = all_storable(report["error"])
     return report
 
 
@@ -221,9 +222,9 @@ def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[
         "started": began.isoformat(timespec="seconds"),
         "wall_seconds": round(seconds, 3),
         "exit_status": status,
-        "arguments": [_storable(word) for word in shown_arguments(sys.argv)],
+        "arguments": [storable(word) for word in shown_arguments(sys.argv)],
         "folder": _working_directory(),
-        "inputs": {kind: [_storable(path) for path in paths] for kind, paths in job.inputs.items()},
+        "inputs": {kind: [storable(path) for path in paths] for kind, paths in job.inputs.items()},
         "workers": job.workers,
         "host": platform.node(),
         "platform": platform.platform(),
@@ -238,11 +239,6 @@ def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[
 
 def _working_directory() -> str | None:
     try:
-        return _storable(os.getcwd())
+        return storable(os.getcwd())
     except OSError:  # it was deleted
         return None
-
-
-def _storable(value: T) -> T | str:
-    """A file's name need not be UTF-8; Python then keeps its bytes as surrogates, which JSON refuses."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -15,14 +16,13 @@ from goldgate.files.atomic_write import write_whole
 @click.option("--out", metavar="DIR", help="The folder to write them to. Without it they are printed as one object.")
 @click.pass_context
 def schemas_command(context: click.Context, out: str | None) -> None:
-    """JSON Schemas of golden queries, ResearchOutput, event, manifest, chunk, report and protocol.
+    """JSON Schemas of every file that goldgate reads or writes: the suites' own, and the protocol.
 
-    They are generated from the types that read these files.
+    They are generated from the types that describe these files.
     """
 
     def work() -> str | bytes:
         from goldgate.core.evaluation import render_json
-        from goldgate.suites.research.schemas import all_schemas
 
         schemas = all_schemas()
         if out is None:
@@ -36,3 +36,15 @@ def schemas_command(context: click.Context, out: str | None) -> None:
         show_error(outcome)
         context.exit(outcome.exit_status)
     context.exit(say(outcome, EXIT_PASSED))
+
+
+def all_schemas() -> dict[str, dict[str, Any]]:
+    """Every schema by the name of its file."""
+    from goldgate.protocol.model import file_kind
+    from goldgate.shape.json_schema import schema_of
+    from goldgate.suites import all_suites
+    from goldgate.suites.plan import all_sections
+
+    contracts = {file: contract for suite in all_suites() for file, contract in suite.contracts.items()}
+    contracts["protocol.schema.json"] = "Protocol", file_kind(all_sections())
+    return {file: schema_of(kind, title) for file, (title, kind) in contracts.items()}

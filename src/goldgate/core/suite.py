@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
@@ -40,11 +40,7 @@ class Input:
     required: bool = True
 
 
-class Contract(NamedTuple):
-    """A file that a suite reads or writes: validators and JSON Schemas are made from the type."""
-
-    title: str
-    kind: Any
+Contract = tuple[str, Any]  # the title and the type of a file: validators and JSON Schemas are made from it
 
 
 class Measure(Protocol[MeasuredFacts]):

@@ -1,4 +1,4 @@
-"""Writing one file: whole, or not at all."""
+"""Writing a file: whole, or not at all."""
 
 from __future__ import annotations
 
@@ -6,39 +6,52 @@ import errno
 import fcntl
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from typing import IO
 
 from goldgate.errors import ConfigError, Place
 from goldgate.files.folder_lock import NO_LOCKS, is_at
 
 WAIT_SECONDS = 10.0  # for another process that is writing the same file, which takes milliseconds
+UNFINISHED = ".unfinished"  # the end of the name until a file is complete
 _EVERY_SECONDS = 0.05
 _OF_THE_SYSTEM = ("/dev/", "/proc/")
 
 
-def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
-    """Write under another name and rename; a failure is an error with its place, and leaves nothing behind.
+@contextmanager
+def whole_file(path: str | Path, advice: str, *, make_folder: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write into. It takes the place of an older one when it is complete, and leaves nothing otherwise.
 
-    Two processes that write the same file take turns. A device or a pipe is written to as it is.
+    A failure is an error with its place and this advice. Two processes that write the same file take turns. A device
+    or a pipe is written to as it is.
     """
+    name = os.fspath(path)
     try:
-        folder = os.path.dirname(path)
+        folder = os.path.dirname(name)
         if folder and make_folder:
             os.makedirs(folder, exist_ok=True)
-        if _is_special(path):
-            with open(path, "wb") as stream:
-                stream.write(content)
-        else:
-            _replace(path, content)
+        with open(name, "wb") if _is_special(name) else _replacing(name) as stream:
+            yield stream
     except OSError as problem:
-        raise ConfigError(
-            "out.unwritable",
-            "a result cannot be written",
-            place=Place(path),
-            found=problem.strerror or type(problem).__name__,
-            advice=f"name with {option} a file that can be written to",
-        ) from None
+        raise unwritable(name, problem, advice) from None
+
+
+def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
+    """Write a file that was named by an option, in one go."""
+    advice = f"name with {option} a file that can be written to"
+    with whole_file(path, advice, make_folder=make_folder) as stream:
+        stream.write(content)
+
+
+def unwritable(
+    path: str | Path, problem: OSError, advice: str, message: str = "a result cannot be written"
+) -> ConfigError:
+    """The error for a result that the system did not take, with its own reason."""
+    reason = problem.strerror or type(problem).__name__
+    return ConfigError("out.unwritable", message, place=Place(os.fspath(path)), found=reason, advice=advice)
 
 
 def _is_special(path: str) -> bool:
@@ -50,13 +63,14 @@ def _is_special(path: str) -> bool:
     return not (S_ISREG(status.st_mode) or S_ISDIR(status.st_mode)) or os.path.abspath(path).startswith(_OF_THE_SYSTEM)
 
 
-def _replace(path: str, content: bytes) -> None:
-    unfinished = f"{path}.unfinished"
+@contextmanager
+def _replacing(path: str) -> Iterator[IO[bytes]]:
+    unfinished = f"{path}{UNFINISHED}"
     descriptor = _open_alone(unfinished)
     try:
         with open(descriptor, "wb", closefd=False) as stream:
             stream.truncate(0)  # a killed process may have left it
-            stream.write(content)
+            yield stream
         os.replace(unfinished, path)
     except BaseException:
         with suppress(OSError):
@@ -70,6 +84,9 @@ def _open_alone(unfinished: str) -> int:
     """The open file, which no other process is writing."""
     until = time.monotonic() + WAIT_SECONDS
     while True:
+        with suppress(OSError):  # a link, through which nothing must be written
+            if os.path.islink(unfinished):
+                os.unlink(unfinished)
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         if _is_ours(descriptor, unfinished):
             return descriptor

@@ -1,17 +1,16 @@
-"""YAML and JSON text as plain values that remember their lines and refuse what is ambiguous.
+"""YAML text as plain values that remember their lines and refuse what is ambiguous.
 
 Numbers keep their decimal text, duplicate keys are errors, and every key knows its line.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from goldgate.errors import ConfigError, Place
+from goldgate.files.storable import is_storable, storable
 
 MAX_DIGITS = 40
 MAX_NODES = 100_000  # a YAML alias can repeat itself into billions
@@ -55,36 +54,6 @@ def parse_yaml(text: str, file: str) -> Tree:
     return tree
 
 
-def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
-    """A JSON document in which a duplicate key, NaN and Infinity are errors."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            times = Counter(key for key, _ in pairs)
-            twice = next(key for key in times if times[key] > 1)
-            raise ConfigError(f"{code}.duplicate_key", f'duplicate key "{twice}"', place=Place(file, None, twice))
-        return value
-
-    def refuse(constant: str) -> Any:
-        raise ConfigError(f"{code}.not_json", f"{constant} is not JSON", place=Place(file))
-
-    try:
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
-        if not _encodable(json.dumps(value, ensure_ascii=False)):
-            raise ConfigError(f"{code}.bad_text", "half of a surrogate pair is no text", place=Place(file))
-        return value
-    except json.JSONDecodeError as problem:
-        raise ConfigError(
-            f"{code}.not_json",
-            "this is not JSON",
-            place=Place(file, problem.lineno + first_line - 1),
-            found=f"{problem.msg} at column {problem.colno}",
-        ) from None
-    except RecursionError:
-        raise ConfigError(f"{code}.not_json", "the JSON is nested too deeply", place=Place(file)) from None
-
-
 class _YamlWalk:
     """Turns composed nodes into values, noting lines."""
 
@@ -102,14 +71,14 @@ class _YamlWalk:
             return self._mapping(node, path)
         if isinstance(node, self.yaml.SequenceNode):
             return [self.value(item, f"{path}.{number}") for number, item in enumerate(node.value)]
-        if not _encodable(node.value):
-            raise ConfigError("protocol.bad_text", "half of a surrogate pair is no text", place=self.tree.place(path))
+        if not is_storable(node.value):
+            raise ConfigError("protocol.bad_text", "half of a surrogate pair is not text", place=self.tree.place(path))
         return _scalar(node.tag.rpartition(":")[2], node.value)
 
     def _mapping(self, node: Any, path: str) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value).encode("utf-8", "backslashreplace").decode()
+            key = storable(str(key_node.value))
             inner = f"{path}.{key}" if path else key
             line = key_node.start_mark.line + 1
             if key in mapping:
@@ -122,15 +91,6 @@ class _YamlWalk:
             self.tree.lines[inner] = line
             mapping[key] = self.value(value_node, inner)
         return mapping
-
-
-def _encodable(text: str) -> bool:
-    """Whether a text can be written to a report: an escape may name half of a surrogate pair, which cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _scalar(tag: str, text: str) -> Any:

@@ -19,6 +19,7 @@ from typing import IO, Any
 import orjson
 
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.storable import all_storable, whole_text
 from goldgate.generation.journal_lines import FORMAT_VERSION, Contents, Span, is_torn, parse_line
 from goldgate.generation.plan import Format, Request
 from goldgate.generation.reply import Answer, Trouble, Usage
@@ -170,7 +171,7 @@ class Journal:
         try:
             line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
         except orjson.JSONEncodeError:  # half of a surrogate pair in a text
-            line = orjson.dumps(_storable(record), option=orjson.OPT_APPEND_NEWLINE)
+            line = orjson.dumps(all_storable(record, whole_text), option=orjson.OPT_APPEND_NEWLINE)
         self._write(line)
         self.contents.note(record, len(line))
 
@@ -269,9 +270,3 @@ def _unusable(path: Path, reason: str, message: str = "the journal cannot be use
     full = reason in map(os.strerror, _FULL)
     advice = "free some space and run the same command again" if full else None
     return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _storable(item) for name, item in value.items()}
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -30,15 +30,6 @@ def parse_first(body: bytes) -> Any:
         return None
 
 
-def whole_text(text: str) -> str:
-    """The text with U+FFFD for half of a surrogate pair, which cannot be written anywhere."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def _parse(body: bytes, pairs_hook: Any) -> Any:
     text = body.decode(json.detect_encoding(body), "replace").lstrip("\ufeff \t\r\n")
     decoder = json.JSONDecoder(

@@ -15,7 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from goldgate.generation.lenient import parse_first, parse_lenient, whole_text
+from goldgate.files.storable import whole_text
+from goldgate.generation.lenient import parse_first, parse_lenient
 from goldgate.generation.secret import Secret
 from goldgate.generation.streamed import join_stream
 from goldgate.generation.waiting import pause_in_words

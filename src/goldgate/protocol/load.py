@@ -12,7 +12,7 @@ from goldgate.errors import ConfigError
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
 from goldgate.protocol.model import GENERATION, Protocol, file_kind
-from goldgate.protocol.shape import build
+from goldgate.shape.build import build
 
 Sections = Mapping[str, type]  # the settings that each section of a file holds, by its name
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from goldgate.core.record_id import bad_id, record_id
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate, open_records
 
@@ -111,19 +112,10 @@ def id_at_head(data: bytes) -> bytes | None:
 
 def id_of(record: dict[str, Any], store: RecordStore, location: int) -> str:
     """The record's id as text; an integer is its own text."""
-    value = record.get("id")
-    if type(value) is str and value:
-        return value
-    if type(value) is int:
-        return str(value)
-    kind = store.files[location >> OFFSET_BITS].kind
-    raise InputError(
-        f"{kind}.bad_id",
-        f"a {kind} record needs an id",
-        place=store.place(location, "id"),
-        expected="a string that is not empty",
-        found=describe(value) if "id" in record else "no id",
-    )
+    identity = record_id(record)
+    if identity is None:
+        raise bad_id(record, store.files[location >> OFFSET_BITS].kind, store.place(location, "id"))
+    return identity
 
 
 def require_one_id(identity: str, data: bytes, store: RecordStore, location: int) -> None:

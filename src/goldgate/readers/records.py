@@ -22,6 +22,7 @@ import orjson
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.files.opened import BLOCK, Opened, copy_aside, open_once
+from goldgate.files.storable import whole_text
 from goldgate.files.text_file import cannot_read
 
 OFFSET_BITS = 48
@@ -155,7 +156,6 @@ class RecordStore:
 
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def decode(data: bytes) -> Any:
@@ -172,7 +172,7 @@ def decode(data: bytes) -> Any:
 
     try:
         text = json.dumps(json.loads(data), ensure_ascii=False)
-        return orjson.loads(_HALF_PAIR.sub("\ufffd", text))
+        return orjson.loads(whole_text(text))
     except (ValueError, RecursionError) as problem:
         raise ValueError(str(problem)) from None
 

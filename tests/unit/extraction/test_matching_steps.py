@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.events import candidates, relaxed_rule
 from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows
 from goldgate.suites.extraction.events.largest_matching import largest_matching, ones

@@ -163,7 +163,24 @@ def test_unknown_key_is_named_with_its_line_and_a_suggestion(
         pytest.param("metrics: [1]", "metrics", "a mapping", "a list", id="list-for-mapping"),
         pytest.param("[1, 2]", None, "a mapping", "a list", id="whole-document"),
         pytest.param("gates: 1", "gates", "a mapping", "the number 1", id="gates"),
-        pytest.param("gates: {strict_f1: 0.5}", "gates.strict_f1", "a mapping", "the number 0.5", id="bare-bound"),
+        pytest.param(
+            "gates: {strict_f1: 0.85}",
+            "gates.strict_f1",
+            "a mapping, such as {min: 0.85}",
+            "the number 0.85",
+            id="bare-bound",
+        ),
+        pytest.param(
+            "metrics: {relaxed: span_iou}",
+            "metrics.relaxed",
+            "a mapping, such as {match_mode: span_iou}",
+            'the string "span_iou"',
+            id="bare-mode",
+        ),
+        pytest.param(
+            "metrics: {cot: true}", "metrics.cot", "a mapping, such as {enabled: true}", "true", id="bare-switch"
+        ),
+        pytest.param("metrics: {relaxed: exact}", "metrics.relaxed", "a mapping", 'the string "exact"', id="no-home"),
         pytest.param(
             "gates: {strict_f1: {min: high}}", "gates.strict_f1.min", "a number", 'the string "high"', id="bound"
         ),

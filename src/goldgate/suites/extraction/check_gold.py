@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldgate.core.gate import Verdict
+from goldgate.core.record_id import EXPECTED_ID, found_as_id, record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
 from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode, held, iterate, open_records
 from goldgate.suites.extraction.events.event import Span
@@ -117,7 +118,7 @@ def _check_file(
             identity = None
             if record is not None:
                 result.without_events += record.get("events", record.get("event_list", [])) == []
-                identity = _identity(record)
+                identity = record_id(record)
                 if identity is None:
                     problems.append(_bad_id(record))
                 elif (first := seen.setdefault(identity, base + line)) != base + line:
@@ -161,16 +162,8 @@ def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[_Problem]]:
     return value, []
 
 
-def _identity(record: Mapping[str, Any]) -> str | None:
-    value = record.get("id")
-    if type(value) is int:
-        return str(value)
-    return value if type(value) is str and value else None
-
-
 def _bad_id(record: Mapping[str, Any]) -> _Problem:
-    found = describe(record["id"]) if "id" in record else "no id"
-    return _Problem("bad_id", f"expected a string that is not empty, found {found}", "id")
+    return _Problem("bad_id", f"expected {EXPECTED_ID}, found {found_as_id(record)}", "id")
 
 
 def _duplicate_id(store: RecordStore, first: int) -> _Problem:

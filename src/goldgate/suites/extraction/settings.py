@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from goldgate.protocol.shape import Share
+from goldgate.shape.kinds import Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,31 +4,10 @@ A decoded file that fits its type is used as it is; what an agent records beyond
 """
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from dataclasses import dataclass
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """A rule for a string: a pattern that must be found in it, and what to call a string that has it."""
-
-    pattern: str  # understood alike by Python and by JSON Schema
-    expected: str
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """A rule for a number."""
-
-    least: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotEmpty:
-    """A rule for a list."""
-
-    expected: str
-
+from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
+from goldgate.suites.research.report_contract import Report
 
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
@@ -161,3 +140,14 @@ class Chunk(TypedDict):
     start_offset: NotRequired[int | None]
     end_offset: NotRequired[int | None]
     text_hash: NotRequired[str | None]
+
+
+# File name → title and type. A new artifact is a line here; `goldgate schemas` writes them all.
+CONTRACTS: dict[str, tuple[str, Any]] = {
+    "golden_queries.schema.json": ("Golden queries", GoldenQueries),
+    "research_output.schema.json": ("ResearchOutput", ResearchOutput),
+    "event.schema.json": ("Event, a line of events.jsonl", Event),
+    "manifest.schema.json": ("Context manifest", Manifest),
+    "chunk.schema.json": ("Chunk, a line of chunks.jsonl", Chunk),
+    "report.schema.json": ("Report of the research suite", Report),
+}

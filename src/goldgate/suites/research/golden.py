@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,19 +10,20 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from goldgate.core.finding import Finding
+from goldgate.core.problem import Problem
 from goldgate.errors import InputError, Place, describe
+from goldgate.files.strict_json import decode_strictly
 from goldgate.files.text_file import TextFile, read_text
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
-from goldgate.suites.research.fits import Problem, escape, fits, problems
 from goldgate.suites.research.run.files import sha256_of
 from goldgate.suites.research.run.fold import nfc
 from goldgate.suites.research.run.telling import is_blank
 
 KIND = "golden"
-DEEPEST = 100  # levels; a golden file has four
 _FORMAT = "1"  # major version of `schema_version`
 _SHOWN_PROBLEMS = 1_000
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +109,12 @@ class ParsedGolden:
 
 def parse_golden(text: str, file: str) -> ParsedGolden:
     """What the file holds; a GoldenError only where it is no JSON at all."""
-    value = _decoded(text, file)
+    decoded = decode_strictly(text)
+    value, found = decoded.value, [flaw.problem for flaw in decoded.flaws]
+    if value is None and found:  # there is nothing to look at
+        raise GoldenError(file, found)
     shape = GoldenFile if isinstance(value, dict) else Queries  # the form that was meant
-    found = [*_ambiguous(value, ""), *problems(shape, value)]
+    found += problems(shape, value)
     pins: dict[str, str] = {}
     start, queries = "", value
     if isinstance(value, dict):
@@ -141,55 +142,6 @@ def _read(path: str | Path) -> TextFile:
             "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
         )
         raise
-
-
-class _TwiceKeyed(dict[str, Any]):
-    """An object in which a key stood twice."""
-
-    twice: list[str]
-
-
-class _Constant(str):
-    """NaN, Infinity or -Infinity."""
-
-
-def _decoded(text: str, file: str) -> Any:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) == len(pairs):
-            return value
-        marked = _TwiceKeyed(value)
-        times = Counter(key for key, _ in pairs)
-        marked.twice = sorted(key for key in times if times[key] > 1)
-        return marked
-
-    try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=_Constant)
-    except json.JSONDecodeError as problem:
-        where = f"{problem.msg} at line {problem.lineno} column {problem.colno}"
-        raise GoldenError(file, [Problem("", "JSON", where if text.strip() else "an empty file")]) from None
-    except RecursionError:
-        raise GoldenError(file, [Problem("", "JSON of a few levels", "JSON that is nested too deeply")]) from None
-    except ValueError as problem:  # an integer of thousands of digits
-        raise GoldenError(file, [Problem("", "JSON", str(problem))]) from None
-
-
-def _ambiguous(value: Any, pointer: str, depth: int = 0) -> Iterator[Problem]:
-    """Duplicate keys, constants that are no JSON, and what is nested too deeply."""
-    if depth > DEEPEST:
-        yield Problem(pointer, f"at most {DEEPEST} levels", "JSON that is nested too deeply")
-    elif isinstance(value, dict):
-        for key in getattr(value, "twice", ()):
-            yield Problem(f"{pointer}/{escape(key)}", "every key once", f'the key "{key}" twice')
-        for key, item in value.items():
-            yield from _ambiguous(item, f"{pointer}/{escape(key)}", depth + 1)
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _ambiguous(item, f"{pointer}/{number}", depth + 1)
-    elif isinstance(value, _Constant) or (isinstance(value, float) and math.isinf(value)):
-        yield Problem(pointer, "a number that JSON has", str(value))
-    elif isinstance(value, str) and _HALF_PAIR.search(value):
-        yield Problem(pointer, "text", "half of a surrogate pair")
 
 
 def _invisible(queries: dict[str, GoldenQuery]) -> Iterator[Problem]:

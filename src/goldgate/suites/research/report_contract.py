@@ -1,39 +1,14 @@
 """The shape of the JSON report, for whoever reads it; the JSON Schema is generated from here."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, TypedDict
+
+from goldgate.core.contracts import ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
 
 
-class RateValue(TypedDict):
-    """A rate with its counts, and a one-sided 95 % Clopper-Pearson lower bound. Undefined: null, with a reason."""
-
-    value: float | None
-    numerator: int
-    denominator: int
-    reason: NotRequired[str]
-    lower_bound: NotRequired[float | None]
-
-
-class MeanValue(TypedDict):
-    """The plain average over trials."""
-
-    value: float | None
-    averaged: int
-    undefined: int
-    reason: NotRequired[str]
-
-
-class GateValue(TypedDict):
+class GateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
-    metric: str
-    verdict: Literal["PASS", "FAIL"]
-    reason: str
-    severity: Literal["error", "warn"]
-    on_not_evaluable: Literal["fail", "pass"]
-    min: NotRequired[str]
-    max: NotRequired[str]
-    equals: NotRequired[str]
     measured: RateValue
     support: Literal["supported", "inconclusive", "refuted"] | None
 
@@ -246,11 +221,6 @@ class InputsValue(TypedDict):
     baseline: str | None
 
 
-class ProtocolValue(TypedDict):
-    version: str
-    name: str
-
-
 class ResearchReport(TypedDict):
     """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
 
@@ -269,26 +239,6 @@ class ResearchReport(TypedDict):
     findings: list[FindingValue]
     ignored: list[IgnoredValue]
     error: None
-
-
-class ProblemValue(TypedDict):
-    pointer: str
-    expected: str
-    found: str
-
-
-class ErrorValue(TypedDict):
-    """Why there are no numbers."""
-
-    code: str
-    message: str
-    file: str | None
-    line: int | None
-    field: str | None
-    expected: str | None
-    found: str | None
-    advice: str | None
-    problems: NotRequired[list[ProblemValue]]
 
 
 class ErrorReport(TypedDict):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from goldgate.core.gate import Gate
-from goldgate.protocol.shape import Positive
+from goldgate.shape.kinds import Positive
 
 SUITE = "research"
 METRICS_VERSION = "2.0"

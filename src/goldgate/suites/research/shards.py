@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
+from goldgate.files.storable import storable_name
 from goldgate.suites.research.golden import Golden, load_golden
 from goldgate.suites.research.run.facts import RunResult, Settings, judge_run
-from goldgate.suites.research.run.files import RUN_FILES, leaves, storable
+from goldgate.suites.research.run.files import RUN_FILES, leaves
 
 SHARD_RUNS = 32
 _SHOWN_NAMES = 5
@@ -57,7 +58,7 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
         raise _no_outputs(
             outputs, "outputs.unreadable", f"the outputs directory cannot be read: {problem.strerror}"
         ) from None
-    strays = [(storable(name), reason) for name, reason in strays]
+    strays = [(storable_name(name), reason) for name, reason in strays]
     return Listing(root, sorted(directories), sorted(strays))
 
 
@@ -93,7 +94,7 @@ def _holds_runs(listing: Listing) -> str | None:
             with os.scandir(os.path.join(listing.root, entry.name)) as inner:
                 folders = sorted(folder.path for folder in inner if folder.is_dir(follow_symlinks=False))
             if any(not RUN_FILES.isdisjoint(os.listdir(folder)) for folder in folders[:_SHOWN_NAMES]):
-                return storable(entry.name)
+                return storable_name(entry.name)
         except OSError:
             continue
     return None

@@ -14,6 +14,7 @@ import orjson
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.storable import storable_name
 from goldgate.suites.research.collect import Collected, collect, trials
 from goldgate.suites.research.corpus import Corpus, load_corpus, require_apart
 from goldgate.suites.research.golden import Golden, load_golden
@@ -23,7 +24,7 @@ from goldgate.suites.research.outcome import Origin, ResearchOutcome
 from goldgate.suites.research.run.content import Content
 from goldgate.suites.research.run.evidence import Demands
 from goldgate.suites.research.run.facts import RunResult, Settings
-from goldgate.suites.research.run.files import Limits, storable
+from goldgate.suites.research.run.files import Limits
 from goldgate.suites.research.run_record import trial_record
 from goldgate.suites.research.settings import ResearchSettings
 from goldgate.suites.research.shards import Entry, Listing, RunJudge, list_outputs, no_runs, shards
@@ -128,7 +129,7 @@ def _bytes(megabytes: Decimal) -> int:
 def _contents(names: list[str], listing: Listing, engine: Mapper, work: RunJudge) -> dict[str, Content]:
     """The contents of runs that look alike: they are read again, because there are few of them."""
     wanted = set(names)
-    entries = [entry for entry in listing.directories if storable(entry.name) in wanted]
+    entries = [entry for entry in listing.directories if storable_name(entry.name) in wanted]
     again = RunJudge(work.root, work.golden, work.settings, with_content=True)
     results = (result for shard in engine.map(again, shards(entries)) for result in shard)
     return {result.name: result.facts.content for result in results if result.facts is not None}

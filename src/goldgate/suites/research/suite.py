@@ -84,7 +84,7 @@ class ResearchSuite(Suite):
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Beside the outputs, named after them."""
-        outputs = inputs["outputs"][0]
+        outputs = str(inputs["outputs"][0])
         plain = outputs.rstrip("/" + os.sep)
         if os.path.basename(plain) in ("", ".", ".."):
             plain = os.path.realpath(outputs)

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from goldgate.errors import ConfigError, Place, describe
+from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
-from goldgate.files.tree import parse_json
 
 
 @dataclass(frozen=True, slots=True)

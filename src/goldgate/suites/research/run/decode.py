@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orjson import JSONDecodeError, dumps, loads
 
+from goldgate.files import strict_json
 from goldgate.readers.records import decode as decode_slowly
 
 _COLON_AS_ESCAPE = b"\\u003"
@@ -58,19 +57,10 @@ def repeated_key(data: bytes, value: Any) -> str | None:
     """
     if _keeps_colons(data, [value]):
         return None
-    twice: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        times = Counter(key for key, _ in pairs)
-        if len(times) < len(pairs):
-            twice.append(next(key for key in times if times[key] > 1))
-
     try:
-        # Numbers as text: one of five thousand digits must not end the search.
-        json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
+        return strict_json.repeated_key(data)
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
-    return twice[0] if twice else None
 
 
 def _keeps_colons(data: bytes, values: list[Any]) -> bool:

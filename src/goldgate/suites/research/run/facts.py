@@ -6,14 +6,16 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding, Findings
+from goldgate.files.storable import storable_name
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import ResearchOutput
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import Claims, check_claims
 from goldgate.suites.research.run.content import Content, Material, content_of, fingerprints
 from goldgate.suites.research.run.decode import decode, repeated_key
 from goldgate.suites.research.run.evidence import Demands
-from goldgate.suites.research.run.files import OUTPUT, Limits, RunFiles, read_run, storable
+from goldgate.suites.research.run.files import OUTPUT, Limits, RunFiles, read_run
 from goldgate.suites.research.run.ledger import Ledger, check_ledger, read_sources
 from goldgate.suites.research.run.log import Log, parse_log
 from goldgate.suites.research.run.sources import Sources
@@ -90,7 +92,7 @@ def judge_run(
     with_content: bool = False,
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
-    shown = storable(name)
+    shown = storable_name(name)
     files = RunFiles() if refused is not None else read_run(root, name, settings.limits)
     if files is None:
         return RunResult(shown, None, [], [(f"{shown}/", "a directory with none of a run's files")])

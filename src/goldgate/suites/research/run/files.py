@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from goldgate.files.storable import storable_name
+
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
 ARTIFACTS = "artifacts"
@@ -71,16 +73,6 @@ def leaves(root: str, path: str) -> bool:
     return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
 
 
-def storable(name: str) -> str:
-    """A file's name as text that can be stored, for it need not be UTF-8; two names never become one.
-
-    Runs are told apart by it. A byte that is no UTF-8 is written with a backslash, so a backslash is doubled.
-    """
-    if name.isascii() and "\\" not in name:
-        return name
-    return name.replace("\\", "\\\\").encode("utf-8", "backslashreplace").decode()
-
-
 class _RefusedError(Exception):
     """A file that must not be read: code and message."""
 
@@ -123,7 +115,7 @@ class _Reader:
             elif name == ARTIFACTS:
                 self._artifacts(entry)
             else:
-                files.ignored.append((storable(name), "not a file of a run"))
+                files.ignored.append((storable_name(name), "not a file of a run"))
         files.digest = self.hash.digest()
         return files
 
@@ -147,7 +139,7 @@ class _Reader:
             self._refuse(name, "unreadable", f"it should be a directory: {problem.strerror}")
             return
         for inner in entries:
-            shown = f"{name}/{storable(inner.name)}"
+            shown = f"{name}/{storable_name(inner.name)}"
             if inner.name.endswith(suffix):
                 yield shown, inner
             else:

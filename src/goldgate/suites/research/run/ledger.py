@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.core.finding import Findings
+from goldgate.files.storable import storable_name
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Chunk
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.run.decode import BadLine, decode_lines, same
 from goldgate.suites.research.run.evidence import Demands, check_record
-from goldgate.suites.research.run.files import CHUNKS, OUTPUT, RunFiles, storable
+from goldgate.suites.research.run.files import CHUNKS, OUTPUT, RunFiles
 from goldgate.suites.research.run.sources import Level, Sources
 from goldgate.suites.research.run.telling import tells
 
@@ -59,7 +61,7 @@ def read_sources(files: RunFiles, anchors: frozenset[str], findings: Findings) -
     for name, artifact in files.artifacts.items():
         if artifact.sha256 != name:
             message = f"the content has the hash {artifact.sha256}; the file must be named so"
-            findings.add("hash_mismatch", "error", f"artifacts/{storable(name)}", message)
+            findings.add("hash_mismatch", "error", f"artifacts/{storable_name(name)}", message)
     return Sources(chunks, frozenset(conflicting), files.artifacts, anchors)
 
 

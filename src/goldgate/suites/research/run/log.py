@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from goldgate.core.finding import Findings
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Event, Status, StopReason
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.run.decode import Ambiguous, BadLine, TornLine, decode_lines
 from goldgate.suites.research.run.files import EVENTS
 

@@ -7,8 +7,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Findings
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Manifest
-from goldgate.suites.research.fits import fits, problems
 from goldgate.suites.research.run.decode import BadLine, decode_lines, decode_once, same
 from goldgate.suites.research.run.files import EVENTS, MANIFEST_LINES, OUTPUT, RunFiles
 from goldgate.suites.research.run.log import Log

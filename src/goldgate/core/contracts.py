@@ -1,0 +1,68 @@
+"""The shapes that the reports of all suites have in common."""
+
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+from typing import Literal, NotRequired, TypedDict
+
+
+class RateValue(TypedDict):
+    """A rate with its counts, and a one-sided 95 % Clopper-Pearson lower bound. Undefined: null, with a reason."""
+
+    value: float | None
+    numerator: int
+    denominator: int
+    reason: NotRequired[str]
+    lower_bound: NotRequired[float | None]
+
+
+class CountValue(TypedDict):
+    """A number of things. Undefined: null, with a reason."""
+
+    value: int | None
+    reason: NotRequired[str]
+
+
+class MeanValue(TypedDict):
+    """The plain average of those rates that are defined."""
+
+    value: float | None
+    averaged: int
+    undefined: int
+    reason: NotRequired[str]
+
+
+class JudgedGate(TypedDict):
+    """A gate, but for what was measured. Bounds are decimals as written."""
+
+    metric: str
+    verdict: Literal["PASS", "FAIL"]
+    reason: str
+    severity: Literal["error", "warn"]
+    on_not_evaluable: Literal["fail", "pass"]
+    min: NotRequired[str]
+    max: NotRequired[str]
+    equals: NotRequired[str]
+
+
+class ProtocolValue(TypedDict):
+    version: str
+    name: str
+
+
+class ProblemValue(TypedDict):
+    pointer: str
+    expected: str
+    found: str
+
+
+class ErrorValue(TypedDict):
+    """Why there are no numbers."""
+
+    code: str
+    message: str
+    file: str | None
+    line: int | None
+    field: str | None
+    expected: str | None
+    found: str | None
+    advice: str | None
+    problems: NotRequired[list[ProblemValue]]

@@ -1,0 +1,123 @@
+"""Plain values into dataclasses: unknown keys and wrong values are errors that say what is allowed."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from decimal import Decimal
+from types import NoneType
+from typing import Any, TypeVar
+
+from goldgate.errors import ConfigError, describe, did_you_mean
+from goldgate.files.tree import Tree
+from goldgate.shape.kinds import Choice, Either, Field, ListOf, MappingOf, Plain, Positive, Record, Share, take_apart
+from goldgate.shape.problems import expected
+
+T = TypeVar("T")
+
+_SHOWN_IN_EXAMPLE = 40  # characters of the value that an example repeats
+
+
+def build(kind: type[T], tree: Tree, code: str) -> T:
+    """The document as an instance of `kind`; whatever it leaves out keeps its default."""
+    return typing.cast(T, _Builder(tree, code).build(kind, tree.value, ""))
+
+
+class _Builder:
+    def __init__(self, tree: Tree, code: str) -> None:
+        self.tree = tree
+        self.code = code
+
+    def build(self, kind: Any, value: Any, path: str) -> Any:
+        match take_apart(kind):
+            case Record(python, fields, closed):
+                # None: a section whose lines are all commented out
+                return self._record(python, fields, {} if value is None and closed else value, path)
+            case MappingOf(_, inner):
+                given = self._mapping({} if value is None else value, path, "a mapping")
+                return {key: self.build(inner, item, _join(path, key)) for key, item in given.items()}
+            case ListOf(inner):
+                if not isinstance(value, list):
+                    self._refuse(path, "a list", value)
+                return tuple(self.build(inner, item, _join(path, str(number))) for number, item in enumerate(value))
+            case Either(options):
+                return self._union(options, value, path)
+            case Choice(allowed):
+                text = str(value) if isinstance(value, Decimal) else value  # version: 2.0, without quotation marks
+                return text if text in allowed else self._refuse(path, " or ".join(allowed), value)
+            case Plain(python):
+                return self._scalar(python, value, path)
+        raise TypeError(f"no rule to read {kind}")  # a setting of a kind that nobody wrote a rule for
+
+    def _union(self, options: tuple[Any, ...], value: Any, path: str) -> Any:
+        """`X | None`, or a plain value that may also be a mapping."""
+        if value is None and NoneType in options:
+            return None
+        kinds = [option for option in options if option is not NoneType]
+        fitting = [kind for kind in kinds if isinstance(take_apart(kind), Record) == isinstance(value, dict)]
+        return self.build((fitting or kinds)[0], value, path)
+
+    def _record(self, python: Any, fields: Mapping[str, Field], value: Any, path: str) -> Any:
+        given = self._mapping(value, path, f"a mapping{self._example(fields, value)}")
+        for key in given:
+            if key not in fields:
+                inner = _join(path, key)
+                raise ConfigError(
+                    f"{self.code}.unknown_key",
+                    f"there is no setting {inner}",
+                    place=self.tree.place(inner),
+                    expected="one of " + ", ".join(fields),
+                    found=key,
+                    advice=did_you_mean(key, fields),
+                )
+        for key, field in fields.items():
+            if field.required and key not in given:
+                raise ConfigError(
+                    f"{self.code}.wrong_value",
+                    f"{path} needs the setting {key}",
+                    place=self.tree.place(path),
+                    expected=key,
+                    found="nothing",
+                )
+        return python(**{key: self.build(fields[key].kind, item, _join(path, key)) for key, item in given.items()})
+
+    def _example(self, fields: Mapping[str, Field], value: Any) -> str:
+        """For a plain value where a mapping must stand: the first setting of it that would take the value."""
+        if isinstance(value, str | bool | Decimal) and len(str(value)) <= _SHOWN_IN_EXAMPLE:
+            for key, field in fields.items():
+                try:
+                    self.build(field.kind, value, "")
+                except ConfigError:
+                    continue
+                return f", such as {{{key}: {str(value).lower() if isinstance(value, bool) else value}}}"
+        return ""
+
+    def _mapping(self, value: Any, path: str, wanted: str) -> dict[str, Any]:
+        return value if isinstance(value, dict) else self._refuse(path, wanted, value)
+
+    def _scalar(self, python: type, value: Any, path: str) -> Any:
+        if python is str:
+            if isinstance(value, Decimal):
+                return str(value)  # version: 2.0, without the quotation marks
+            return value if isinstance(value, str) and value.strip() else self._refuse(path, "a text", value)
+        number = isinstance(value, Decimal)
+        if python is Share and number and 0 <= value <= 1:
+            return Share(value)
+        if python is Positive and number and value > 0:
+            return Positive(value)
+        if (python is Decimal and number) or (python is bool and isinstance(value, bool)):
+            return value
+        return self._refuse(path, expected(python), value)
+
+    def _refuse(self, path: str, wanted: str, value: Any) -> typing.NoReturn:
+        raise ConfigError(
+            f"{self.code}.wrong_value",
+            "this value is not allowed",
+            place=self.tree.place(path),
+            expected=wanted,
+            found=describe(value),
+        )
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

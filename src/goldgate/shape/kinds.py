@@ -1,0 +1,173 @@
+"""What a type says of a stored value, taken apart for those who walk over types.
+
+The language: str, int, float (any number), bool, None, object (anything), Decimal, Share and Positive; Literal of
+texts; list[X], tuple[X, ...] and dict[str, X]; tuple[X, Y] for a list of just so many; unions; Annotated with the
+rules below; and TypedDicts and dataclasses. An object may have keys that its TypedDict does not name: whoever wrote
+the file may record more. A dataclass is settings, and there an unknown key is a mistake.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A rule for a string: a pattern that must be found in it, and what to call a string that has it."""
+
+    pattern: str  # understood alike by Python and by JSON Schema
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A rule for a number."""
+
+    least: int
+
+    @property
+    def expected(self) -> str:
+        return f"an integer from {self.least}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotEmpty:
+    """A rule for a list or an object."""
+
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """A rule for a list of texts: every one once."""
+
+    expected: str
+
+
+Rule = Matching | AtLeast | NotEmpty | Distinct
+
+
+class Share(Decimal):
+    """A decimal from 0 to 1, as it was written."""
+
+
+class Positive(Decimal):
+    """A decimal above 0, as it was written."""
+
+
+class Plain(NamedTuple):
+    """A value that a look at its Python type tells."""
+
+    python: type
+
+
+class Anything(NamedTuple):
+    """Every value."""
+
+
+class Choice(NamedTuple):
+    """One of some texts."""
+
+    values: tuple[str, ...]
+
+
+class ListOf(NamedTuple):
+    """A list, all items of one kind."""
+
+    item: Any
+
+
+class Row(NamedTuple):
+    """A list of just these, in this order."""
+
+    items: tuple[Any, ...]
+
+
+class MappingOf(NamedTuple):
+    """An object with keys of its own choice and values of one kind; `key` is text, or text under a rule."""
+
+    key: Any
+    value: Any
+
+
+class Either(NamedTuple):
+    """A value of one of these kinds."""
+
+    options: tuple[Any, ...]
+
+
+class Ruled(NamedTuple):
+    """A value of a kind that also keeps to rules."""
+
+    base: Any
+    rules: tuple[Rule, ...]
+
+
+class Field(NamedTuple):
+    """A key of an object: the kind of its value, and whether it must be there."""
+
+    kind: Any
+    required: bool
+
+
+class Record(NamedTuple):
+    """An object with known keys; `closed` if it may have no others."""
+
+    python: Any
+    fields: Mapping[str, Field]
+    closed: bool
+
+
+Kind = Plain | Anything | Choice | ListOf | Row | MappingOf | Either | Ruled | Record
+
+_PLAIN = (str, int, float, bool, types.NoneType, Decimal, Share, Positive)
+
+
+def take_apart(kind: Any) -> Kind:
+    """What a type is made of. TypeError for one that the language does not have.
+
+    It is not cached: `str | int` and `int | str` are equal, and messages name the options in the order they have.
+    """
+    if kind is None or kind in _PLAIN:
+        return Plain(kind or types.NoneType)
+    if kind is object:
+        return Anything()
+    if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind):
+        return Record(kind, _fields(kind), not typing.is_typeddict(kind))
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return Ruled(arguments[0], arguments[1:])
+    if origin is typing.Literal:
+        return Choice(arguments)
+    if origin is tuple and arguments[1:] != (...,):
+        return Row(arguments)
+    if origin in (list, tuple):
+        return ListOf(arguments[0])
+    if origin is dict:
+        return MappingOf(*arguments)
+    if origin in (types.UnionType, typing.Union):
+        return Either(arguments)
+    raise TypeError(f"no rule for {kind}")
+
+
+@cache
+def _fields(kind: Any) -> Mapping[str, Field]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    required = kind.__required_keys__ if typing.is_typeddict(kind) else _without_default(kind)
+    return {name: Field(_unwrapped(hint), name in required) for name, hint in hints.items()}
+
+
+def _unwrapped(hint: Any) -> Any:
+    return typing.get_args(hint)[0] if typing.get_origin(hint) in (typing.NotRequired, typing.Required) else hint
+
+
+def _without_default(kind: Any) -> frozenset[str]:
+    missing = dataclasses.MISSING
+    return frozenset(f.name for f in dataclasses.fields(kind) if f.default is missing and f.default_factory is missing)

@@ -1,0 +1,350 @@
+"""The shapes of extraction's files, for whoever writes or reads them; the JSON Schemas are generated from here.
+
+The loaders (`records.py`, `events/event_schema.py`) are the law: what they accept fits these types. They also refuse
+what no type can say, such as an `end` before its `start`, and with better words.
+"""
+
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from goldgate.core.contracts import CountValue, ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
+from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty
+
+Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
+Name = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "a name without blanks around it")]
+RecordId = Annotated[str, Matching(r"[\s\S]", "a string that is not empty")] | int
+Offset = Annotated[int, AtLeast(0)]
+Value = str | float  # in gold, a number is its text
+
+
+class GoldArgument(TypedDict):
+    """A role and what fills it; null gives no unit. Offsets are code points of the text, the end exclusive."""
+
+    role: Words
+    argument: Value | list[Value] | None
+    start: NotRequired[Offset | None]
+    end: NotRequired[Offset | None]
+
+
+class GoldEvent(TypedDict):
+    """An event of the gold. The trigger and other keys are not read."""
+
+    event_type: Words
+    arguments: list[GoldArgument]
+
+
+class GoldRecord(TypedDict):
+    """A gold record: an id, the source text, and the events in it, in an empty list if there are none."""
+
+    id: RecordId
+    text: NotRequired[str | None]
+    events: list[GoldEvent]
+
+
+class DueeGoldRecord(TypedDict):
+    """The same as DuEE publishes it; the source text is the title, where there is one, a line break, and the text."""
+
+    id: RecordId
+    text: NotRequired[str | None]
+    event_list: list[GoldEvent]
+    events: NotRequired[None]
+
+
+class DueeGoldWithoutEvents(TypedDict):
+    """DuEE-Fin has no list at all for a document without events."""
+
+    id: RecordId
+    title: str
+    text: NotRequired[str | None]
+    events: NotRequired[None]
+    event_list: NotRequired[None]
+
+
+Gold = GoldRecord | DueeGoldRecord | DueeGoldWithoutEvents
+
+
+class Response(TypedDict):
+    """What the model wrote, as it stands; empty if it said nothing."""
+
+    id: RecordId
+    response: str
+
+
+class DecodedEvents(TypedDict):
+    """Events that were decoded elsewhere. Whatever is in the list is scored: what is wrong with it is counted."""
+
+    id: RecordId
+    events: list[object]
+
+
+class DecodedEventList(TypedDict):
+    """The same under DuEE's name."""
+
+    id: RecordId
+    event_list: list[object]
+
+
+Prediction = Response | DecodedEvents | DecodedEventList
+
+
+class EventType(TypedDict):
+    """The roles of an event type, every one once."""
+
+    roles: Annotated[list[Name], Distinct("every role once")]
+
+
+class EventSchemaFile(TypedDict):
+    """The event types there are, by name."""
+
+    event_types: Annotated[dict[Name, EventType], NotEmpty("an entry for each event type")]
+
+
+class DueeRole(TypedDict):
+    role: Name
+
+
+class DueeEventType(TypedDict):
+    """A line of an event schema as DuEE publishes it; such a file has one for each event type."""
+
+    event_type: Name
+    role_list: list[DueeRole | Name]
+
+
+EventSchema = EventSchemaFile | DueeEventType
+
+
+class GateValue(JudgedGate):
+    """One gate. Bounds are decimals as written."""
+
+    measured: RateValue | CountValue
+
+
+class MetricsValue(TypedDict):
+    """All metrics by name, with the version of their definitions."""
+
+    version: str
+    main: dict[str, RateValue | CountValue]
+    diagnostics: dict[str, RateValue | CountValue]
+
+
+class FileDigest(TypedDict):
+    """One input file."""
+
+    sha256: str
+    samples: int
+
+
+class InputsValue(TypedDict):
+    """Digests of what the numbers come from; the lists are empty for records that were in memory."""
+
+    gold: list[FileDigest]
+    predictions: list[FileDigest]
+    schema: str | None
+    protocol: str | None
+
+
+class StandsOut(TypedDict):
+    """A sign that a number is not what it seems."""
+
+    code: str
+    message: str
+    counts: dict[str, int]
+
+
+class ErrorCount(TypedDict):
+    """value = false_positives + false_negatives."""
+
+    value: int
+    false_positives: int
+    false_negatives: int
+
+
+class ViolationCount(TypedDict):
+    """How many answers have a violation, and how often it was found."""
+
+    samples: int
+    occurrences: int
+
+
+class ValueCounts(TypedDict):
+    """How many different values were checked for hallucination, and how many units they give."""
+
+    distinct: int
+    units: int
+
+
+class Reading(TypedDict):
+    """How the answers were found and mended, and which violations they had."""
+
+    methods: dict[str, int]
+    thoughts: dict[str, int]
+    repairs: dict[str, int]
+    violations: dict[str, ViolationCount]
+    values: ValueCounts
+
+
+class Hint(TypedDict):
+    """What so many of the answers have, and the setting that would read it."""
+
+    answers: int
+    of: int
+    have: str
+    setting: str
+
+
+class UnitScores(TypedDict):
+    """Counts and rates of one event type, or of one role of it."""
+
+    event_type: str
+    role: NotRequired[str]
+    predicted: int
+    gold: int
+    strict_hits: int
+    relaxed_hits: int
+    strict_precision: RateValue
+    strict_recall: RateValue
+    strict_f1: RateValue
+    relaxed_precision: RateValue
+    relaxed_recall: RateValue
+    relaxed_f1: RateValue
+
+
+class MacroScores(TypedDict):
+    """Plain averages over event types, or over roles."""
+
+    strict_precision: MeanValue
+    strict_recall: MeanValue
+    strict_f1: MeanValue
+    relaxed_precision: MeanValue
+    relaxed_recall: MeanValue
+    relaxed_f1: MeanValue
+
+
+class MacroValue(TypedDict):
+    event_types: MacroScores
+    roles: MacroScores
+
+
+class Breakdown(TypedDict):
+    """Where the score comes from."""
+
+    event_types: list[UnitScores]
+    roles: list[UnitScores]
+    macro: MacroValue
+
+
+class ExtractionReport(TypedDict):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
+
+    format_version: int
+    suite: Literal["extraction"]
+    status: Literal["PASS", "FAIL", "NO_GATES"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: InputsValue
+    gates: list[GateValue]
+    metrics: MetricsValue
+    stands_out: list[StandsOut]
+    errors: dict[str, ErrorCount]
+    reading: Reading
+    hints: list[Hint]
+    breakdown: Breakdown
+    error: None
+
+
+class ErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: Literal["extraction"]
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue
+
+
+Report = ExtractionReport | ErrorReport
+
+RoleArgument = tuple[str, str]
+Unit = tuple[str, str, str]  # event type, role, argument
+
+
+class LeftOut(TypedDict):
+    """A piece of the response that could have been the answer and was not taken."""
+
+    start: int
+    end: int
+    reason: str
+
+
+class ParseRecord(TypedDict):
+    """How the response was read; start and end are code points of it."""
+
+    status: str
+    method: str
+    repairs: list[str]
+    thought: str
+    start: int | None
+    end: int | None
+    left_out: list[LeftOut]
+
+
+class RelaxedPair(TypedDict):
+    """Two units that only relaxed matching pairs."""
+
+    predicted: Unit
+    gold: Unit
+
+
+class NamedError(TypedDict):
+    """A unit that one side lacks, the name of the mistake, and the unit of the other side that explains it."""
+
+    error: str
+    side: Literal["predicted", "gold"]
+    unit: Unit
+    paired_with: Unit | None
+
+
+class FoundViolation(TypedDict):
+    violation: str
+    path: str
+
+
+class HallucinationRecord(TypedDict):
+    """How many values were checked, and those that the text does not support, as they were written."""
+
+    checked: int
+    unsupported: list[Unit]
+
+
+class CotRecord(TypedDict):
+    """How the thought compares with the answer; `missing` is the first unit that it does not name."""
+
+    bucket: str
+    type_consistent: bool
+    argument_consistent: bool
+    mentioned: list[str] | None
+    missing: Unit | None
+    copied: bool
+
+
+class SampleRecord(TypedDict):
+    """A line of samples.jsonl; every number of the report is a sum over these. Missing predictions have no `parse`."""
+
+    id: str
+    parse: ParseRecord | None
+    gold: dict[str, list[RoleArgument]]
+    predicted: dict[str, list[RoleArgument]]
+    relaxed_pairs: list[RelaxedPair]
+    errors: list[NamedError]
+    violations: list[FoundViolation]
+    hallucination: HallucinationRecord | None
+    cot: CotRecord | None
+
+
+# File name → title and type. A new artifact is a line here; `goldgate schemas` writes them all.
+CONTRACTS: dict[str, tuple[str, Any]] = {
+    "extraction_gold.schema.json": ("Gold record of the extraction suite", Gold),
+    "extraction_predictions.schema.json": ("Prediction record of the extraction suite", Prediction),
+    "extraction_event_schema.schema.json": ("Event schema", EventSchema),
+    "extraction_report.schema.json": ("Report of the extraction suite", Report),
+    "extraction_sample.schema.json": ("Sample, a line of samples.jsonl", SampleRecord),
+}

@@ -1,0 +1,197 @@
+"""Extraction's contracts and its loaders: what a loader accepts its schema accepts, and bad records neither does."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import goldgate
+from goldgate.core.evaluation import error_report
+from goldgate.core.record_id import record_id
+from goldgate.errors import GoldgateError, InputError, Place
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
+from goldgate.suites.extraction.contracts import EventSchema, ExtractionReport, Gold, Prediction, SampleRecord
+from goldgate.suites.extraction.events.event_schema import load_event_schema
+from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from tests.spoiling import spoiled
+
+from .referee import SCHEMAS, accepts, objections
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "extraction"
+
+
+def with_argument(argument: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "1", "events": [{"event_type": "A", "arguments": [argument]}]}
+
+
+ARGUMENT = {"role": "Person", "argument": "Lena Ortiz", "start": 0, "end": 10}
+EVENT = {"event_type": "Hire", "trigger": "joined", "arguments": [ARGUMENT, {"role": "Age", "argument": [41, "old"]}]}
+GOLD: list[Any] = [
+    {"id": "1", "text": "Lena Ortiz joined.", "events": [EVENT]},
+    {"id": 1, "events": []},
+    {"id": "1", "text": None, "events": [{"event_type": "Hire", "arguments": [{"role": "R", "argument": None}]}]},
+    {"id": "1", "title": "t", "text": "x", "event_list": [EVENT], "class": 4},
+    {"id": "1", "title": "t", "text": "x"},
+    {
+        "id": "1",
+        "events": [{"event_type": "A", "arguments": [{"role": "R", "argument": "x", "argument_start_index": 3}]}],
+    },
+]
+PREDICTIONS: list[Any] = [
+    {"id": "1", "response": ""},
+    {"id": 7, "response": "[]", "events": 5, "seed": 1},
+    {"id": "1", "events": [1, None, {"event_type": "A"}]},
+    {"id": "1", "event_list": []},
+]
+EVENT_SCHEMAS: list[Any] = [
+    {"event_types": {"质押": {"roles": ["质押方", "所属公司"]}, "中标": {"roles": []}}, "name": "x"},
+    {"event_type": "质押", "role_list": [{"role": "质押方"}, "所属公司"], "id": "1"},
+]
+
+
+def gold_loads(record: Any) -> bool:
+    return _loads(lambda: parse_gold(record, _id(record)))
+
+
+def prediction_loads(record: Any) -> bool:
+    return _loads(lambda: (_id(record), parse_prediction(record)))
+
+
+def _id(record: Any) -> str:
+    identity = record_id(record) if isinstance(record, dict) else None
+    if identity is None:
+        raise InputError("gold.bad_id", "no id", place=Place())
+    return identity
+
+
+def _loads(load: Callable[[], object]) -> bool:
+    try:
+        load()
+    except GoldgateError:
+        return False
+    return True
+
+
+def agree(kind: Any, file: str, value: Any, loads: bool) -> None:
+    """The three ways to look at a value say the same of it, and a loader may refuse more, never accept more."""
+    assert fits(kind)(value) == accepts(SCHEMAS[file], value) == (not list(problems(kind, value))), value
+    assert fits(kind)(value) or not loads, value
+
+
+@pytest.mark.parametrize("record", GOLD)
+def test_gold(record: Any) -> None:
+    assert fits(Gold)(record)
+    assert gold_loads(record)
+    for case in [record, *spoiled(record)]:
+        agree(Gold, "extraction_gold.schema.json", case, gold_loads(case))
+
+
+@pytest.mark.parametrize("record", PREDICTIONS)
+def test_predictions(record: Any) -> None:
+    assert fits(Prediction)(record)
+    assert prediction_loads(record)
+    for case in [record, *spoiled(record)]:
+        agree(Prediction, "extraction_predictions.schema.json", case, prediction_loads(case))
+
+
+@pytest.mark.parametrize("schema", EVENT_SCHEMAS)
+def test_event_schema(tmp_path: Path, schema: Any) -> None:
+    path = tmp_path / "schema.json"
+
+    def loads(value: Any) -> bool:
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return _loads(lambda: load_event_schema(path))
+
+    assert loads(schema)
+    assert fits(EventSchema)(schema)
+    for case in [schema, *spoiled(schema)]:
+        agree(EventSchema, "extraction_event_schema.schema.json", case, loads(case))
+
+
+BAD: dict[str, list[Any]] = {
+    "extraction_gold.schema.json": [
+        {"events": []},
+        {"id": "", "events": []},
+        {"id": True, "events": []},
+        {"id": 1.5, "events": []},
+        {"id": "1"},
+        {"id": "1", "events": {}},
+        {"id": "1", "text": 5, "events": []},
+        {"id": "1", "events": [{"event_type": " ", "arguments": []}]},
+        {"id": "1", "events": [{"event_type": "A"}]},
+        {"id": "1", "events": [{"event_type": "A", "arguments": [{"role": "R"}]}]},
+        {"id": "1", "events": [{"event_type": "A", "arguments": [{"role": "R", "argument": True}]}]},
+        {"id": "1", "events": [{"event_type": "A", "arguments": [{"role": "R", "argument": [None]}]}]},
+        {
+            "id": "1",
+            "events": [{"event_type": "A", "arguments": [{"role": "R", "argument": "x", "start": -1, "end": 2}]}],
+        },
+        [],
+        "gold",
+    ],
+    "extraction_predictions.schema.json": [
+        {"response": ""},
+        {"id": "1"},
+        {"id": "1", "response": None},
+        {"id": "1", "response": ["[]"]},
+        {"id": "1", "events": "[]"},
+        {"id": None, "response": ""},
+    ],
+}
+
+
+@pytest.mark.parametrize(("file", "record"), [(file, record) for file, records in BAD.items() for record in records])
+def test_bad_record_is_refused_by_schema_and_loader(file: str, record: Any) -> None:
+    loads = gold_loads if "gold" in file else prediction_loads
+    assert not accepts(SCHEMAS[file], record)
+    assert not loads(record)
+
+
+PLAIN = st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from([0.5, "", " ", "x", "events"])
+VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2))
+ARGUMENTS = st.dictionaries(st.sampled_from(["role", "argument", "start", "end", "argument_start_index"]), VALUES)
+EVENTS = st.dictionaries(st.sampled_from(["event_type", "arguments"]), VALUES | st.lists(ARGUMENTS, max_size=2))
+KEYS = st.sampled_from(["id", "text", "title", "events", "event_list", "response"])
+RECORDS = st.dictionaries(KEYS, VALUES | st.lists(EVENTS | VALUES, max_size=2))
+
+
+@given(RECORDS)
+def test_whatever_a_loader_accepts_its_schema_accepts(record: dict[str, Any]) -> None:
+    agree(Gold, "extraction_gold.schema.json", record, gold_loads(record))
+    agree(Prediction, "extraction_predictions.schema.json", record, prediction_loads(record))
+
+
+@pytest.mark.parametrize(("model", "protocol"), [("a", "pass"), ("b", "fail")])
+def test_what_an_evaluation_writes_is_valid(model: str, protocol: str) -> None:
+    samples = io.BytesIO()
+    evaluation = goldgate.evaluate_files(
+        EXAMPLES / "gold.jsonl",
+        EXAMPLES / f"model-{model}.jsonl",
+        EXAMPLES / "schema.json",
+        EXAMPLES / f"protocol-{protocol}.yaml",
+        records=samples,
+    )
+    report = json.loads(evaluation.to_json())
+    assert list(problems(ExtractionReport, report)) == []
+    assert objections("extraction_report.schema.json", report) == []
+    assert report.keys() == ExtractionReport.__annotations__.keys()
+    lines = samples.getvalue().splitlines()
+    assert len(lines) == 80
+    for line in map(json.loads, lines):
+        assert list(problems(SampleRecord, line)) == []
+        assert objections("extraction_sample.schema.json", line) == []
+        assert line.keys() == SampleRecord.__annotations__.keys()
+
+
+def test_report_without_numbers_is_valid() -> None:
+    error = InputError("gold.bad_id", "a gold record needs an id", place=Place("gold.jsonl", 3, "id"))
+    assert objections("extraction_report.schema.json", error_report("extraction", error)) == []

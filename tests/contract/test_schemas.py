@@ -1,0 +1,89 @@
+"""The JSON Schemas: current, right by the standard, and true of every file that is stored here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from goldgate.core.evaluation import render_json
+from goldgate.suites.extraction import contracts as extraction
+from goldgate.suites.research import contracts as research
+
+from .referee import SCHEMAS, objections
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+LINES = {  # of a run directory, by the name of the file
+    "events.jsonl": "event.schema.json",
+    "manifests.jsonl": "manifest.schema.json",
+    "chunks.jsonl": "chunk.schema.json",
+}
+
+
+def test_the_committed_schemas_are_current() -> None:
+    stored = {path.name: path.read_bytes() for path in (ROOT / "contracts").glob("*.json")}
+    assert stored == {name: render_json(schema) for name, schema in SCHEMAS.items()}, (
+        "run: goldgate schemas --out contracts"
+    )
+
+
+def test_no_two_suites_write_the_same_file() -> None:
+    assert not extraction.CONTRACTS.keys() & research.CONTRACTS.keys()
+
+
+@pytest.mark.parametrize("file", SCHEMAS)
+def test_schema_is_one_by_the_standard(file: str) -> None:
+    Draft202012Validator.check_schema(SCHEMAS[file])
+
+
+def stored_lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("protocol*.yaml")), ids=lambda path: path.name)
+def test_protocols_of_the_examples_are_valid(path: Path) -> None:
+    assert objections("protocol.schema.json", yaml.safe_load(path.read_text(encoding="utf-8"))) == []
+
+
+def test_extraction_examples_are_valid() -> None:
+    folder = EXAMPLES / "extraction"
+    for record in stored_lines(folder / "gold.jsonl"):
+        assert objections("extraction_gold.schema.json", record) == []
+    for model in ("a", "b"):
+        for record in stored_lines(folder / f"model-{model}.jsonl"):
+            assert objections("extraction_predictions.schema.json", record) == []
+    schema = json.loads((folder / "schema.json").read_text(encoding="utf-8"))
+    assert objections("extraction_event_schema.schema.json", schema) == []
+
+
+def test_research_examples_are_valid() -> None:
+    for path in sorted((EXAMPLES / "research" / "passing").rglob("*.json*")):
+        file = LINES.get(path.name, "research_output.schema.json")
+        records = stored_lines(path) if path.name in LINES else [json.loads(path.read_text(encoding="utf-8"))]
+        for record in records:
+            assert objections(file, record) == [], path
+
+
+def test_golden_queries_are_valid() -> None:
+    golden = json.loads((ROOT / "eval" / "golden_queries.json").read_text(encoding="utf-8"))
+    assert objections("golden_queries.schema.json", golden) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "report"),
+    [
+        ("extraction_report.schema.json", "model-a"),
+        ("extraction_report.schema.json", "model-b"),
+        ("report.schema.json", "research-passing"),
+        ("report.schema.json", "research-failing"),
+    ],
+)
+def test_published_reports_are_valid(schema: str, report: str) -> None:
+    value = json.loads((ROOT / "tests" / "golden" / f"{report}.json").read_text(encoding="utf-8"))
+    assert objections(schema, value) == []
+    assert objections(schema, {**value, "status": "SYSTEM_ERROR"}) != []
