@@ -184,7 +184,7 @@ def test_a_missing_extra_says_what_to_install(data: Data, serve: Serve) -> None:
     arguments = command(data, "http://127.0.0.1:9/v1", program="generate")[3:]
     done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
-    assert 'pip install "goldgate[api]"' in done.stderr
+    assert "in goldgate's folder: pip install -e '.[api]'" in done.stderr
 
 
 def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
@@ -196,7 +196,7 @@ def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
     arguments = ["generate", *files, "--checkpoint", str(checkpoint)]
     done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
-    assert 'pip install "goldgate[local]"' in done.stderr
+    assert "in goldgate's folder: pip install -e '.[local]'" in done.stderr
 
 
 @pytest.mark.parametrize(

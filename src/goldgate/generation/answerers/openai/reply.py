@@ -1,4 +1,4 @@
-"""What a server's reply means: an answer, or a trouble that says what can be done about it.
+"""What a server's reply means: an answer, or the reason why there is none, which says what can be done about it.
 
 busy     ask again later, as often as it takes (429)
 again    ask again, a limited number of times (408, 409, 425, 5xx, a body that is no answer)
@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from goldgate.generation.lenient import parse_first, parse_lenient, whole_text
+from goldgate.generation.answerers.openai.lenient import parse_first, parse_lenient, whole_text
+from goldgate.generation.answerers.openai.streamed import join_stream
+from goldgate.generation.answerers.openai.waiting import pause_in_words
+from goldgate.generation.outcome import MOST_TOKENS, Answer, Means, NoAnswer, Usage
 from goldgate.generation.secret import Secret
-from goldgate.generation.streamed import join_stream
-from goldgate.generation.waiting import pause_in_words
 
 RETRIED = frozenset({408, 409, 425})
 UNDECIDED = frozenset({408, 409, 425, 429, 502, 503, 504})  # what became of the request is not known, or nothing did
 MAX_DETAIL = 300
-MOST_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does not count
 MOST_NAME = 200  # characters of a model's name or a finish reason that are kept
 
 _READ = 8 * MAX_DETAIL  # of a message, before keys are looked for in it: that takes time
@@ -58,53 +57,10 @@ _NO_MONEY = re.compile(
     re.IGNORECASE,
 )
 
-Means = Literal["busy", "again", "format", "unclear", "final", "hopeless"]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens as the endpoint counted them. Reasoning tokens are part of the output."""
-
-    input: int = 0
-    output: int = 0
-    reasoning: int = 0
-    estimated: bool = False  # the endpoint did not say, and these are our own guess
-
-    @property
-    def total(self) -> int:
-        return self.input + self.output
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the model said."""
-
-    response: str
-    usage: Usage | None = None
-    finish_reason: str | None = None
-    reasoning: str | None = None
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why there is no answer. `billed` is True where the endpoint may have worked, and charged, all the same.
-
-    `undecided` is True where nobody knows what became of the request: it is asked again under the same id.
-    """
-
-    means: Means
-    cause: str
-    detail: str = ""
-    retry_after: float | None = field(default=None, compare=False)
-    billed: bool = False
-    undecided: bool = False
-    usage: Usage | None = None  # where the reply said what it cost
-
 
 def read_reply(
     status: int, content_type: str, body: bytes, secret: Secret, asked: float | None = None
-) -> Answer | Trouble:
+) -> Answer | NoAnswer:
     """Make sense of a reply; nothing in it can raise. `asked` is the pause that its headers ask for."""
     try:
         value = parse_lenient(body)
@@ -112,7 +68,7 @@ def read_reply(
         value = join_stream(body)
         if value is None and 200 <= status < 300:
             kind = secret.hide(whole_text(content_type[:_READ]))[:40] or "no content type"
-            return Trouble("again", "not_json", f"{kind}: {_told(None, body, secret)}", asked, billed=True)
+            return NoAnswer("again", "not_json", f"{kind}: {_told(None, body, secret)}", asked, billed=True)
     if not 200 <= status < 300:
         return _refusal(status, value, body, secret, asked)
     answer = _answer(value, secret)
@@ -123,7 +79,7 @@ def read_reply(
     if answer is not None:
         return answer
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
-    return Trouble("again", "no_answer", _told(value, body, secret), asked, billed=True, usage=used)
+    return NoAnswer("again", "no_answer", _told(value, body, secret), asked, billed=True, usage=used)
 
 
 def _answer(value: Any, secret: Secret) -> Answer | None:
@@ -178,7 +134,7 @@ def _code(error: Any) -> int:
     return int(code) if re.fullmatch(r"[45][0-9]{2}", code) else 500
 
 
-def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float | None) -> Trouble:
+def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float | None) -> NoAnswer:
     told = _told(value, body, secret)
     searched = body[:_SEARCHED].decode("utf-8", "replace")
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
@@ -189,7 +145,7 @@ def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float 
         means = "busy"  # whoever names a time has not run out of money, whatever else is said about plans and bills
     if means == "hopeless":
         told = f"{_HOPELESS.get(status, 'no money is left')}: {told}"
-    return Trouble(
+    return NoAnswer(
         means, f"http_{status}", told, asked,
         billed=used is not None or (means == "again" and status >= 500),
         undecided=status in UNDECIDED,
