@@ -213,14 +213,14 @@ class _Run:
         return carry_out(self._job(last), fail)
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
-        """Write and print what all seeds come to, if each has a score; then say where their reports are."""
+        """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
         from goldgate.core.evaluation import render_json
         from goldgate.generation.files import write_whole
         from goldgate.generation.seeds import summarize
         from goldgate.report.generation import seeds_markdown, seeds_text
 
         shown: str | bytes = ""
-        if len(evaluations) == len(statuses):
+        if EXIT_SYSTEM_ERROR not in statuses:
             seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()})
             write_whole(self.options.out / SEEDS[0], render_json(seeds))
             write_whole(self.options.out / SEEDS[1], seeds_markdown(seeds).encode())

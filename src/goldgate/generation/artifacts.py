@@ -182,9 +182,7 @@ def cost_line(summary: dict[str, Any]) -> str:
     tokens = {kind: sum(seed["tokens"][kind] for seed in seeds) for kind in ("input", "output", "reasoning")}
     reasoning = f" ({tokens['reasoning']:,} of them reasoning)" if tokens["reasoning"] else ""
     counted = f"{tokens['input']:,} + {tokens['output']:,} tokens{reasoning}"
-    money = (
-        f"{summary['cost']} {summary['currency']}" if summary["cost"] is not None else "cost unknown: no price"
-    )
+    money = f"{summary['cost']} {summary['currency']}" if summary["cost"] is not None else "cost unknown: no price"
     return f"{answered:,} of {documents:,} answered, {counted}, {money}"
 
 

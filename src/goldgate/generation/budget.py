@@ -10,9 +10,9 @@ from goldgate.errors import ConfigError, did_you_mean
 from goldgate.generation.outcome import Usage
 from goldgate.protocol.model import GenerationSettings, Price
 
-PER = Decimal(1_000_000)  # prices are for a million tokens
+TOKENS_OF_A_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 ASSUMED_OUTPUT = 2_048  # tokens, where the request sets no limit
-A_MESSAGE = 8  # tokens around each message
+TOKENS_AROUND_MESSAGE = 8  # tokens around each message
 
 
 def estimate_tokens(encoded: bytes) -> int:
@@ -40,7 +40,7 @@ def cost(usage: Usage, price: Price | None) -> Decimal | None:
     """Money for some tokens; None without a price."""
     if price is None:
         return None
-    return (usage.input * price.input + usage.output * price.output) / PER
+    return (usage.input * price.input + usage.output * price.output) / TOKENS_OF_A_PRICE
 
 
 @dataclass(slots=True)

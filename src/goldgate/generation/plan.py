@@ -15,7 +15,7 @@ import orjson
 
 from goldgate.core.task import FORMATS, Format, Message, Question, Task
 from goldgate.errors import ConfigError
-from goldgate.generation.budget import A_MESSAGE, ASSUMED_OUTPUT, estimate_tokens
+from goldgate.generation.budget import ASSUMED_OUTPUT, TOKENS_AROUND_MESSAGE, estimate_tokens
 
 PLAN_VERSION = 1  # raised whenever the same settings may give another request
 
@@ -108,7 +108,7 @@ class Requests:
         """The request for one question. It is the same, key and bytes, whenever it is made."""
         chat = question.messages
         encoded = encode_chat(chat)
-        estimate = estimate_tokens(encoded) + A_MESSAGE * len(chat)
+        estimate = estimate_tokens(encoded) + TOKENS_AROUND_MESSAGE * len(chat)
         body = b'{"messages":' + encoded + self._tail[seed]
         return Request(self.key(question.id, seed, encoded), question.id, seed, chat, body, estimate)
 

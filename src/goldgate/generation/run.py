@@ -137,7 +137,7 @@ def generate(prepared: Prepared, journal: Journal, listener: Listener) -> Outcom
 
     It may end early (`ending.reason`); what was answered until then is in the journal in any case.
     """
-    assignment = _assign(prepared, journal, listener)
+    assignment = assign(prepared, journal, listener)
     counts = assignment.counts
     for line in opening_notices(prepared.plan, prepared.journal, journal.contents, counts):
         listener.say(line)
@@ -166,7 +166,7 @@ def stopped_error(ending: Ending, answerer: Answerer) -> ConfigError:
     return ConfigError("generation.stopped", ending.message, expected="an endpoint that answers", advice=advice)
 
 
-def _assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignment:
+def assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignment:
     """What is still to be asked, and what everything until now has cost."""
     contents = journal.contents
     ladder = Ladder(prepared.plan, contents)

@@ -27,7 +27,7 @@ MOST_BUSY = 100  # times that one request is told to come back later
 ALL_WAIT = 10  # busy or failed replies in a row (or as many as are asked at once), and everybody waits
 GRACE_SECONDS = 5.0  # for what is in flight when an endpoint is given up that never answered
 LATER_GRACE_SECONDS = 120.0  # when it did: what is in flight is probably paid for
-AN_ANSWER = 8  # bytes of a token, at most about
+BYTES_OF_A_TOKEN = 8  # bytes of a token, at most about
 MOST_RESERVED = 64 * 1024 * 1024  # bytes of the disk, for what is in flight when it becomes full
 BUSY = "the endpoint, busy or failing"
 
@@ -69,7 +69,7 @@ class Asking:
     async def run(self) -> Ending:
         """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
         self._breaker = Breaker(self.limits.concurrency, _now(), self.ladder.settled(self.ladder.form), _now())
-        an_answer = self.ladder.plan.output_limit * AN_ANSWER + 4096
+        an_answer = self.ladder.plan.output_limit * BYTES_OF_A_TOKEN + 4096
         self.journal.reserve(min(MOST_RESERVED, (self.limits.concurrency + 1) * an_answer))
         self._begin(self.ladder.form)
         try:

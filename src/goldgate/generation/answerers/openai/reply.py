@@ -68,7 +68,7 @@ def read_reply(
         value = join_stream(body)
         if value is None and 200 <= status < 300:
             kind = secret.hide(whole_text(content_type[:_READ]))[:40] or "no content type"
-            return NoAnswer("again", "not_json", f"{kind}: {_told(None, body, secret)}", asked, billed=True)
+            return NoAnswer("again", "not_json", f"{kind}: {_server_words(None, body, secret)}", asked, billed=True)
     if not 200 <= status < 300:
         return _refusal(status, value, body, secret, asked)
     answer = _answer(value, secret)
@@ -79,7 +79,7 @@ def read_reply(
     if answer is not None:
         return answer
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
-    return NoAnswer("again", "no_answer", _told(value, body, secret), asked, billed=True, usage=used)
+    return NoAnswer("again", "no_answer", _server_words(value, body, secret), asked, billed=True, usage=used)
 
 
 def _answer(value: Any, secret: Secret) -> Answer | None:
@@ -135,31 +135,31 @@ def _code(error: Any) -> int:
 
 
 def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float | None) -> NoAnswer:
-    told = _told(value, body, secret)
+    words = _server_words(value, body, secret)
     searched = body[:_SEARCHED].decode("utf-8", "replace")
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
-    means = _meaning(status, told, _parameter(value), searched)
+    means = _meaning(status, words, _parameter(value), searched)
     if status == 429 and means == "busy" and asked is None:
         asked = pause_in_words(searched)
     elif status == 429 and means == "hopeless" and asked is not None:
         means = "busy"  # whoever names a time has not run out of money, whatever else is said about plans and bills
     if means == "hopeless":
-        told = f"{_HOPELESS.get(status, 'no money is left')}: {told}"
+        words = f"{_HOPELESS.get(status, 'no money is left')}: {words}"
     return NoAnswer(
-        means, f"http_{status}", told, asked,
+        means, f"http_{status}", words, asked,
         billed=used is not None or (means == "again" and status >= 500),
         undecided=status in UNDECIDED,
         usage=used,
     )  # fmt: skip
 
 
-def _meaning(status: int, told: str, parameter: str, searched: str) -> Means:
+def _meaning(status: int, words: str, parameter: str, searched: str) -> Means:
     if status == 429:
         clear = _NO_MONEY.search(searched) and pause_in_words(searched) is None
         return "hopeless" if clear else "busy"
-    if status in (400, 413, 422) and _TOO_LONG.search(told):  # even if it names the response format on the way
+    if status in (400, 413, 422) and _TOO_LONG.search(words):  # even if it names the response format on the way
         return "final"
-    named = _FORMAT.search(told) and _DENIED.search(told)
+    named = _FORMAT.search(words) and _DENIED.search(words)
     if status in (400, 415, 422, 500, 501) and (named or parameter.startswith("response_format")):
         return "format"
     if status in _HOPELESS:
@@ -181,7 +181,7 @@ def _parameter(value: Any) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _told(value: Any, body: bytes, secret: Secret) -> str:
+def _server_words(value: Any, body: bytes, secret: Secret) -> str:
     """The server's own words, shortened, on one line, without the key."""
     text = body[:_READ].decode("utf-8", "replace")
     error = _error(value)
