@@ -94,6 +94,14 @@ def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong:
     assert not any(key in text for text in [done.stdout, done.stderr, *stored_texts] for key in (wrong[1][-20:], KEY))
 
 
+def test_a_key_in_the_wrong_place_is_not_stored_with_another_mistake_either(data: Data) -> None:
+    data.gold.write_text("{\n")
+    done = run(data, "http://127.0.0.1:9/v1", "--api-key-env", "sk-proj-this-is-the-key-itself")
+    assert done.returncode == 2
+    assert "gold.not_json" in done.stderr
+    assert not data.out.exists()
+
+
 def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> None:
     with Running(Behaviour()) as gone:
         url = gone.url

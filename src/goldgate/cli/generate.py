@@ -84,7 +84,7 @@ class _Run:
         """Prepare, ask, score; the result is the exit status."""
         prepared = guarded(lambda: _prepare(self.chosen))
         if isinstance(prepared, GoldgateError):
-            reported = score and not _in_use(self.options.out)
+            reported = score and not _in_use(self.options.out) and self._may_be_stored()
             return self._report_error(prepared) if reported else self._fail(prepared)
         with ExitStack() as held:  # the folder is ours until the last file is written
             held.callback(prepared.task.close)
@@ -211,6 +211,10 @@ class _Run:
             with redirect_stderr(StringIO()):
                 carry_out(dataclasses.replace(self._job(folder), quiet=True), fail)
         return carry_out(self._job(last), fail)
+
+    def _may_be_stored(self) -> bool:
+        """Whether the command line holds no key, as far as the answerer can tell."""
+        return not isinstance(guarded(self.chosen.answerer.get_ready), GoldgateError)
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
