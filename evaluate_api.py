@@ -5,6 +5,11 @@ import sys
 if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # this folder: a file that happens to be named like a library's would run
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C just ends it while modules are imported, until `start`
+
 from pathlib import Path
 
 try:

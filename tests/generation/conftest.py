@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.ask import Limits
-from goldgate.generation.run import Listener, Outcome, Wanted, generate, open_journal, prepare
+from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
+from goldgate.generation.answerers.openai.limits import Limits
+from goldgate.generation.counts import Listener
+from goldgate.generation.options import GenerationOptions
+from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
+from goldgate.protocol.load import obtain_protocol
+from goldgate.suites.extraction.task import TaskOptions, load_task
 from tests.generation.server import Behaviour, Running, load_gold
 
 SCHEMA = {"event_types": {"质押": {"roles": ["质押方", "质权方"]}, "Strike": {"roles": ["Union", "Place"]}}}
@@ -39,20 +44,28 @@ class Data:
     def behaviour(self, **changes: Any) -> Behaviour:
         return Behaviour(gold=load_gold(self.gold), **changes)
 
-    def wanted(self, url: str, **changes: Any) -> Wanted:
-        usual: dict[str, Any] = {"limits": Limits(concurrency=8, attempts=4), "timeout": 5.0}
-        named = {"model": "m", **usual, **changes}
-        return Wanted([str(self.gold)], str(self.schema), self.out, base_url=url, **named)
+    def prepare(self, url: str, secret: Secret | None = None, **changes: Any) -> Prepared:
+        """What a command with these options prepares; an option of the task, the answerer or the run by its name."""
+        protocol = obtain_protocol(changes.pop("protocol", None)).protocol
+        of_task = {name: changes.pop(name) for name in ("prompt", "train", "few_shot") if name in changes}
+        limits = changes.pop("limits", Limits(concurrency=8, attempts=4))
+        answerer = OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
+        options = GenerationOptions(self.out, **{"model": "m", **changes})
+        task = TaskOptions([str(self.gold)], str(self.schema), **of_task)
+        response, asked_for = protocol.metrics.response, options.response_format
+        return prepare(
+            options, answerer, protocol.generation, lambda: load_task(task, options.all_seeds, response, asked_for)
+        )
 
     def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[Outcome, list[str]]:
         """Ask in this process; what came of it, and what was said."""
         said: list[str] = []
-        prepared = prepare(self.wanted(url, **changes))
+        prepared = self.prepare(url, secret, **changes)
         try:
             with open_journal(prepared) as journal:
-                return generate(prepared, journal, secret or Secret(None), Listener(said.append)), said
+                return generate(prepared, journal, Listener(said.append)), said
         finally:
-            prepared.documents.close()
+            prepared.task.close()
 
     def journal(self, kind: str) -> list[dict[str, Any]]:
         lines = (self.out / "journal.jsonl").read_bytes().splitlines()

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.ask import Limits
+from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
+from goldgate.generation.answerers.openai.limits import Limits
 from goldgate.generation.run import stopped_error
 from goldgate.generation.secret import Secret
 from tests.generation.conftest import Data
@@ -32,7 +33,7 @@ def predictions(data: Data) -> list[dict[str, Any]]:
 def test_every_document_is_asked_about_once_and_stored_in_the_order_of_the_gold(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(latency=0.01))
     outcome, _ = data.generate(server.url)
-    assert outcome.ended.reason == "done"
+    assert outcome.ending.reason == "done"
     assert server.seen.requests == 12
     assert [line["id"] for line in predictions(data)] == [f"d{number}" for number in range(12)]
     assert outcome.summaries[0].complete
@@ -142,9 +143,9 @@ def test_timeouts_are_retried_and_then_recorded(data: Data, serve: Serve) -> Non
 def test_a_wrong_key_ends_the_run_at_once_and_shows_no_key(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(key="another-key-altogether"))
     outcome, said = data.generate(server.url, Secret(KEY), limits=Limits(concurrency=4))
-    assert outcome.ended.reason == "stopped"
+    assert outcome.ending.reason == "stopped"
     assert server.seen.requests <= 8
-    error = str(stopped_error(outcome.ended, Secret(KEY), server.url))
+    error = str(stopped_error(outcome.ending, OpenAIAnswerer(server.url, secret=Secret(KEY))))
     assert "OPENAI_API_KEY" in error
     stored = b"".join(file.read_bytes() for file in data.out.iterdir()).decode() + error + "".join(said)
     assert all(KEY[at : at + 8] not in stored for at in range(len(KEY) - 7))
@@ -162,10 +163,10 @@ def test_a_dead_endpoint_ends_the_run_early(make_data: Callable[[int], Data], se
         url = gone.url
     began = time.monotonic()
     outcome, _ = data.generate(url)
-    assert outcome.ended.reason == "stopped"
+    assert outcome.ending.reason == "stopped"
     assert time.monotonic() - began < 15
-    assert "unreachable" in outcome.ended.message
-    assert "server running" in str(stopped_error(outcome.ended, Secret(None), url))
+    assert "unreachable" in outcome.ending.message
+    assert "server running" in str(stopped_error(outcome.ending, OpenAIAnswerer(url, secret=Secret(None))))
     assert len(data.journal("failure")) < 30
 
 
@@ -173,8 +174,8 @@ def test_refusals_of_everything_end_the_run_early(make_data: Callable[[int], Dat
     data = make_data(300)
     server = serve(data.behaviour(status=422, message="temperature is not known here"))
     outcome, _ = data.generate(server.url, response_format="text")
-    assert outcome.ended.reason == "stopped"
-    assert "temperature is not known here" in outcome.ended.message
+    assert outcome.ending.reason == "stopped"
+    assert "temperature is not known here" in outcome.ending.message
     assert server.seen.requests < 60
 
 
@@ -189,7 +190,7 @@ def test_auto_steps_down_once_and_remembers(
     server = serve(data.behaviour(refuse_formats=refused, vague=vague, latency=0.01))
     outcome, said = data.generate(server.url, limits=Limits(concurrency=8))
     assert outcome.summaries[0].complete
-    assert outcome.ended.ladder.form == reached
+    assert outcome.ladder.form == reached
     steps = [step for step in data.journal("step_down") if "key" not in step]
     expected = list(zip(refused, [*refused[1:], reached], strict=True)) if not vague else [("json_schema", reached)]
     assert [(step["from"], step["to"]) for step in steps] == expected
@@ -204,14 +205,14 @@ def test_auto_does_not_step_down_for_one_bad_document(make_data: Callable[[int],
     data = make_data(30)
     server = serve(data.behaviour(refuse_text="Town 0 ", latency=0.01))
     outcome, _ = data.generate(server.url)
-    assert outcome.ended.ladder.form == "json_schema"
+    assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].missing) == {"http_400": 1}
 
 
 def test_a_chosen_format_does_not_step_down(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(refuse_formats=("json_schema",)))
     outcome, _ = data.generate(server.url, response_format="json_schema")
-    assert outcome.ended.reason == "stopped"
+    assert outcome.ending.reason == "stopped"
     assert not data.journal("step_down")
 
 
@@ -220,7 +221,7 @@ def test_a_cap_on_tokens_stops_before_it_is_exceeded(make_data: Callable[[int], 
     server = serve(data.behaviour(latency=0.01))
     cap = 5_000
     outcome, _ = data.generate(server.url, max_total_tokens=cap, parameters={"max_tokens": 100})
-    assert outcome.ended.reason == "budget"
+    assert outcome.ending.reason == "budget"
     spent = outcome.summaries[0].usage.total
     assert 0 < spent <= cap
     assert outcome.summaries[0].missing["not_asked"] > 0
@@ -297,7 +298,7 @@ def test_certificates_come_from_the_environment(data: Data, monkeypatch: pytest.
     with Running(data.behaviour(), context) as server:
         url = server.url.replace("http:", "https:")
         outcome, _ = data.generate(url)
-        assert "is not trusted" in outcome.ended.message
+        assert "is not trusted" in outcome.ending.message
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
         outcome, _ = data.generate(url)

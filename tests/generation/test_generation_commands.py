@@ -94,6 +94,14 @@ def test_a_key_in_the_wrong_place_is_neither_stored_nor_shown(data: Data, wrong:
     assert not any(key in text for text in [done.stdout, done.stderr, *stored_texts] for key in (wrong[1][-20:], KEY))
 
 
+def test_a_key_in_the_wrong_place_is_not_stored_with_another_mistake_either(data: Data) -> None:
+    data.gold.write_text("{\n")
+    done = run(data, "http://127.0.0.1:9/v1", "--api-key-env", "sk-proj-this-is-the-key-itself")
+    assert done.returncode == 2
+    assert "gold.not_json" in done.stderr
+    assert not data.out.exists()
+
+
 def test_a_dead_endpoint_is_exit_status_2_with_a_clear_message(data: Data) -> None:
     with Running(Behaviour()) as gone:
         url = gone.url
@@ -184,7 +192,7 @@ def test_a_missing_extra_says_what_to_install(data: Data, serve: Serve) -> None:
     arguments = command(data, "http://127.0.0.1:9/v1", program="generate")[3:]
     done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
-    assert 'pip install "goldgate[api]"' in done.stderr
+    assert "in goldgate's folder: pip install -e '.[api]'" in done.stderr
 
 
 def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
@@ -196,7 +204,7 @@ def test_a_missing_local_extra_says_what_to_install(data: Data) -> None:
     arguments = ["generate", *files, "--checkpoint", str(checkpoint)]
     done = subprocess.run([sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
-    assert 'pip install "goldgate[local]"' in done.stderr
+    assert "in goldgate's folder: pip install -e '.[local]'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation import score as scoring
+from goldgate.generation.answerers.openai.transport import find_proxy
 from goldgate.generation.journal import Journal, in_use
 from goldgate.generation.secret import Secret, check_address, shown_arguments
-from goldgate.generation.transport import find_proxy
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running

@@ -13,9 +13,9 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.journal import Journal, read_contents, read_lines
-from goldgate.generation.journal_lines import Contents, InFlight, Lost, usage_of
+from goldgate.generation.journal_lines import Contents, InFlight, Unanswered, usage_of
+from goldgate.generation.outcome import MOST_TOKENS, Answer, NoAnswer, Usage
 from goldgate.generation.plan import Request
-from goldgate.generation.reply import MOST_TOKENS, Answer, Trouble, Usage
 
 
 def request(key: str) -> Request:
@@ -87,10 +87,10 @@ def test_two_cannot_write_one_journal(tmp_path: Path) -> None:
 def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
-        journal.failure(request("a"), "plan", Trouble("final", "http_400", "no"), 1)
+        journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
         assert "a" in journal.contents.failures
         journal.answer(request("a"), "plan", Answer("yes"), 1, 0.1)
-        journal.failure(request("a"), "plan", Trouble("final", "http_400", "no"), 1)
+        journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
     contents = read_contents(path)
     assert set(contents.answers) == {"a"}
     assert not contents.failures
@@ -232,7 +232,7 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     journal.unanswered(request("c"), "plan", "timeout", Usage(7, 0, estimated=True))
     contents = read_contents(path)  # as the next process reads it, with nothing closed
     assert contents.in_flight == {"d": InFlight("id of d", 0)}
-    assert contents.lost == {"c": Lost(1, 7, 0)}
+    assert contents.unanswered == {"c": Unanswered(1, 7, 0)}
     journal.close()
 
 

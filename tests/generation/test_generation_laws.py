@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import InputError
+from goldgate.generation.answerers.openai.reply import read_reply
+from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, asked_pause, pause_in_words
 from goldgate.generation.journal_lines import NEEDED, Contents, parse_line, usage_of
-from goldgate.generation.reply import MOST_TOKENS, Answer, Usage, read_reply
+from goldgate.generation.outcome import MOST_TOKENS, Answer, Usage
 from goldgate.generation.secret import Secret, shown_arguments
-from goldgate.generation.waiting import LONGEST_ASKED, asked_pause, pause_in_words
 from tests.generation.test_generation_parts import NOW
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)  # halves of surrogate pairs too

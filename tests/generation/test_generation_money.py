@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.ask import Limits
-from goldgate.generation.reply import Answer, Trouble, read_reply
+from goldgate.generation.answerers.openai.limits import Limits
+from goldgate.generation.answerers.openai.reply import read_reply
+from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, pause_in_words
+from goldgate.generation.outcome import Answer, NoAnswer
 from goldgate.generation.secret import Secret
-from goldgate.generation.waiting import LONGEST_ASKED, pause_in_words
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http
 from tests.generation.server import Behaviour, Running
@@ -83,17 +84,17 @@ def test_a_retry_time_in_words(text: str, seconds: float | None) -> None:
 )
 def test_whoever_names_a_time_is_busy_and_not_bankrupt(body: Any, asked: float | None, means: str) -> None:
     trouble = read_reply(429, "application/json", json.dumps(body).encode(), Secret(None), asked)
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, NoAnswer)
     assert trouble.means == means
 
 
 def test_a_busy_vendor_that_speaks_of_bills_ends_nothing(make_data: Callable[[int], Data], monkeypatch: Any) -> None:
-    monkeypatch.setattr("goldgate.generation.waiting.LONGEST_ASKED", 0.01)
+    monkeypatch.setattr("goldgate.generation.answerers.openai.waiting.LONGEST_ASKED", 0.01)
     data = make_data(4)
     busy = http(json.dumps(A_VENDOR).encode(), status="429 Too Many Requests")
     with Raw(lambda number, *_: busy if number % 3 != 2 else http(completion())) as server:
         outcome, _ = data.generate(server.url)
-    assert outcome.ended.reason == "done"
+    assert outcome.ending.reason == "done"
     assert outcome.summaries[0].complete
 
 
@@ -112,7 +113,7 @@ def test_documents_that_are_too_long_change_nothing_for_the_others(
     data = make_data(40)
     server = serve(data.behaviour(refuse_text="Town 1", refusal=message, latency=0.02))  # 1, and 10 to 19
     outcome, _ = data.generate(server.url, limits=Limits(concurrency=16))
-    assert outcome.ended.ladder.form == "json_schema"
+    assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].missing) == {"http_400": 11}
     assert not data.journal("step_down")
     assert server.seen.requests == 40
@@ -123,7 +124,7 @@ def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Calla
     data = make_data(40)
     server = serve(data.behaviour(refuse_text="Town 1", refusal="bad request", latency=0.02))
     outcome, _ = data.generate(server.url, limits=Limits(concurrency=16))
-    assert outcome.ended.ladder.form == "json_schema"
+    assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].formats) == {"json_schema": 29}
     assert set(server.seen.answered.values()) == {1}
 
@@ -149,7 +150,7 @@ def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Calla
 def test_what_says_that_a_format_is_not_supported(status: int, message: str, means: str) -> None:
     body = json.dumps({"error": {"message": message}}).encode()
     trouble = read_reply(status, "application/json", body, Secret(None))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, NoAnswer)
     assert trouble.means == means
 
 
@@ -217,7 +218,7 @@ def test_a_cap_counts_what_earlier_runs_lost(make_data: Callable[[int], Data]) -
         data.generate(server.url, limits=Limits(attempts=1), parameters={"max_tokens": 1000})
         outcome, _ = data.generate(server.url, max_total_tokens=10_000, parameters={"max_tokens": 1000})
         assert len(server.heads) == 1
-    assert outcome.ended.reason == "budget"
+    assert outcome.ending.reason == "budget"
 
 
 def ids(server: Raw) -> list[bytes]:

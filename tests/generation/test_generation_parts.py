@@ -7,54 +7,75 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
 
+from goldgate.core.task import Format
 from goldgate.errors import ConfigError
-from goldgate.generation.breaker import BUSY_SECONDS, Breaker
+from goldgate.generation.answerers.openai.breaker import BUSY_SECONDS, Breaker
+from goldgate.generation.answerers.openai.reply import read_reply
+from goldgate.generation.answerers.openai.transport import Endpoint, find_proxy
+from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, Pace, asked_pause, pause
 from goldgate.generation.budget import Budget, cost, find_price
-from goldgate.generation.documents import Document
-from goldgate.generation.examples import no_examples
-from goldgate.generation.plan import Plan, Requests, make_plan, response_schema
-from goldgate.generation.prompt import load_template, parse_template
-from goldgate.generation.reply import Answer, Trouble, Usage, read_reply
-from goldgate.generation.run import Wanted, prepare
+from goldgate.generation.outcome import Answer, NoAnswer, Usage
+from goldgate.generation.plan import Plan, Requests, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, shown_address
-from goldgate.generation.transport import Endpoint, find_proxy
-from goldgate.generation.waiting import LONGEST_ASKED, Pace, asked_pause, pause
-from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.protocol.model import GenerationSettings, Price, ResponseSettings
+from goldgate.suites.extraction.documents import Document, Documents
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from tests.generation.conftest import SCHEMA
+from goldgate.suites.extraction.prompts.examples import no_examples
+from goldgate.suites.extraction.prompts.template import load_template, parse_template
+from goldgate.suites.extraction.task import ExtractionTask, TaskOptions, load_task, response_schema
+from tests.generation.conftest import SCHEMA, Data
 
 KEY = "sk-live-abcdefghij0123456789XYZ"
-DOCUMENT = Document("d1", "A text.")
+DOCUMENT = Document("d1", "A text.", [])
 
 
-def plan(**changes: Any) -> Plan:
+def task(document: Document = DOCUMENT, **changes: Any) -> ExtractionTask:
+    usual: dict[str, Any] = {
+        "schema": parse_event_schema(SCHEMA),
+        "template": load_template("en"),
+        "examples": {None: no_examples(), 7: no_examples()},
+    }
+    return ExtractionTask(cast("Documents", [document]), **{**usual, **changes})
+
+
+def plan(of: ExtractionTask | None = None, **changes: Any) -> Plan:
     usual: dict[str, Any] = {
         "source": {"endpoint": "http://a/v1"},
         "model": "m",
-        "template": load_template("en"),
-        "schema": parse_event_schema(SCHEMA),
         "parameters": {"temperature": 0.0, "max_tokens": 64},
-        "examples": {None: no_examples(), 7: no_examples()},
+        "seeds": (None, 7),
     }
-    return make_plan(**{**usual, **changes})
+    return make_plan(of or task(), **{**usual, **changes})
 
 
-def key(of: Plan, document: Document = DOCUMENT, seed: int | None = None) -> str:
-    return Requests(of, of.first_format).make(document, seed).key
+def key(of: Plan, seed: int | None = None, form: Format | None = None) -> str:
+    return Requests(of, form or of.formats[0]).make(of.task.question(0, seed), seed).key
 
 
-def test_structured_output_is_not_demanded_beside_another_form_of_answers() -> None:
-    assert plan().first_format == "json_schema"
-    assert plan(other_form=True).first_format == "text"
-    assert plan(other_form=True, response_format="json_object").first_format == "json_object"
+def test_the_same_questions_have_the_same_keys_in_every_version() -> None:
+    """Another key would ask, and pay for, everything again that is in the journals of earlier versions."""
+    assert plan().base() == "1addc6eca5ae92f0215d63eabe11b45e"
+    assert key(plan()) == "6affb190bba61909dfeeae3a15c39d29"
+    assert key(plan(), seed=7) == "2013059e02a146fbd2a2557ac023857f"
+    assert key(plan(task(template=load_template("en-thought")))) == "0c80274eadb3d5e719caa4155132a36a"
+    assert key(plan(response_format="text")) == "0eb01ba3fb4f7fd22bc13c619af831db"
+    assert key(plan(task(few_shot=1, train="ab")), 7, "json_object") == "ea223d1684fbc67c437628611095f1e0"
+    checkpoint = plan(source={"checkpoint": "cd"}, takes_formats=False)
+    assert key(checkpoint) == "3985d9ee21ac486d94b10f2675f7195c"
+
+
+def test_structured_output_is_not_demanded_beside_another_form_of_answers(data: Data) -> None:
+    assert plan().formats == ("json_schema", "json_object", "text")
+    assert plan(task(other_form=True)).formats == ("text",)
+    assert plan(task(other_form=True), response_format="json_object").formats == ("json_object",)
+    response = ResponseSettings(arguments="mapping")
     with pytest.raises(ConfigError) as caught:
-        plan(other_form=True, response_format="json_schema")
+        load_task(TaskOptions([str(data.gold)], str(data.schema)), (None,), response, "json_schema")
     assert caught.value.code == "response_format.other_form"
 
 
@@ -69,13 +90,10 @@ def test_structured_output_is_not_demanded_beside_another_form_of_answers() -> N
         ({"prefix": "["}, "text"),
     ],
 )
-def test_the_protocol_says_whether_answers_have_another_form(response: Any, first: str, tmp_path: Path) -> None:
-    gold, schema, protocol = (tmp_path / name for name in ("gold.jsonl", "schema.json", "protocol.yaml"))
-    gold.write_bytes(orjson.dumps({"id": "1", "text": "A text.", "events": []}))
-    schema.write_bytes(orjson.dumps(SCHEMA))
-    protocol.write_bytes(orjson.dumps({"metrics": {"response": response}}))  # JSON is YAML
-    wanted = Wanted([str(gold)], str(schema), tmp_path, "m", base_url="http://127.0.0.1:1/v1", protocol=str(protocol))
-    assert prepare(wanted).plan.first_format == first
+def test_the_protocol_says_whether_answers_have_another_form(response: Any, first: str, data: Data) -> None:
+    prepared = data.prepare("http://127.0.0.1:1/v1", protocol={"metrics": {"response": response}})
+    assert prepared.plan.formats[0] == first
+    prepared.task.close()
 
 
 def test_everything_that_determines_a_request_is_in_its_key() -> None:
@@ -84,12 +102,12 @@ def test_everything_that_determines_a_request_is_in_its_key() -> None:
         key(plan()),
         key(plan(source={"endpoint": "http://b/v1"})),
         key(plan(model="n")),
-        key(plan(template=other)),
+        key(plan(task(template=other))),
         key(plan(parameters={"temperature": 0.5, "max_tokens": 64})),
         key(plan(parameters={"temperature": 0.0, "max_tokens": 65})),
         key(plan(response_format="text")),
-        key(plan(), Document("d1", "Another text.")),
-        key(plan(), Document("d2", "A text.")),
+        key(plan(task(Document("d1", "Another text.", [])))),
+        key(plan(task(Document("d2", "A text.", [])))),
         key(plan(), seed=7),
     ]
     assert len(set(keys)) == len(keys)
@@ -99,14 +117,14 @@ def test_everything_that_determines_a_request_is_in_its_key() -> None:
 
 def test_a_body_is_what_the_endpoint_expects() -> None:
     made = plan(parameters={"temperature": None, "max_tokens": 64, "top_p": 0.5})
-    body = orjson.loads(Requests(made, "json_schema").make(DOCUMENT, 7).body)
+    body = orjson.loads(Requests(made, "json_schema").make(made.task.question(0, 7), 7).body)
     assert body["model"] == "m"
     assert body["seed"] == 7
     assert body["top_p"] == 0.5
     assert "temperature" not in body
     assert body["response_format"]["json_schema"]["strict"] is True
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
-    assert "response_format" not in orjson.loads(Requests(made, "text").make(DOCUMENT, None).body)
+    assert "response_format" not in orjson.loads(Requests(made, "text").make(made.task.question(0, None), None).body)
 
 
 def test_strict_output_requires_every_property_it_has() -> None:
@@ -124,10 +142,10 @@ def test_strict_output_requires_every_property_it_has() -> None:
     assert all(entry["additionalProperties"] is False for entry in found)
 
 
-def test_a_thought_and_a_json_format_exclude_each_other() -> None:
-    assert plan(template=load_template("en-thought")).first_format == "text"
+def test_a_thought_and_a_json_format_exclude_each_other(data: Data) -> None:
+    assert plan(task(template=load_template("en-thought"))).formats == ("text",)
     with pytest.raises(ConfigError, match="asks for a thought"):
-        plan(template=load_template("en-thought"), response_format="json_schema")
+        data.prepare("http://127.0.0.1:1/v1", prompt="en-thought", response_format="json_schema")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +159,7 @@ def test_a_thought_and_a_json_format_exclude_each_other() -> None:
 )
 def test_what_a_status_means(status: int, means: str) -> None:
     trouble = read_reply(status, "application/json", b'{"error": {"message": "no"}}', Secret(None))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, NoAnswer)
     assert trouble.means == means
 
 
@@ -164,7 +182,7 @@ def test_what_a_status_means(status: int, means: str) -> None:
 )
 def test_a_body_that_is_no_answer_is_asked_for_again(body: bytes, cause: str) -> None:
     trouble = read_reply(200, "text/html", body, Secret(None))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, NoAnswer)
     assert (trouble.means, trouble.cause) == ("again", cause)
 
 
@@ -203,7 +221,7 @@ def test_silence_and_refusal_are_answers(message: dict[str, Any], said: str) -> 
 
 def test_an_empty_purse_is_hopeless_though_it_says_429() -> None:
     trouble = read_reply(429, "", b'{"error": {"message": "no", "code": "insufficient_quota"}}', Secret(None))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, NoAnswer)
     assert trouble.means == "hopeless"
 
 
@@ -322,55 +340,55 @@ def test_a_pace_never_bursts() -> None:
     assert pace.reserve(100.0) == 1.0
 
 
-DEAD = Trouble("again", "unreachable", "nobody there")
+DEAD = NoAnswer("again", "unreachable", "nobody there")
 
 
 def test_a_dead_endpoint_ends_the_run_early() -> None:
     breaker = Breaker(concurrency=64, started=0.0)
-    assert [breaker.trouble(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
-    assert "nobody there" in str(breaker.trouble(DEAD, 3.0))
+    assert [breaker.no_answer(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
+    assert "nobody there" in str(breaker.no_answer(DEAD, 3.0))
 
 
 def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
     breaker = Breaker(concurrency=4, started=0.0)
     breaker.answer(10.0)
-    assert not any(breaker.trouble(DEAD, 100.0) for _ in range(50))
-    assert breaker.trouble(DEAD, 131.0)
+    assert not any(breaker.no_answer(DEAD, 100.0) for _ in range(50))
+    assert breaker.no_answer(DEAD, 131.0)
     breaker.answer(132.0)
-    assert breaker.trouble(DEAD, 133.0) is None
+    assert breaker.no_answer(DEAD, 133.0) is None
 
 
 def test_a_wrong_key_ends_the_run_at_once() -> None:
     breaker = Breaker(concurrency=4, started=0.0)
-    assert "refuses" in str(breaker.trouble(Trouble("hopeless", "http_401"), 0.1))
+    assert "refuses" in str(breaker.no_answer(NoAnswer("hopeless", "http_401"), 0.1))
 
 
 def test_refusals_of_single_requests_end_nothing_unless_they_are_all_there_is() -> None:
     breaker = Breaker(concurrency=4, started=0.0)
-    refused = Trouble("final", "http_400")
+    refused = NoAnswer("final", "http_400")
     for _ in range(100):
-        assert breaker.trouble(refused, 1.0) is None
+        assert breaker.no_answer(refused, 1.0) is None
         breaker.answer(1.0)
-    assert not any(breaker.trouble(refused, 1.0) for _ in range(100))  # they may all be too long
-    assert not any(breaker.trouble(Trouble("hopeless", "http_403"), 1.0) for _ in range(100))
+    assert not any(breaker.no_answer(refused, 1.0) for _ in range(100))  # they may all be too long
+    assert not any(breaker.no_answer(NoAnswer("hopeless", "http_403"), 1.0) for _ in range(100))
     fresh = Breaker(concurrency=4, started=0.0)
-    assert [fresh.trouble(refused, 1.0) for _ in range(19)] == [None] * 19
-    assert fresh.trouble(refused, 1.0)
+    assert [fresh.no_answer(refused, 1.0) for _ in range(19)] == [None] * 19
+    assert fresh.no_answer(refused, 1.0)
 
 
 def test_a_key_that_runs_out_ends_the_run() -> None:
     breaker = Breaker(concurrency=4, started=0.0)
     breaker.answer(0.5)
-    told = [breaker.trouble(Trouble("hopeless", "http_401"), 1.0) for _ in range(5)]
+    told = [breaker.no_answer(NoAnswer("hopeless", "http_401"), 1.0) for _ in range(5)]
     assert told[:4] == [None] * 4
     assert "5 requests in a row" in str(told[4])
 
 
 def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:
     breaker = Breaker(concurrency=4, started=0.0)
-    busy = Trouble("busy", "http_429")
-    assert breaker.trouble(busy, BUSY_SECONDS - 1) is None
-    assert breaker.trouble(busy, BUSY_SECONDS)
+    busy = NoAnswer("busy", "http_429")
+    assert breaker.no_answer(busy, BUSY_SECONDS - 1) is None
+    assert breaker.no_answer(busy, BUSY_SECONDS)
 
 
 def test_a_cap_counts_what_is_in_flight() -> None:
@@ -378,11 +396,11 @@ def test_a_cap_counts_what_is_in_flight() -> None:
     budget = Budget(Price(Decimal(1), Decimal(2)), max_cost=Decimal("0.0005"))
     one = Usage(100, 50)
     budget.reserve(one)
-    assert budget.fits(one)
+    assert budget.exceeded(one) is None
     budget.reserve(one)
-    assert not budget.fits(one)  # 3 x 0.0002 > 0.0005
+    assert budget.exceeded(one) == "--max-cost 0.0005"  # 3 x 0.0002 > 0.0005
     budget.settle(one, Usage(50, 0))  # it cost 0.00005 only
-    assert budget.fits(one)  # 0.00005 + 2 x 0.0002
+    assert budget.exceeded(one) is None  # 0.00005 + 2 x 0.0002
     budget.settle(one, None)
     assert budget.spent == Usage(50, 0)
 
@@ -390,8 +408,8 @@ def test_a_cap_counts_what_is_in_flight() -> None:
 def test_a_cap_on_tokens() -> None:
     budget = Budget(max_tokens=300)
     budget.reserve(Usage(100, 50))
-    assert budget.fits(Usage(100, 50))
-    assert not budget.fits(Usage(101, 50))
+    assert budget.exceeded(Usage(100, 50)) is None
+    assert budget.exceeded(Usage(101, 50)) is not None
 
 
 def test_estimates_learn_from_the_endpoint() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.generation.examples import load_examples
-from goldgate.generation.local import checkpoint_hash
-from goldgate.generation.prompt import (
+from goldgate.generation.answerers.checkpoint import checkpoint_hash
+from goldgate.suites.extraction.events.event_schema import parse_event_schema
+from goldgate.suites.extraction.prompts.examples import load_examples
+from goldgate.suites.extraction.prompts.template import (
     BUILT_IN,
     Example,
     enclosed,
@@ -22,7 +23,6 @@ from goldgate.generation.prompt import (
     parse_template,
     schema_values,
 )
-from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from tests.generation.conftest import SCHEMA
 
 SCHEMA_VALUES = schema_values(parse_event_schema(SCHEMA))

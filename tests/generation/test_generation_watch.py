@@ -18,6 +18,10 @@ def test_a_line_has_everything_a_person_wants_to_know() -> None:
     )
 
 
+def test_the_line_names_the_limit_that_holds_requests_back() -> None:
+    assert progress_text(Counts(5, waits_for="--rpm 60"), 1.0).endswith("0 failed, waiting for --rpm 60")
+
+
 def test_nothing_is_left_at_the_end_and_nothing_known_at_the_beginning() -> None:
     assert "left" not in progress_text(Counts(5, 5), 1.0)
     assert "time left unknown" in progress_text(Counts(5), 0.0)

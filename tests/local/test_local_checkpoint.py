@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from goldgate.core.task import Message
 from goldgate.errors import ConfigError
-from goldgate.generation.local import LocalModel, checkpoint_hash
+from goldgate.generation.answerers.checkpoint import checkpoint_hash
+from goldgate.generation.answerers.local_model import LocalModel
+from goldgate.generation.outcome import Answer, NoAnswer
 from goldgate.generation.plan import Request
-from goldgate.generation.prompt import Message
-from goldgate.generation.reply import Answer, Trouble
 from tests.local.tiny import make_checkpoint
 
 pytest.importorskip("torch", reason="the extra `local` is not installed: `make test-local` runs these tests")
@@ -110,7 +111,7 @@ def test_a_prompt_that_is_too_long_is_a_recorded_failure(tmp_path: Path, gold: P
         [Request("0" * 32, "1", None, [Message("user", "x" * 100)], b"", 0)], {"max_tokens": 4}
     )
     assert outcomes is not None
-    assert isinstance(outcomes[0], Trouble)
+    assert isinstance(outcomes[0], NoAnswer)
     done = run(gold, small)
     assert done.returncode == 2
     assert {failure["cause"] for failure in journal(gold, "failure")} == {"too_long"}

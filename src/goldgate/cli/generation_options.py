@@ -1,17 +1,23 @@
-"""The options that all generating commands share, and what they mean together."""
+"""The options that all generating commands share, and what they come to: what is asked, who answers, what is kept."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from goldgate.files.storable import is_storable
+
+if TYPE_CHECKING:
+    from goldgate.generation.answerers.answerer import Answerer
+    from goldgate.generation.options import GenerationOptions
+    from goldgate.suites.extraction.task import TaskOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -107,6 +113,56 @@ def options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
         return function
 
     return add
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a command line comes to."""
+
+    options: GenerationOptions
+    task: TaskOptions
+    answerer: Answerer
+    protocol: str | None
+
+
+def read_choices(given: dict[str, Any]) -> Choices:
+    """Everything that was chosen; a contradiction is an error of click's."""
+    from goldgate.generation.options import GenerationOptions
+    from goldgate.suites.extraction.task import TaskOptions
+
+    answerer, model = _choose_answerer(given)
+    options = GenerationOptions(
+        out=Path(given["out"]) if given["out"] else default_folder(model),
+        model=model,
+        seeds=parse_seeds(given["seeds"]),
+        parameters=parse_parameters(given["temperature"], given["max_tokens"], given.get("param", ())),
+        response_format=given.get("response_format", "auto"),
+        max_cost=parse_money(given["max_cost"]),
+        max_total_tokens=given["max_total_tokens"],
+    )
+    task = TaskOptions(given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"])
+    return Choices(options, task, answerer, given["protocol"])
+
+
+def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
+    """Who answers, and the model's name: the one place where an endpoint and a checkpoint are told apart."""
+    checkpoint, base_url, model = (given.get(name) for name in ("checkpoint", "base_url", "model"))
+    if (checkpoint is None) == (base_url is None):
+        names = "--base-url (with --model) or --checkpoint" if "checkpoint" in given else "--base-url and --model"
+        raise click.UsageError(f"name who is to answer: {names}")
+    if checkpoint is not None:
+        from goldgate.generation.answerers.checkpoint import CheckpointAnswerer
+
+        name = check_text(model or Path(checkpoint).resolve().name, "--model")
+        return CheckpointAnswerer(checkpoint, given["batch_size"], given["device"]), name
+    if not model:
+        raise click.UsageError("--base-url needs --model")
+    from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
+    from goldgate.generation.answerers.openai.limits import Limits
+
+    limits = Limits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
+    answerer = OpenAIAnswerer(str(base_url), limits, given["timeout"], given["api_key_env"])
+    return answerer, check_text(model, "--model")
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...]:

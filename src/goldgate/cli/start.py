@@ -29,7 +29,9 @@ class Terminated(BaseException):
 def start(command: click.Command, name: str) -> int:
     """Run a command with this process's arguments; the result is its exit status."""
     _open_standard_files()
+    command.context_settings.setdefault("help_option_names", ["-h", "--help"])
     try:
+        _hear_ctrl_c()
         with ended_by_signals():
             status = command.main(prog_name=name, standalone_mode=False)
         return status if isinstance(status, int) else EXIT_PASSED
@@ -79,6 +81,12 @@ def abandon_stdout() -> None:
 
 def _terminate(number: int, _: object) -> None:
     raise Terminated(number)
+
+
+def _hear_ctrl_c() -> None:
+    """From here on, Ctrl-C is an exception again: the scripts let it end the process while they import modules."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _open_standard_files() -> None:

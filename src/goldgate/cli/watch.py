@@ -74,6 +74,8 @@ def progress_text(counts: Counts, seconds: float, currency: str = "") -> str:
         parts.append(f"{counts.cost:.4f} {currency}".rstrip())
     parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
     parts.append(f"{counts.failed:,} failed")
+    if counts.waits_for is not None:
+        parts.append(f"waiting for {counts.waits_for}")
     return ", ".join(parts)
 
 

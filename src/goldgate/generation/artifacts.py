@@ -14,13 +14,12 @@ from typing import IO, Any
 import orjson
 
 from goldgate.core.metric import Rate
+from goldgate.core.task import FORMATS, Format
 from goldgate.generation.budget import cost
-from goldgate.generation.documents import Documents
 from goldgate.generation.journal import read_lines
-from goldgate.generation.journal_lines import Contents, Lost, Span, usage_of
+from goldgate.generation.journal_lines import Contents, Span, Unanswered, usage_of
 from goldgate.generation.ladder import Ladder
-from goldgate.generation.plan import FORMATS, Format
-from goldgate.generation.reply import Usage
+from goldgate.generation.outcome import Usage
 from goldgate.protocol.model import Price
 
 FORMAT_VERSION = 1  # of generation.json
@@ -33,10 +32,12 @@ class SeedSummary:
 
     seed: int | None
     documents: int = 0
+    price: Price | None = None
     answered: int = 0
+    unanswered: list[int] = field(default_factory=list)  # positions in the task
     missing: Counter[str] = field(default_factory=Counter)  # by cause
     usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
-    beside: Lost = field(default_factory=Lost)  # the part of it that gave no answer, or one that is not used
+    without_answer: Unanswered = field(default_factory=Unanswered)  # the part of it that is not in `answered`
     formats: Counter[Format] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
@@ -51,8 +52,12 @@ class SeedSummary:
     def complete(self) -> bool:
         return self.answered == self.documents
 
-    def as_json(self, price: Price | None) -> dict[str, Any]:
-        money = cost(self.usage, price)
+    @property
+    def cost(self) -> str | None:
+        """Of all requests, as it is stored and shown; None without a price."""
+        return format_money(cost(self.usage, self.price))
+
+    def as_json(self) -> dict[str, Any]:
         return {
             "seed": self.seed,
             "coverage": self.coverage.as_json(),
@@ -63,12 +68,12 @@ class SeedSummary:
                 "reasoning": self.usage.reasoning,
                 "estimated_answers": self.usage_estimated,
                 "without_answer": {
-                    "requests": self.beside.requests,
-                    "input": self.beside.input,
-                    "output": self.beside.output,
+                    "requests": self.without_answer.requests,
+                    "input": self.without_answer.input,
+                    "output": self.without_answer.output,
                 },
             },
-            "cost": shown_money(money) if money is not None else None,
+            "cost": self.cost,
             "formats": {form: self.formats[form] for form in FORMATS if self.formats[form]},
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
@@ -77,37 +82,41 @@ class SeedSummary:
 
 
 def write_predictions(
-    contents: Contents, journal: Path, documents: Documents, ladder: Ladder, seed: int | None, out: IO[bytes]
+    contents: Contents, journal: Path, ladder: Ladder, seed: int | None, price: Price | None, out: IO[bytes]
 ) -> SeedSummary:
-    """Write a line for each answered document, in the order of the gold, and count on the way."""
-    summary = SeedSummary(seed, len(documents))
+    """Write a line for each answered document, in the order of the task, and count on the way."""
+    task = ladder.plan.task
+    summary = SeedSummary(seed, len(task), price)
     places: list[Span] = []
     unused: list[Span] = []
     failed: list[Span] = []
-    for document in documents:
-        found = ladder.find(contents, document, seed)
+    for position in range(len(task)):
+        found = ladder.find(contents, task.question(position, seed), seed)
         failures = [contents.failures[key] for key in found.keys.values() if key in contents.failures]
         if found.place is not None and found.form is not None:
             places.append(found.place)
             summary.formats[found.form] += 1
-        elif failures:
-            failed.append(max(failures))  # the last one
         else:
-            summary.missing[NOT_ASKED] += 1
+            summary.unanswered.append(position)
+            if failures:
+                failed.append(max(failures))  # the last one
+            else:
+                summary.missing[NOT_ASKED] += 1
         unused += found.unused(contents)
-        summary.beside.join(found.beside(contents))
+        summary.without_answer.join(found.without_answer(contents))
     tokens = [0, 0, 0]
     for record in read_lines(journal, places):
-        answer = {"id": record["id"], "response": record["response"]}
-        out.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
+        prediction = task.prediction(record["id"], record["response"])
+        out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
         _count_answer(summary, tokens, record)
     for record in read_lines(journal, unused):
-        summary.beside.add(usage_of(record))
+        summary.without_answer.add(usage_of(record))
     for record in read_lines(journal, failed):
         summary.missing[str(record["cause"])] += 1
         summary.attempts += int(record.get("attempts") or 1)
     summary.answered = len(places)
-    summary.usage = Usage(tokens[0] + summary.beside.input, tokens[1] + summary.beside.output, tokens[2])
+    lost = summary.without_answer
+    summary.usage = Usage(tokens[0] + lost.input, tokens[1] + lost.output, tokens[2])
     return summary
 
 
@@ -130,6 +139,7 @@ def summary_json(
     used = Counter[Format]()
     for summary in seeds:
         used += summary.formats
+    everything = Usage(sum(summary.usage.input for summary in seeds), sum(summary.usage.output for summary in seeds))
     return {
         "format_version": FORMAT_VERSION,
         "signature": generation_signature(ladder, used),
@@ -141,7 +151,8 @@ def summary_json(
             if step["base"] == plan.base()
         ],
         "currency": currency if price is not None else None,
-        "seeds": [summary.as_json(price) for summary in seeds],
+        "cost": format_money(cost(everything, price)),
+        "seeds": [summary.as_json() for summary in seeds],
         "other_plans_in_journal": others,
     }
 
@@ -153,8 +164,7 @@ def generation_signature(ladder: Ladder, used: Counter[Format], seed: int | None
     plan = ladder.plan
     words: dict[str, object] = {
         "model": plan.model,
-        "prompt": f"{plan.template.name}@{plan.template.sha256[:12]}",
-        "shots": plan.few_shot,
+        **plan.task.signature,
         "format": "+".join(form for form in FORMATS if used[form]) or ladder.form,
     }
     words |= {
@@ -165,8 +175,21 @@ def generation_signature(ladder: Ladder, used: Counter[Format], seed: int | None
     return signature(words)
 
 
-def shown_money(money: Decimal) -> str:
+def cost_line(summary: dict[str, Any]) -> str:
+    """What generation.json says of a whole run, on one line: `12 of 12 answered, 960 + 210 tokens, 0.0123 USD`."""
+    seeds = summary["seeds"]
+    answered, documents = (sum(seed["coverage"][part] for seed in seeds) for part in ("numerator", "denominator"))
+    tokens = {kind: sum(seed["tokens"][kind] for seed in seeds) for kind in ("input", "output", "reasoning")}
+    reasoning = f" ({tokens['reasoning']:,} of them reasoning)" if tokens["reasoning"] else ""
+    counted = f"{tokens['input']:,} + {tokens['output']:,} tokens{reasoning}"
+    money = f"{summary['cost']} {summary['currency']}" if summary["cost"] is not None else "cost unknown: no price"
+    return f"{answered:,} of {documents:,} answered, {counted}, {money}"
+
+
+def format_money(money: Decimal | None) -> str | None:
     """An amount with at least two decimals, and no more than are needed."""
+    if money is None:
+        return None
     text = f"{money.normalize():f}"
     whole, _, part = text.partition(".")
     return f"{whole}.{part.ljust(2, '0')}"

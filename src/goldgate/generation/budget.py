@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from goldgate.errors import ConfigError, did_you_mean
-from goldgate.generation.reply import Usage
+from goldgate.generation.outcome import Usage
 from goldgate.protocol.model import GenerationSettings, Price
 
-PER = Decimal(1_000_000)  # prices are for a million tokens
+TOKENS_OF_A_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 ASSUMED_OUTPUT = 2_048  # tokens, where the request sets no limit
-A_MESSAGE = 8  # tokens around each message
+TOKENS_AROUND_MESSAGE = 8  # tokens around each message
 
 
 def estimate_tokens(encoded: bytes) -> int:
@@ -40,7 +40,7 @@ def cost(usage: Usage, price: Price | None) -> Decimal | None:
     """Money for some tokens; None without a price."""
     if price is None:
         return None
-    return (usage.input * price.input + usage.output * price.output) / PER
+    return (usage.input * price.input + usage.output * price.output) / TOKENS_OF_A_PRICE
 
 
 @dataclass(slots=True)
@@ -61,28 +61,34 @@ class Budget:
         factor = max(1.0, self._counted / self._estimated) if self._estimated else 1.0
         return Usage(math.ceil(estimate * factor), output)
 
-    def fits(self, expected: Usage) -> bool:
-        """Whether a request may still be sent, if everything in flight costs what it may cost."""
+    def exceeded(self, expected: Usage) -> str | None:
+        """The cap that a request could exceed, if everything in flight costs what it may cost; None if it fits."""
         worst = Usage(
             self.spent_input + self.reserved[0] + expected.input,
             self.spent_output + self.reserved[1] + expected.output,
         )
         if self.max_tokens is not None and worst.total > self.max_tokens:
-            return False
+            return f"--max-total-tokens {self.max_tokens:,}"
         money = cost(worst, self.price)
-        return self.max_cost is None or money is None or money <= self.max_cost
+        if self.max_cost is not None and money is not None and money > self.max_cost:
+            return f"--max-cost {self.max_cost}"
+        return None
 
     def reserve(self, expected: Usage) -> None:
         self.reserved[0] += expected.input
         self.reserved[1] += expected.output
+
+    def spend(self, usage: Usage) -> None:
+        """Tokens that were spent, whatever was reserved for them."""
+        self.spent_input += usage.input
+        self.spent_output += usage.output
 
     def settle(self, expected: Usage, spent: Usage | None, estimate: int = 0) -> None:
         """A request is over: `spent` is what it cost, None if nothing."""
         self.reserved[0] -= expected.input
         self.reserved[1] -= expected.output
         if spent is not None:
-            self.spent_input += spent.input
-            self.spent_output += spent.output
+            self.spend(spent)
             if estimate and not spent.estimated:
                 self._estimated += estimate
                 self._counted += spent.input
@@ -91,7 +97,7 @@ class Budget:
     def spent(self) -> Usage:
         return Usage(self.spent_input, self.spent_output)
 
-    def said(self) -> str:
+    def describe_caps(self) -> str:
         """The caps, in words."""
         caps = []
         if self.max_tokens is not None:

@@ -18,11 +18,12 @@ from typing import IO, Any
 
 import orjson
 
+from goldgate.core.task import Format
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import all_storable, whole_text
 from goldgate.generation.journal_lines import FORMAT_VERSION, Contents, Span, is_torn, parse_line
-from goldgate.generation.plan import Format, Request
-from goldgate.generation.reply import Answer, Trouble, Usage
+from goldgate.generation.outcome import Answer, NoAnswer, Usage
+from goldgate.generation.plan import Request
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -142,9 +143,9 @@ class Journal:
             line["reasoning"] = answer.reasoning
         self._append("answer", line)
 
-    def failure(self, request: Request, identity: str, trouble: Trouble, attempts: int) -> None:
+    def failure(self, request: Request, identity: str, failure: NoAnswer, attempts: int) -> None:
         line = {"key": request.key, "id": request.id, "seed": request.seed, "plan": identity}
-        self._append("failure", {**line, "cause": trouble.cause, "detail": trouble.detail, "attempts": attempts})
+        self._append("failure", {**line, "cause": failure.cause, "detail": failure.detail, "attempts": attempts})
 
     def step_down(self, base: str, refused: Format, to: Format, detail: str, key: str | None = None) -> None:
         """A format was refused: for the whole plan, or for the one question with this key in the lower format."""

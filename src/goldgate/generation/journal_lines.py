@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from goldgate.core.task import FORMATS, Format
 from goldgate.errors import InputError, Place, describe
-from goldgate.generation.plan import FORMATS, Format
-from goldgate.generation.reply import MOST_TOKENS, Usage
+from goldgate.generation.outcome import MOST_TOKENS, Usage
 
 FORMAT_VERSION = 2  # 1 had no lines `asked` and `unanswered`
 READ_VERSIONS = (1, 2)
@@ -57,7 +57,7 @@ class InFlight(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lost:
+class Unanswered:
     """Requests for one question that gave no answer and may have been charged all the same."""
 
     requests: int = 0
@@ -69,7 +69,7 @@ class Lost:
         self.input += usage.input
         self.output += usage.output
 
-    def join(self, other: Lost) -> None:
+    def join(self, other: Unanswered) -> None:
         self.requests += other.requests
         self.input += other.input
         self.output += other.output
@@ -82,7 +82,7 @@ class Contents:
     answers: dict[str, Span] = field(default_factory=dict)
     failures: dict[str, Span] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlight] = field(default_factory=dict)
-    lost: dict[str, Lost] = field(default_factory=dict)
+    unanswered: dict[str, Unanswered] = field(default_factory=dict)
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
     step_downs: list[dict[str, Any]] = field(default_factory=list)  # of whole plans
@@ -111,7 +111,7 @@ class Contents:
             case "unanswered":
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
-                    self.lost.setdefault(record["key"], Lost()).add(usage_of(record))
+                    self.unanswered.setdefault(record["key"], Unanswered()).add(usage_of(record))
             case "failure":
                 if record["key"] not in self.answers:
                     self.failures[record["key"]] = place
@@ -123,7 +123,7 @@ class Contents:
         self.in_flight.pop(key, None)
         self.failures.pop(key, None)
         if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
-            self.lost.setdefault(key, Lost()).add(usage_of(record))
+            self.unanswered.setdefault(key, Unanswered()).add(usage_of(record))
         else:
             self.answers[key] = place
             self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1

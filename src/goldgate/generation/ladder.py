@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from goldgate.generation.documents import Document
-from goldgate.generation.journal_lines import Contents, Lost, Span
-from goldgate.generation.plan import FORMATS, Format, Plan, Requests, encode_chat
-from goldgate.generation.reply import Usage
+from goldgate.core.task import FORMATS, Format, Question
+from goldgate.generation.journal_lines import Contents, Span, Unanswered
+from goldgate.generation.outcome import Usage
+from goldgate.generation.plan import Plan, Requests, encode_chat
 
 EVIDENCE = 3  # questions refused in a format without a reason and answered in a lower one: it is the format
 
@@ -23,11 +23,11 @@ class Found(NamedTuple):
     form: Format | None = None  # the format of the answer that counts; None if there is no answer
     place: Span | None = None  # of that answer
 
-    def beside(self, contents: Contents) -> Lost:
+    def without_answer(self, contents: Contents) -> Unanswered:
         """Requests for this question that may have been charged and gave no answer."""
-        total = Lost()
+        total = Unanswered()
         for key in self.keys.values():
-            total.join(contents.lost.get(key, Lost()))
+            total.join(contents.unanswered.get(key, Unanswered()))
             if (cut_off := contents.in_flight.get(key)) is not None:
                 total.add(Usage(cut_off.estimate, estimated=True))
         return total
@@ -45,7 +45,8 @@ class Ladder:
     def __init__(self, plan: Plan, contents: Contents) -> None:
         self.plan = plan
         self._steps = {form: Requests(plan, form) for form in plan.formats}
-        self.form = contents.format_for(plan.base(), plan.first_format) if len(plan.formats) > 1 else plan.first_format
+        first = plan.formats[0]
+        self.form = contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
         self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
         self._evidence: dict[Format, int] = {}
 
@@ -56,10 +57,10 @@ class Ladder:
     def current(self) -> Requests:
         return self._steps[self.form]
 
-    def find(self, contents: Contents, document: Document, seed: int | None) -> Found:
+    def find(self, contents: Contents, question: Question, seed: int | None) -> Found:
         """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""
-        encoded = encode_chat(self.plan.chat(document, seed))
-        keys = {form: step.key(document.id, seed, encoded) for form, step in self._steps.items()}
+        encoded = encode_chat(question.messages)
+        keys = {form: step.key(question.id, seed, encoded) for form, step in self._steps.items()}
         below = [form for form in keys if FORMATS.index(form) > FORMATS.index(self.form)]
         for form in (self.form, *(form for form in keys if form != self.form)):
             key = keys[form]

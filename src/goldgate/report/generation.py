@@ -18,6 +18,8 @@ def generation_text(generation: dict[str, Any] | None) -> list[str]:
     coverage = shown(generation["coverage"])
     rows = [("answered", coverage.value, coverage.counts)]
     rows += [(f"missing: {cause}", str(count), "") for cause, count in generation["missing"].items()]
+    if generation.get("cost"):
+        rows.append(("cost", generation["cost"]["amount"], generation["cost"]["currency"]))
     lines = ["Generation", *table(rows, 3)]
     if generation.get("bounds"):
         lines += ["", "Bounds, if the missing answers were", *table(_bounds(generation["bounds"]))]
@@ -33,6 +35,8 @@ def generation_markdown(generation: dict[str, Any] | None) -> list[str]:
     missing = ", ".join(f"{code(cause, in_table=False)} {count}" for cause, count in generation["missing"].items())
     if missing:
         blocks.append(f"Missing: {missing}.")
+    if generation.get("cost"):
+        blocks.append(f"Cost: {generation['cost']['amount']} {markdown(generation['cost']['currency'])}.")
     if generation.get("bounds"):
         head, *rows = _bounds(generation["bounds"])
         blocks.append("Bounds, if the missing answers were all wrong or all right:")

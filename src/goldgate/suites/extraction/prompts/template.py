@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import orjson
 
+from goldgate.core.task import Message
 from goldgate.errors import ConfigError, Place, did_you_mean
 from goldgate.files.text_file import read_text
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -45,13 +46,6 @@ _CONTROL = re.compile(
 _ZERO_WIDTH_SPACE = "\u200b"
 # Not ASCII, dashes and quotation marks, Chinese characters or full-width punctuation: normalizing costs 60 µs.
 _UNUSUAL = re.compile(r"[^\x00-\x7f\u2010-\u2027\u3000-\u303f\u3400-\u9fff\uff01-\uff20\uff3b-\uff40\uff5b-\uff65]")
-
-
-class Message(NamedTuple):
-    """One message of a chat."""
-
-    role: str
-    content: str
 
 
 class Example(NamedTuple):
@@ -81,7 +75,7 @@ class Template:
 def load_template(name: str) -> Template:
     """A built-in template by its name, or a file of the user's own."""
     if name in BUILT_IN:
-        text = (resources.files("goldgate.generation") / "prompts" / f"{name}.md").read_text("utf-8")
+        text = (resources.files("goldgate.suites.extraction.prompts") / f"{name}.md").read_text("utf-8")
         return parse_template(text, name, None)
     if not os.path.exists(name):  # Path.exists fails where a name is too long to be one
         raise ConfigError(

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from goldgate.generation.ask import Asking, Ended
-from goldgate.generation.counts import Watch
+from goldgate.generation.answerers.answerer import Ending
+from goldgate.generation.answerers.ending_signals import ending_signals
+from goldgate.generation.answerers.openai.asking import Asking
+from goldgate.generation.counts import Listener
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-
-async def watched(asking: Asking, watch: Watch, every: float, on_interrupt: Callable[[int], None]) -> Ended:
+async def run_watched(asking: Asking, listener: Listener, on_interrupt: Callable[[int], None]) -> Ending:
     """Run; Ctrl-C, a SIGTERM or a hang-up let what is in flight end, a second one ends at once."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
@@ -26,10 +26,10 @@ async def watched(asking: Asking, watch: Watch, every: float, on_interrupt: Call
 
     async def report() -> None:
         while True:
-            watch(asking.counts)
-            await asyncio.sleep(every)
+            listener.on_progress(asking.counts)
+            await asyncio.sleep(listener.every)
 
-    before = {number: signal.getsignal(number) for number in heeded()}
+    before = {number: signal.getsignal(number) for number in ending_signals()}
     for number in before:
         loop.add_signal_handler(number, stop, number)
     reporting = asyncio.create_task(report())
@@ -42,9 +42,4 @@ async def watched(asking: Asking, watch: Watch, every: float, on_interrupt: Call
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
-        watch(asking.counts)
-
-
-def heeded() -> list[int]:
-    """The signals that end a run. One that is ignored stays so: `nohup` ignores the hang-up."""
-    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        listener.on_progress(asking.counts)

@@ -1,105 +1,21 @@
-"""A checkpoint on disk answers, in batches, through the same journal and prompts (the extra `local`: transformers).
+"""A model on disk and its tokenizer (the extra `local`: transformers): chats in, answers out, a batch at a time.
 
 Nothing is downloaded and no code of the checkpoint is run.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import signal
-import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from goldgate.core.task import Message
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.ask import Ended
-from goldgate.generation.budget import Budget
-from goldgate.generation.counts import Counts
-from goldgate.generation.documents import Documents
-from goldgate.generation.journal import Journal
-from goldgate.generation.ladder import Ladder
-from goldgate.generation.plan import Request, Requests
-from goldgate.generation.prompt import Message
-from goldgate.generation.reply import Answer, Trouble, Usage
-from goldgate.generation.watched import heeded
-
-if TYPE_CHECKING:
-    from goldgate.generation.run import Listener, Wanted
-
-Position = tuple[int, int | None]
+from goldgate.generation.answerers.missing_extra import missing_extra
+from goldgate.generation.outcome import Answer, NoAnswer, Usage
+from goldgate.generation.plan import Request
 
 _ROLE_NAMES = {"system": "Instructions", "user": "Question", "assistant": "Answer"}  # without a chat template
-
-
-def checkpoint_hash(path: str) -> str:
-    """A hash of every file of a checkpoint: another checkpoint under the same name is another model."""
-    folder = Path(path)
-    if not os.path.isfile(folder / "config.json"):  # Path.is_file fails where a name is too long to be one
-        raise ConfigError(
-            "checkpoint.missing",
-            "not a checkpoint",
-            place=Place(path),
-            expected="a folder with config.json, weights and a tokenizer",
-        )
-    digest = hashlib.sha256()
-    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        with open(file, "rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{file.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return digest.hexdigest()
-
-
-def ask_checkpoint(
-    wanted: Wanted,
-    documents: Documents,
-    ladder: Ladder,
-    pending: Sequence[Position],
-    journal: Journal,
-    counts: Counts,
-    budget: Budget,
-    listener: Listener,
-) -> Ended:
-    """Answer what is pending, a batch at a time. Ctrl-C ends it after the batch; a second one at once."""
-    model = LocalModel(str(wanted.checkpoint), wanted.device)
-    listener.say(f"{wanted.model} on {model.device}, {wanted.batch_size} prompts at a time")
-    requests = ladder.current
-    journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
-    stopped: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if stopped:
-            raise KeyboardInterrupt
-        stopped.append(number)
-        listener.say("stopping after this batch; Ctrl-C again stops at once")
-
-    before = {number: signal.signal(number, stop) for number in heeded()}
-    try:
-        at, size = 0, wanted.batch_size
-        while at < len(pending) and not stopped:
-            batch = [requests.make(documents[position], seed) for position, seed in pending[at : at + size]]
-            batch = [request for request in batch if request.seed == batch[0].seed]  # one seed a batch
-            expected = Usage(sum(request.estimate for request in batch), len(batch) * requests.plan.output_limit)
-            if not budget.fits(expected):
-                return Ended("budget", ladder, f"the next batch could exceed the cap of {budget.said()}")
-            began = time.perf_counter()
-            outcomes = model.answer(batch, requests.plan.parameters)
-            if outcomes is None:  # out of memory
-                if len(batch) == 1:
-                    outcomes = [Trouble("final", "out_of_memory", "the device has too little memory for this prompt")]
-                else:
-                    size = max(1, len(batch) // 2)
-                    listener.say(f"out of memory: going on with {size} prompts at a time")
-                    continue
-            for request, outcome in zip(batch, outcomes, strict=True):
-                _keep(journal, requests, request, outcome, counts, budget, time.perf_counter() - began)
-            at += len(batch)
-            listener.watch(counts)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return Ended("interrupted" if at < len(pending) else "done", ladder, signal=stopped[0] if stopped else None)
 
 
 class LocalModel:
@@ -111,11 +27,7 @@ class LocalModel:
             import torch
             import transformers
         except ModuleNotFoundError:
-            raise ConfigError(
-                "extra.missing",
-                "answering with a checkpoint needs the extra `local`, which is not installed",
-                advice='pip install "goldgate[local]"',
-            ) from None
+            raise missing_extra("local", "answering with a checkpoint") from None
         transformers.logging.set_verbosity_error()
         self._torch = torch
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -138,18 +50,18 @@ class LocalModel:
             if token is not None
         )  # fmt: skip
 
-    def answer(self, batch: Sequence[Request], parameters: Any) -> list[Answer | Trouble] | None:
+    def answer(self, batch: Sequence[Request], parameters: Any) -> list[Answer | NoAnswer] | None:
         """An answer for each request; None if the device ran out of memory."""
         torch = self._torch
         longest = int(parameters.get("max_tokens") or 2048)
         prompts = [self.encode(request.messages) for request in batch]
         room = getattr(self._model.config, "max_position_embeddings", None)
-        outcomes: list[Answer | Trouble | None] = [None] * len(batch)
+        outcomes: list[Answer | NoAnswer | None] = [None] * len(batch)
         if room is not None:
             for number, prompt in enumerate(prompts):
                 if len(prompt) >= room:
                     detail = f"the prompt has {len(prompt)} tokens, the model takes {room}"
-                    outcomes[number] = Trouble("final", "too_long", detail)
+                    outcomes[number] = NoAnswer("final", "too_long", detail)
         asked = [number for number, outcome in enumerate(outcomes) if outcome is None]
         if asked:
             width = max(len(prompts[number]) for number in asked)
@@ -246,23 +158,3 @@ class LocalModel:
         finish = "stop" if length is not None else "length"
         text = self._tokenizer.decode(said, skip_special_tokens=True)
         return Answer(text, Usage(len(prompt), min(len(said) + (length is not None), longest)), finish)
-
-
-def _keep(
-    journal: Journal,
-    requests: Requests,
-    request: Request,
-    outcome: Answer | Trouble,
-    counts: Counts,
-    budget: Budget,
-    seconds: float,
-) -> None:
-    if isinstance(outcome, Trouble):
-        journal.failure(request, requests.identity, outcome, 1)
-        counts.failed += 1
-        return
-    journal.answer(request, requests.identity, outcome, 1, seconds)
-    counts.answered += 1
-    if outcome.usage is not None:
-        budget.settle(Usage(), outcome.usage)
-        counts.spent(budget)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place
 from goldgate.readers.index import Index, id_of, index_files, join
@@ -12,10 +12,11 @@ from goldgate.suites.extraction.records import parse_gold, source_text
 
 
 class Document(NamedTuple):
-    """A document of the gold: its id and its source text."""
+    """A document of the gold: its id, its source text, and the events that an answer should find."""
 
     id: str
     text: str
+    events: list[Any]
 
 
 class Documents:
@@ -31,14 +32,8 @@ class Documents:
         index = self._index
         location = index.locations[position]
         record = index.store.decode(location, index.store.read(location, index.lengths[position]))
-        return Document(id_of(record, index.store, location), str(source_text(record)))
-
-    def __iter__(self) -> Iterator[Document]:
-        return (self[position] for position in range(len(self)))
-
-    def sha256(self) -> list[str]:
-        """The digests of the files, sorted."""
-        return sorted(self._index.store.sha256s())
+        events = record.get("events", record.get("event_list")) or []
+        return Document(id_of(record, index.store, location), str(source_text(record)), events)
 
     def close(self) -> None:
         self._index.store.close()

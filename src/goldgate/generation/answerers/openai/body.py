@@ -78,13 +78,16 @@ class _Unpacker:
         if self._plain:
             yield piece
             return
-        while piece:
+        more = False  # zlib has taken all of the piece, and holds back what did not fit into the last part
+        while piece or more:
             if self._stream.eof:  # another gzip member may follow
                 self._members += 1
                 if self._members > _MOST_MEMBERS:
                     raise zlib.error("too many members")
                 self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
-            yield self._stream.decompress(piece, _PART)
+            part = self._stream.decompress(piece, _PART)
+            yield part
+            more = len(part) == _PART and not self._stream.eof
             piece = self._stream.unconsumed_tail or self._stream.unused_data
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.generation.prompt import Example
 from goldgate.readers.index import id_of
 from goldgate.readers.records import RecordStore, iterate, open_records
+from goldgate.suites.extraction.prompts.template import Example
 from goldgate.suites.extraction.records import parse_gold, source_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.generation.lenient import parse_lenient
+from goldgate.generation.answerers.openai.lenient import parse_lenient
 
 _START = b"data:"
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")

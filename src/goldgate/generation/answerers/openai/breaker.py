@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from goldgate.generation.reply import Trouble
+from goldgate.generation.outcome import NoAnswer
 
 FIRST_FAILURES = 5  # in a row, before anything was ever answered
 FIRST_SECONDS = 3.0
@@ -31,17 +31,17 @@ class Breaker:
         self.answered, self.last_answer = True, now
         self.failures = self.refused = self.busy = 0
 
-    def trouble(self, trouble: Trouble, now: float) -> str | None:
+    def no_answer(self, why: NoAnswer, now: float) -> str | None:
         """The reason to stop, if this is one."""
         silent = now - (self.last_answer if self.answered else self.started)
-        said = f"{trouble.cause}: {trouble.detail}" if trouble.detail else trouble.cause
-        if trouble.means == "busy":
+        said = f"{why.cause}: {why.detail}" if why.detail else why.cause
+        if why.means == "busy":
             self.busy += 1
             if silent >= BUSY_SECONDS:
                 return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {said}"
             return None
-        if trouble.means in ("hopeless", "final", "unclear", "format"):
-            return self._refused(trouble, said)
+        if why.means in ("hopeless", "final", "unclear", "format"):
+            return self._refused(why, said)
         self.failures += 1
         few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)
         if self.answered:
@@ -50,15 +50,15 @@ class Breaker:
             return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {said}"
         return None
 
-    def _refused(self, trouble: Trouble, said: str) -> str | None:
+    def _refused(self, why: NoAnswer, said: str) -> str | None:
         self.refused += 1
         # An endpoint that answers others may refuse single documents (403 from a moderator, 400 for one too long).
-        single = trouble.means != "hopeless" or trouble.cause == "http_403"
+        single = why.means != "hopeless" or why.cause == "http_403"
         if self.answered:
             stop = not single and self.refused >= HOPELESS_IN_A_ROW
         else:
-            few = HOPELESS_IN_A_ROW if trouble.means == "format" else max(REFUSED_IN_A_ROW, self.concurrency)
-            stop = trouble.means == "hopeless" or self.refused >= few
+            few = HOPELESS_IN_A_ROW if why.means == "format" else max(REFUSED_IN_A_ROW, self.concurrency)
+            stop = why.means == "hopeless" or self.refused >= few
         if not stop:
             return None
         return (

@@ -1,4 +1,4 @@
-"""What a server's reply means: an answer, or a trouble that says what can be done about it.
+"""What a server's reply means: an answer, or the reason why there is none, which says what can be done about it.
 
 busy     ask again later, as often as it takes (429)
 again    ask again, a limited number of times (408, 409, 425, 5xx, a body that is no answer)
@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from goldgate.files.storable import whole_text
-from goldgate.generation.lenient import parse_first, parse_lenient
+from goldgate.generation.answerers.openai.lenient import parse_first, parse_lenient
+from goldgate.generation.answerers.openai.streamed import join_stream
+from goldgate.generation.answerers.openai.waiting import pause_in_words
+from goldgate.generation.outcome import MOST_TOKENS, Answer, Means, NoAnswer, Usage
 from goldgate.generation.secret import Secret
-from goldgate.generation.streamed import join_stream
-from goldgate.generation.waiting import pause_in_words
 
 RETRIED = frozenset({408, 409, 425})
 UNDECIDED = frozenset({408, 409, 425, 429, 502, 503, 504})  # what became of the request is not known, or nothing did
 MAX_DETAIL = 300
-MOST_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does not count
 MOST_NAME = 200  # characters of a model's name or a finish reason that are kept
 
 _READ = 8 * MAX_DETAIL  # of a message, before keys are looked for in it: that takes time
@@ -59,53 +58,10 @@ _NO_MONEY = re.compile(
     re.IGNORECASE,
 )
 
-Means = Literal["busy", "again", "format", "unclear", "final", "hopeless"]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens as the endpoint counted them. Reasoning tokens are part of the output."""
-
-    input: int = 0
-    output: int = 0
-    reasoning: int = 0
-    estimated: bool = False  # the endpoint did not say, and these are our own guess
-
-    @property
-    def total(self) -> int:
-        return self.input + self.output
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the model said."""
-
-    response: str
-    usage: Usage | None = None
-    finish_reason: str | None = None
-    reasoning: str | None = None
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why there is no answer. `billed` is True where the endpoint may have worked, and charged, all the same.
-
-    `undecided` is True where nobody knows what became of the request: it is asked again under the same id.
-    """
-
-    means: Means
-    cause: str
-    detail: str = ""
-    retry_after: float | None = field(default=None, compare=False)
-    billed: bool = False
-    undecided: bool = False
-    usage: Usage | None = None  # where the reply said what it cost
-
 
 def read_reply(
     status: int, content_type: str, body: bytes, secret: Secret, asked: float | None = None
-) -> Answer | Trouble:
+) -> Answer | NoAnswer:
     """Make sense of a reply; nothing in it can raise. `asked` is the pause that its headers ask for."""
     try:
         value = parse_lenient(body)
@@ -113,7 +69,7 @@ def read_reply(
         value = join_stream(body)
         if value is None and 200 <= status < 300:
             kind = secret.hide(whole_text(content_type[:_READ]))[:40] or "no content type"
-            return Trouble("again", "not_json", f"{kind}: {_told(None, body, secret)}", asked, billed=True)
+            return NoAnswer("again", "not_json", f"{kind}: {_server_words(None, body, secret)}", asked, billed=True)
     if not 200 <= status < 300:
         return _refusal(status, value, body, secret, asked)
     answer = _answer(value, secret)
@@ -124,7 +80,7 @@ def read_reply(
     if answer is not None:
         return answer
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
-    return Trouble("again", "no_answer", _told(value, body, secret), asked, billed=True, usage=used)
+    return NoAnswer("again", "no_answer", _server_words(value, body, secret), asked, billed=True, usage=used)
 
 
 def _answer(value: Any, secret: Secret) -> Answer | None:
@@ -179,32 +135,32 @@ def _code(error: Any) -> int:
     return int(code) if re.fullmatch(r"[45][0-9]{2}", code) else 500
 
 
-def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float | None) -> Trouble:
-    told = _told(value, body, secret)
+def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float | None) -> NoAnswer:
+    words = _server_words(value, body, secret)
     searched = body[:_SEARCHED].decode("utf-8", "replace")
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
-    means = _meaning(status, told, _parameter(value), searched)
+    means = _meaning(status, words, _parameter(value), searched)
     if status == 429 and means == "busy" and asked is None:
         asked = pause_in_words(searched)
     elif status == 429 and means == "hopeless" and asked is not None:
         means = "busy"  # whoever names a time has not run out of money, whatever else is said about plans and bills
     if means == "hopeless":
-        told = f"{_HOPELESS.get(status, 'no money is left')}: {told}"
-    return Trouble(
-        means, f"http_{status}", told, asked,
+        words = f"{_HOPELESS.get(status, 'no money is left')}: {words}"
+    return NoAnswer(
+        means, f"http_{status}", words, asked,
         billed=used is not None or (means == "again" and status >= 500),
         undecided=status in UNDECIDED,
         usage=used,
     )  # fmt: skip
 
 
-def _meaning(status: int, told: str, parameter: str, searched: str) -> Means:
+def _meaning(status: int, words: str, parameter: str, searched: str) -> Means:
     if status == 429:
         clear = _NO_MONEY.search(searched) and pause_in_words(searched) is None
         return "hopeless" if clear else "busy"
-    if status in (400, 413, 422) and _TOO_LONG.search(told):  # even if it names the response format on the way
+    if status in (400, 413, 422) and _TOO_LONG.search(words):  # even if it names the response format on the way
         return "final"
-    named = _FORMAT.search(told) and _DENIED.search(told)
+    named = _FORMAT.search(words) and _DENIED.search(words)
     if status in (400, 415, 422, 500, 501) and (named or parameter.startswith("response_format")):
         return "format"
     if status in _HOPELESS:
@@ -226,7 +182,7 @@ def _parameter(value: Any) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _told(value: Any, body: bytes, secret: Secret) -> str:
+def _server_words(value: Any, body: bytes, secret: Secret) -> str:
     """The server's own words, shortened, on one line, without the key."""
     text = body[:_READ].decode("utf-8", "replace")
     error = _error(value)

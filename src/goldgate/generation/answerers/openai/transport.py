@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible endpoint, on aiohttp (the extra `api`). Every fault becomes a Trouble.
+"""One request to an OpenAI-compatible endpoint, on aiohttp (the extra `api`). Every fault becomes a NoAnswer.
 
 Proxies and certificates come from the environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY,
 SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE. They are looked up once: aiohttp's own `trust_env` does
@@ -23,10 +23,12 @@ from urllib.request import getproxies, proxy_bypass
 
 import goldgate
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.body import ACCEPTED, LARGE_AT_ONCE, MAX_BODY, read_body, readable
-from goldgate.generation.reply import Answer, Trouble, read_reply
+from goldgate.generation.answerers.missing_extra import missing_extra
+from goldgate.generation.answerers.openai.body import ACCEPTED, LARGE_AT_ONCE, MAX_BODY, read_body, readable
+from goldgate.generation.answerers.openai.reply import read_reply
+from goldgate.generation.answerers.openai.waiting import asked_pause
+from goldgate.generation.outcome import Answer, NoAnswer
 from goldgate.generation.secret import Secret, shown_address
-from goldgate.generation.waiting import asked_pause
 
 if TYPE_CHECKING:
     import aiohttp
@@ -35,7 +37,7 @@ CONNECT_SECONDS = 30.0
 # The first is what servers that keep answers by request look at (a draft of the IETF), the second what one vendor logs.
 REQUEST_ID_HEADERS = ("Idempotency-Key", "X-Client-Request-Id")
 
-Send = Callable[[bytes, str], Awaitable[Answer | Trouble]]
+Send = Callable[[bytes, str], Awaitable[Answer | NoAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,7 @@ def require_aiohttp() -> None:
     try:
         import aiohttp  # noqa: F401
     except ModuleNotFoundError:
-        raise ConfigError(
-            "extra.missing",
-            "asking an endpoint needs the extra `api`, which is not installed",
-            advice='pip install "goldgate[api]"',
-        ) from None
+        raise missing_extra("api", "asking an endpoint") from None
 
 
 @asynccontextmanager
@@ -83,35 +81,19 @@ async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
 
     proxy = find_proxy(endpoint.address)
     certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
-    connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True)
-    options: dict[str, Any] = {"allow_redirects": False}
-    if proxy is not None:
-        options["proxy"] = proxy.address
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-        "Accept-Encoding": ACCEPTED,
-        "User-Agent": f"goldgate/{goldgate.__version__}",
-        **endpoint.secret.headers(),
-    }
-    if proxy is not None and proxy.user is not None:
-        password = base64.b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
-        to_proxy = {"Proxy-Authorization": f"Basic {password}"}
-        if endpoint.address.startswith("https:"):  # it goes to the proxy, and not through it
-            options["proxy_headers"] = to_proxy
-        else:
-            headers |= to_proxy
-    timeout = aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout))
+    headers, options = _headers(endpoint), _proxy_options(proxy)
+    if proxy is not None and not endpoint.address.startswith("https:"):
+        headers |= options.pop("proxy_headers", {})  # a proxy without TLS reads the request itself
     async with aiohttp.ClientSession(
-        connector=connector,
+        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True),
         headers=headers,
-        timeout=timeout,
+        timeout=aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout)),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as session:
         large = asyncio.Semaphore(LARGE_AT_ONCE)
 
-        async def send(body: bytes, request_id: str) -> Answer | Trouble:
+        async def send(body: bytes, request_id: str) -> Answer | NoAnswer:
             named = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
             try:
                 async with session.post(endpoint.address, data=body, headers=named, **options) as reply:
@@ -166,51 +148,72 @@ def find_certificates() -> ssl.SSLContext | None:
     return None
 
 
-async def _outcome(reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore) -> Answer | Trouble:
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": ACCEPTED,
+        "User-Agent": f"goldgate/{goldgate.__version__}",
+        **endpoint.secret.headers(),
+    }
+
+
+def _proxy_options(proxy: Proxy | None) -> dict[str, Any]:
+    """How a request goes through the proxy. The proxy's own password goes to it, and not through it."""
+    options: dict[str, Any] = {"allow_redirects": False}
+    if proxy is not None:
+        options["proxy"] = proxy.address
+        if proxy.user is not None:
+            password = base64.b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
+            options["proxy_headers"] = {"Proxy-Authorization": f"Basic {password}"}
+    return options
+
+
+async def _outcome(reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore) -> Answer | NoAnswer:
     asked = asked_pause(reply.headers, datetime.now(UTC))
     encoding = reply.headers.get("Content-Encoding", "")
     if not readable(encoding):
-        return Trouble("hopeless", "encoding", "the endpoint compresses in a way that nobody asked for", billed=True)
+        return NoAnswer("hopeless", "encoding", "the endpoint compresses in a way that nobody asked for", billed=True)
     body = await read_body(reply.content.iter_any(), encoding, large)
     if body.too_large:
-        return Trouble("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
+        return NoAnswer("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
     outcome = read_reply(reply.status, reply.content_type, body.content, endpoint.secret, asked)
     if body.problem is None or isinstance(outcome, Answer):  # a whole answer in spite of a wrong length or no end
         return outcome
     return _fault(body.problem, endpoint)
 
 
-def _fault(problem: Exception, endpoint: Endpoint) -> Trouble:
+def _fault(problem: Exception, endpoint: Endpoint) -> NoAnswer:
     """A fault of the connection, in our own words: a library's text may hold an address with a password."""
     import aiohttp
 
     where = shown_address(endpoint.base_url)
     match problem:
         case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
-            return Trouble("hopeless", "certificate", f"the certificate of {where} is not trusted")
+            return NoAnswer("hopeless", "certificate", f"the certificate of {where} is not trusted")
         case aiohttp.ClientConnectorDNSError():
-            return Trouble("again", "unknown_host", f"the host of {where} cannot be found")
+            return NoAnswer("again", "unknown_host", f"the host of {where} cannot be found")
         case aiohttp.ClientProxyConnectionError():
-            return Trouble("again", "proxy_unreachable", "the proxy cannot be reached")
+            return NoAnswer("again", "proxy_unreachable", "the proxy cannot be reached")
         case aiohttp.ClientHttpProxyError():
-            return Trouble("again", "proxy", f"the proxy answered {problem.status}")
+            return NoAnswer("again", "proxy", f"the proxy answered {problem.status}")
         case aiohttp.ClientSSLError():
-            return Trouble("hopeless", "tls", f"no TLS connection with {where}")
+            return NoAnswer("hopeless", "tls", f"no TLS connection with {where}")
         case aiohttp.ConnectionTimeoutError():
-            return Trouble("again", "connect_timeout", f"no connection with {where}")
+            return NoAnswer("again", "connect_timeout", f"no connection with {where}")
         case aiohttp.ClientConnectorError():
             reason = problem.os_error.strerror or type(problem.os_error).__name__
-            return Trouble("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
+            return NoAnswer("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
         case TimeoutError():
             told = f"no answer in {endpoint.timeout:g} seconds"
-            return Trouble("again", "timeout", told, billed=True, undecided=True)
+            return NoAnswer("again", "timeout", told, billed=True, undecided=True)
         case aiohttp.ClientPayloadError() | zlib.error():
             told = "the connection ended in the middle of the answer"
-            return Trouble("again", "half_answer", told, billed=True, undecided=True)
+            return NoAnswer("again", "half_answer", told, billed=True, undecided=True)
         case aiohttp.InvalidURL():
-            return Trouble("hopeless", "address", "the address cannot be used")
+            return NoAnswer("hopeless", "address", "the address cannot be used")
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
-            return Trouble("again", "reset", "the connection was reset", billed=True, undecided=True)
+            return NoAnswer("again", "reset", "the connection was reset", billed=True, undecided=True)
         case aiohttp.ClientResponseError():
-            return Trouble("again", "bad_http", "the reply is not HTTP", billed=True, undecided=True)
-    return Trouble("again", "connection", type(problem).__name__, billed=True, undecided=True)
+            return NoAnswer("again", "bad_http", "the reply is not HTTP", billed=True, undecided=True)
+    return NoAnswer("again", "connection", type(problem).__name__, billed=True, undecided=True)

@@ -1,0 +1,68 @@
+"""What the generating commands print beside reports: what would be asked, what was, and how to go on."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from goldgate.generation.options import GenerationOptions
+    from goldgate.generation.run import DryRun, Prepared
+
+
+def say_error(text: str) -> None:
+    """A line on stderr, if anybody is there: after a hang-up the terminal is gone."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+def resume_command() -> str:
+    """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
+    from goldgate.generation.secret import shown_arguments
+
+    program = Path(sys.argv[0])
+    start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
+    if program.name == "__main__.py":
+        start = ["python", "-m", "goldgate"]
+    return shlex.join([*start, *shown_arguments(sys.argv[1:])])
+
+
+def dry_run_text(prepared: Prepared, planned: DryRun) -> str:
+    """The first prompt, the number of requests, and what they cost at most."""
+    from goldgate.generation.artifacts import format_money
+    from goldgate.report.escape import visible
+
+    lines = []
+    if planned.first is not None:
+        lines.append(f"The first prompt, of {visible(planned.first.id)}:")
+        for message in planned.first.messages:
+            lines.append(f"--- {message.role} ---")
+            lines += [visible(line) for line in message.content.split("\n")]
+        lines.append("---")
+    stored = planned.total - planned.requests
+    lines.append(f"requests       {planned.requests:,} ({stored:,} of {planned.total:,} are in the journal)")
+    lines.append(f"input tokens   about {planned.usage.input:,}")
+    lines.append(f"output tokens  at most {planned.usage.output:,}")
+    if planned.cost is not None:
+        lines.append(f"cost           at most about {format_money(planned.cost)} {prepared.settings.currency}")
+    else:
+        lines.append(f"cost           unknown: the protocol has no price for {visible(prepared.options.model)}")
+    lines.append("Nothing was asked and nothing was written.")
+    return "\n".join(lines) + "\n"
+
+
+def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
+    """Where the predictions are, what is missing, and on the last line what all of it came to."""
+    from goldgate.generation.artifacts import cost_line
+    from goldgate.generation.run import PREDICTIONS
+
+    lines = []
+    for entry in summary["seeds"]:
+        lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
+        lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
+    return "\n".join([*lines, cost_line(summary)]) + "\n"

@@ -1,0 +1,19 @@
+"""The error of an answerer whose libraries are not installed, with a line that installs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import goldgate
+from goldgate.errors import ConfigError
+
+
+def missing_extra(extra: str, purpose: str) -> ConfigError:
+    """`purpose` needs the extra; from a checkout, where evaluate.py may run uninstalled, it stays editable."""
+    checkout = (Path(goldgate.__file__).parents[2] / "pyproject.toml").is_file()
+    editable = "-e " if checkout else ""
+    return ConfigError(
+        "extra.missing",
+        f"{purpose} needs the extra `{extra}`, which is not installed",
+        advice=f"in goldgate's folder: pip install {editable}'.[{extra}]'",
+    )

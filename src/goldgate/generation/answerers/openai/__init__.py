@@ -1,0 +1,1 @@
+"""Asking an endpoint that speaks the chat completions of OpenAI."""

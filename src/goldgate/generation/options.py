@@ -1,0 +1,36 @@
+"""What a user asks for, whatever the task is and whoever answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from goldgate.generation.plan import ResponseFormat
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationOptions:
+    """Where the answers go, of which model they are, and what may be spent on them."""
+
+    out: Path
+    model: str
+    seeds: tuple[int, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+    response_format: ResponseFormat = "auto"
+    max_cost: Decimal | None = None
+    max_total_tokens: int | None = None
+
+    @property
+    def all_seeds(self) -> tuple[int | None, ...]:
+        """Each seed to ask with; None alone where none is sent."""
+        return self.seeds or (None,)
+
+    def folder(self, seed: int | None) -> Path:
+        """Where the files of one seed go: a folder each if there are several."""
+        return self.out if len(self.seeds) < 2 else self.out / f"seed-{seed}"
+
+    def folders(self) -> list[Path]:
+        """One for each seed."""
+        return [self.folder(seed) for seed in self.all_seeds]

@@ -1,0 +1,148 @@
+"""What it cost, and what made it slow: said at the end, and the same everywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from goldgate.generation.answerers.openai.asking import Asking
+from goldgate.generation.answerers.openai.limits import Limits
+from goldgate.generation.counts import Listener
+from goldgate.generation.outcome import Answer, Usage
+from goldgate.generation.run import assign, dry_run, open_journal
+from tests.generation.conftest import Data
+from tests.generation.server import Behaviour, Running
+from tests.generation.test_generation_commands import run, stored
+
+Serve = Callable[[Behaviour], Running]
+PRICES = "generation: {currency: EUR, prices: {m: {input: 1.5, output: 3.25}}}\n"
+
+
+def priced(data: Data) -> str:
+    protocol = data.folder / "protocol.yaml"
+    protocol.write_text(PRICES)
+    return str(protocol)
+
+
+def test_the_last_line_the_report_and_the_summary_agree_on_the_cost(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(broken=0.4))  # what breaks may have been charged too
+    done = run(data, server.url, "--protocol", priced(data), "--attempts", "50")
+    assert done.returncode == 0, done.stderr
+    summary = stored(data, "generation.json")
+    tokens = summary["seeds"][0]["tokens"]
+    assert tokens["without_answer"]["requests"] > 0
+    # 1.5 and 3.25 for a million tokens of input and output
+    cost = (tokens["input"] * Decimal("1.5") + tokens["output"] * Decimal("3.25")) / 1_000_000
+    assert Decimal(summary["cost"]) == Decimal(summary["seeds"][0]["cost"]) == cost
+    assert done.stderr.splitlines()[-1].endswith(f" tokens (36 of them reasoning), {summary['cost']} EUR")
+    assert f"Cost: {summary['cost']} EUR." in (data.out / "report.md").read_text()
+    assert stored(data, "report.json")["generation"]["cost"] == {"amount": summary["cost"], "currency": "EUR"}
+    assert re.search(rf"^  cost +{summary['cost']} +EUR$", done.stdout, re.MULTILINE)
+    asked = run(data, server.url, "--protocol", priced(data), program="generate")
+    assert asked.stdout.splitlines()[-1].endswith(f"{summary['cost']} EUR")
+
+
+def test_the_cost_of_several_seeds_is_their_sum(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour()).url, "--protocol", priced(data), "--seeds", "1,2,3")
+    summary = stored(data, "generation.json")
+    assert Decimal(summary["cost"]) == sum(Decimal(seed["cost"]) for seed in summary["seeds"])
+    assert done.stderr.splitlines()[-1].startswith("36 of 36 answered, ")
+    assert done.stderr.splitlines()[-1].endswith(f", {summary['cost']} EUR")
+    for seed in summary["seeds"]:
+        assert f"Cost: {seed['cost']} EUR." in (data.out / f"seed-{seed['seed']}" / "report.md").read_text()
+
+
+def test_without_a_price_the_cost_is_unknown_and_not_nothing(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour()).url)
+    assert done.stderr.splitlines()[-1].endswith("cost unknown: no price")
+    assert stored(data, "generation.json")["cost"] is None
+    assert "Cost" not in (data.out / "report.md").read_text()
+
+
+def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour())
+    done = run(data, server.url, "--seeds", "1,2")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Seeds 1, 2\n")
+    assert "Scores" not in done.stdout
+    *_, head, first, second, cost = done.stderr.splitlines()
+    assert head == "The reports of the single seeds:"
+    assert (first, second) == tuple(f"  seed {seed}  NO_GATES  {data.out / f'seed-{seed}'}" for seed in (1, 2))
+    assert "answered" in cost
+    as_json = run(data, server.url, "--seeds", "1,2", "--format", "json")
+    assert json.loads(as_json.stdout) == stored(data, "seeds.json")
+    assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# Seeds\n")
+    quiet = run(data, server.url, "--seeds", "1,2", "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+
+
+def test_a_seed_with_missing_answers_is_named_with_its_folder(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour(refuse_text="Town 3 ")).url, "--seeds", "1,2")
+    assert done.returncode == 2
+    assert not (data.out / "seeds.json").exists()
+    assert f"  seed 2  SYSTEM_ERROR  {data.out / 'seed-2'}" in done.stderr.splitlines()
+
+
+def test_a_rate_limit_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:
+    data = make_data(3)
+    _, said = data.generate(serve(data.behaviour()).url, limits=Limits(requests_per_minute=60))
+    # the second and the third request each wait for the next second
+    assert re.fullmatch(r"slowed down: for [12]\.\d of [12]\.\d s requests waited for --rpm 60", said[-1])
+
+
+def test_a_cap_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:
+    data = make_data(4)
+    server = serve(data.behaviour(latency=0.4))
+    parameters = {"max_tokens": 100_000}
+    outcome, said = data.generate(server.url, max_total_tokens=110_000, parameters=parameters)
+    assert outcome.summaries[0].answered == 4
+    assert server.seen.most_at_once == 1  # each may use nearly all of it, until its answer tells how little it was
+    assert re.fullmatch(r"slowed down: for \d\.\d of \d\.\d s requests waited for --max-total-tokens 110,000", said[-1])
+
+
+def test_nothing_is_said_about_limits_that_cost_no_time(data: Data, serve: Serve) -> None:
+    limits = Limits(requests_per_minute=1_000_000, tokens_per_minute=1_000_000_000)
+    _, said = data.generate(serve(data.behaviour()).url, limits=limits, max_total_tokens=1_000_000_000)
+    assert not any("slowed down" in line for line in said)
+
+
+def test_a_question_that_a_cap_keeps_from_its_next_attempt_keeps_its_cause(
+    make_data: Callable[[int], Data], serve: Serve
+) -> None:
+    data = make_data(1)
+    server = serve(data.behaviour(status=500))
+    parameters = {"max_tokens": 100}
+    prepared = data.prepare(server.url, parameters=parameters)
+    most = dry_run(prepared).usage.total
+    prepared.task.close()
+    # the first attempt fits; it is charged for its input, and the second does not fit any more
+    outcome, _ = data.generate(server.url, parameters=parameters, max_total_tokens=most + 10)
+    assert (server.seen.requests, outcome.ending.reason) == (1, "budget")
+    assert outcome.summaries[0].missing == {"http_500": 1}
+
+
+def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data: Callable[[int], Data]) -> None:
+    data = make_data(2)
+    prepared = data.prepare("http://127.0.0.1:1/v1", max_total_tokens=1_000_000)
+
+    async def ask() -> Asking:
+        with open_journal(prepared) as journal:
+            asking: list[Asking] = []
+
+            async def send(body: bytes, request_id: str) -> Answer:
+                asyncio.get_running_loop().call_later(0.05, asking[0].interrupt)
+                return Answer("[]", Usage(10, 1))
+
+            assignment = assign(prepared, journal, Listener())
+            asking.append(Asking(assignment, send, Limits(requests_per_minute=1)))  # the second waits for a minute
+            assert (await asking[0].run()).reason == "interrupted"
+            return asking[0]
+
+    asking = asyncio.run(ask())
+    prepared.task.close()
+    assert asking.budget.reserved == [0, 0]
+    assert asking.budget.spent == Usage(10, 1)
+    assert asking.counts.waited["--rpm 1"] > 0

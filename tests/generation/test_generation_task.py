@@ -1,0 +1,155 @@
+"""The seam: any suite's task can be asked, by any answerer, through the same journal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from goldgate.core.task import AnswerSchema, Format, Message, Question, Task
+from goldgate.errors import ConfigError
+from goldgate.generation.answerers.answerer import Answerer, Assignment, Ending
+from goldgate.generation.answerers.checkpoint import CheckpointAnswerer
+from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
+from goldgate.generation.counts import Listener
+from goldgate.generation.options import GenerationOptions
+from goldgate.generation.outcome import Answer, Usage
+from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
+from goldgate.generation.secret import Secret
+from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.suites.extraction.task import ExtractionTask
+from tests.generation.raw import Raw, completion, http
+
+SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+ANSWER = AnswerSchema("answer", SCHEMA)
+TOWNS = {"q1": ("Vanholt lies by the sea.", "Vanholt"), "q2": ("Melomarsh has a mill.", "Melomarsh")}
+
+
+@dataclass(frozen=True)
+class TownQuestions:
+    """Question answering: which town does a text speak of?"""
+
+    documents: Mapping[str, tuple[str, str]]
+    answer_schema: AnswerSchema | None = ANSWER
+    first_format: Format = "json_schema"
+
+    settings: ClassVar[dict[str, Any]] = {"task": {"name": "towns", "sha256": "0123456789abcdef"}}
+    signature: ClassVar[dict[str, object]] = {"task": "towns@0123456789ab"}
+    headline: ClassVar[str] = "right"
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def question(self, position: int, seed: int | None) -> Question:
+        identity = list(self.documents)[position]
+        text = f"{self.documents[identity][0]} Which town is it?"
+        return Question(identity, [Message("system", "Answer the question."), Message("user", text)])
+
+    def prediction(self, document_id: str, response: str) -> dict[str, Any]:
+        return {"question": document_id, "said": response}
+
+    def perfect_prediction(self, position: int) -> dict[str, Any]:
+        identity = list(self.documents)[position]
+        return {"question": identity, "said": self.documents[identity][1]}
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class FirstWord:
+    """Answers with the first word of the question."""
+
+    name: str = "first-word"
+
+    takes_formats: ClassVar[bool] = False
+
+    def identify(self) -> Mapping[str, str]:
+        return {"program": self.name}
+
+    def get_ready(self) -> None:
+        pass
+
+    def answer(self, assignment: Assignment) -> Ending:
+        requests, journal = assignment.ladder.current, assignment.journal
+        journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
+        for position, seed in assignment.pending:
+            request = requests.make(assignment.question(position, seed), seed)
+            said = request.messages[-1].content.split()[0]
+            journal.answer(request, requests.identity, Answer(said, Usage(4, 1)), 1, 0.0)
+            assignment.counts.answered += 1
+        return Ending("done")
+
+    def advice(self, message: str) -> str | None:
+        return None
+
+
+def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[Outcome, Prepared, list[str]]:
+    said: list[str] = []
+    settings = GenerationSettings(prices={"m": Price(input=1_000_000)})  # type: ignore[arg-type]
+    options = GenerationOptions(out, "m", parameters={"max_tokens": 64}, **changes)
+    prepared = prepare(options, answerer, settings, lambda: task)
+    with open_journal(prepared) as journal:
+        return generate(prepared, journal, Listener(said.append)), prepared, said
+
+
+def predictions(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "predictions.jsonl").read_bytes().splitlines()]
+
+
+def test_another_suites_task_is_asked_through_an_endpoint(tmp_path: Path) -> None:
+    def reply(number: int, head: bytes, body: bytes) -> bytes:
+        asked = json.loads(body)["messages"][-1]["content"]
+        town = next(answer for text, answer in TOWNS.values() if text in asked)
+        return http(completion(json.dumps({"answer": town})))
+
+    with Raw(reply) as server:
+        answerer = OpenAIAnswerer(server.url, secret=Secret(None))
+        outcome, _, _ = ask(tmp_path, TownQuestions(TOWNS), answerer)
+        again, _, said = ask(tmp_path, TownQuestions(TOWNS), answerer)
+        assert len(server.bodies) == 2
+    sent = [json.loads(body) for body in server.bodies]
+    assert {one["response_format"]["json_schema"]["name"] for one in sent} == {"answer"}
+    assert sent[0]["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert predictions(tmp_path) == [
+        {"question": "q1", "said": '{"answer": "Vanholt"}'},
+        {"question": "q2", "said": '{"answer": "Melomarsh"}'},
+    ]
+    assert outcome.summary["signature"] == "model:m|task:towns@0123456789ab|format:json_schema|max_tokens:64"
+    assert outcome.summary["settings"]["task"]["name"] == "towns"
+    assert outcome.summary["cost"] == "10.00"  # 2 answers x 5 tokens of input, 1 a token
+    assert (again.summary, said) == (outcome.summary, ["2 of 2 answers are in the journal; asking for 0"])
+
+
+def test_another_answerer_needs_nothing_but_the_contract(tmp_path: Path) -> None:
+    outcome, prepared, _ = ask(tmp_path, TownQuestions(TOWNS), FirstWord())
+    assert predictions(tmp_path) == [{"question": "q1", "said": "Vanholt"}, {"question": "q2", "said": "Melomarsh"}]
+    assert prepared.plan.formats == ("text",)
+    assert outcome.summary["settings"]["program"] == "first-word"
+    other, _, said = ask(tmp_path, TownQuestions(TOWNS), FirstWord("another"))
+    assert "what differs: program" in said[0]
+    assert other.summaries[0].answered == 2
+
+
+def test_a_task_without_a_json_schema_is_not_asked_for_one(tmp_path: Path) -> None:
+    task = TownQuestions(TOWNS, None, "json_object")
+    _, prepared, _ = ask(tmp_path, task, FirstWord())
+    with pytest.raises(ConfigError) as caught:
+        ask(tmp_path, task, FirstWord(), response_format="json_schema")
+    assert caught.value.code == "response_format.no_schema"
+    with Raw(lambda *_: http(completion())) as server:
+        _, prepared, _ = ask(tmp_path, task, OpenAIAnswerer(server.url, secret=Secret(None)))
+    assert prepared.plan.formats == ("json_object", "text")
+    assert json.loads(server.bodies[0])["response_format"] == {"type": "json_object"}
+
+
+def test_ours_keep_the_contracts() -> None:
+    """Checked by mypy: each of ours is what the contract says."""
+    answerers: list[Answerer] = [OpenAIAnswerer("http://a/v1"), CheckpointAnswerer("folder"), FirstWord()]
+    tasks: list[type[Task]] = [ExtractionTask, TownQuestions]
+    assert [answerer.takes_formats for answerer in answerers] == [True, False, False]
+    assert all(hasattr(task, "perfect_prediction") for task in tasks)
