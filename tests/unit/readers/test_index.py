@@ -94,7 +94,7 @@ def test_id_that_is_none_is_an_error_with_its_line(tmp_path: Path, identity: str
 
 def test_record_without_an_id_is_an_error(tmp_path: Path) -> None:
     error = refused(tmp_path, ['{"events": []}'], [])
-    assert (error.code, error.found) == ("gold.bad_id", "no id")
+    assert (error.code, error.found) == ("gold.bad_id", "no id; the keys are events")
 
 
 @pytest.mark.parametrize("second", ['"a"', '"\\u0061"'], ids=["same-writing", "escaped"])

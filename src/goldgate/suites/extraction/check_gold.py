@@ -18,7 +18,7 @@ from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decod
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.normalize import Haystack, normalize
-from goldgate.suites.extraction.records import gold_error, gold_events, gold_problems, source_text
+from goldgate.suites.extraction.records import events_key, gold_error, gold_events, gold_problems, source_text
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "check-gold"
@@ -116,7 +116,7 @@ def _check_file(
             record, problems = _decoded(data)
             identity = None
             if record is not None:
-                result.without_events += record.get("events", record.get("event_list", [])) == []
+                result.without_events += record.get(events_key(record), []) == []
                 identity = _identity(record)
                 if identity is None:
                     problems.append(_bad_id(record))
@@ -194,7 +194,7 @@ def _check(record: dict[str, Any], data: bytes, schema: EventSchema) -> Iterator
 
 def _check_events(record: dict[str, Any], schema: EventSchema, text: Haystack | None) -> Iterator[_Problem]:
     """The well-formed parts: what is malformed was reported with the form."""
-    key = "events" if type(record.get("events")) is list else "event_list"
+    key = events_key(record)
     units: dict[tuple[str, str, str], str] = {}
     for number, event in enumerate(_list(record.get(key))):
         event_type = _name(event, "event_type")

@@ -30,6 +30,7 @@ class Sample:
     response: str | None = None
     events: Any = None  # the decoded list of a structured prediction
     source: bytes | None = None  # the line that a structured prediction was decoded from
+    thought: str = ""  # stored beside the response, as chat messages have it
 
 
 @dataclass(slots=True)
