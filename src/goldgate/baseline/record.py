@@ -146,7 +146,7 @@ def require_baseline(
 
 _ADVICE = (
     "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
-    "and name the file as research.baseline in the protocol"
+    "and name the file in the protocol: research: {baseline: baseline.json}"
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from goldgate.core.metric import Metrics, NamedMetrics, Rate, Ratio
 from goldgate.core.tally import Tally
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError, InputError, Place, as_yaml
 from goldgate.protocol.model import Protocol
 from goldgate.suites.extraction.chat import is_chat, read_chat
 from goldgate.suites.extraction.events.event import (
@@ -234,8 +234,8 @@ def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:
     if schema is not None:
         return
     settings: Mapping[str, Any] = {
-        "metrics.schema.mode: schema_strict": protocol.metrics.schema.mode == "schema_strict",
-        "metrics.cot.enabled: true": protocol.metrics.cot.enabled,
+        as_yaml("metrics.schema.mode", "schema_strict"): protocol.metrics.schema.mode == "schema_strict",
+        as_yaml("metrics.cot.enabled", "true"): protocol.metrics.cot.enabled,
     }
     for setting, needs_schema in settings.items():
         if needs_schema:
@@ -243,7 +243,7 @@ def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:
                 "schema.required",
                 f"{setting} needs an event schema, and none was given",
                 expected="an event schema (--schema)",
-                advice="give one, or set metrics.schema.mode: syntax_only and metrics.cot.enabled: false",
+                advice="give one, or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}",
             )
 
 

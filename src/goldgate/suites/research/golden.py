@@ -166,6 +166,9 @@ def _decoded(text: str, file: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=_Constant)
     except json.JSONDecodeError as problem:
+        if problem.msg == "Extra data" and text.lstrip()[:1] == "{":
+            found = "JSON Lines, an object a line; jq -s . FILE makes one array of them"
+            raise GoldenError(file, [Problem("", "one JSON array of golden queries", found)]) from None
         where = f"{problem.msg} at line {problem.lineno} column {problem.colno}"
         raise GoldenError(file, [Problem("", "JSON", where if text.strip() else "an empty file")]) from None
     except RecursionError:
