@@ -19,7 +19,9 @@ SHOWN_FINDINGS = 50
 @click.command("check-gold", cls=ManyValues)
 @click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records; one file or more.")
 @click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Of the output.")
+@click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
+)
 @click.pass_context
 def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: str | None, format: str) -> None:
     """Check gold against its own event schema and text.

@@ -43,8 +43,8 @@ def extraction_command(
 ) -> None:
     """Score stored answers of an event extraction model and judge them.
 
-    Files are JSON Lines or a JSON array, plain or gzipped; one may be - for standard input. Exit status: 0 all gates passed,
-    1 a gate failed, 2 it could not be carried out.
+    Files are JSON Lines or a JSON array, plain or gzipped; one of them may be - (standard input).
+    Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out.
     """
     inputs = {
         "gold": list(gold),

@@ -32,7 +32,9 @@ _AT_ONCE = 200  # answers that are printed together
     help="What the file holds: one response, or prediction records. Without it, the name decides.",
 )
 @click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
-@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@click.option(
+    "--format", type=click.Choice(FORMATS), default="text", show_default=True, help="The format of the output."
+)
 @click.pass_context
 def read_command(
     context: click.Context, file: str, ids: tuple[str, ...], kind: str | None, protocol: str | None, format: str

@@ -131,7 +131,7 @@ def _protect(path: str, outputs: str, inputs: list[str]) -> None:
     if folder.startswith(os.path.join(root, "")):
         raise ConfigError(
             "report.inside_a_run",
-            "the report would lie inside a run",
+            "the report would be written inside a run",
             place=Place(path),
             expected="a place beside the outputs",
             advice="choose another file for --report",

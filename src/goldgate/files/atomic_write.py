@@ -37,7 +37,7 @@ def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = T
             "a result cannot be written",
             place=Place(path),
             found=problem.strerror or type(problem).__name__,
-            advice=f"name with {option} a file that can be written to",
+            advice=f"choose a file for {option} that can be written to",
         ) from None
 
 

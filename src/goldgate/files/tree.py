@@ -74,7 +74,7 @@ def parse_json(text: str, file: str, code: str, first_line: int = 1) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
         if not _encodable(json.dumps(value, ensure_ascii=False)):
-            raise ConfigError(f"{code}.bad_text", "half of a surrogate pair is no text", place=Place(file))
+            raise ConfigError(f"{code}.bad_text", "half of a surrogate pair is not text", place=Place(file))
         return value
     except json.JSONDecodeError as problem:
         raise ConfigError(
@@ -105,7 +105,7 @@ class _YamlWalk:
         if isinstance(node, self.yaml.SequenceNode):
             return [self.value(item, f"{path}.{number}") for number, item in enumerate(node.value)]
         if not _encodable(node.value):
-            raise ConfigError("protocol.bad_text", "half of a surrogate pair is no text", place=self.tree.place(path))
+            raise ConfigError("protocol.bad_text", "half of a surrogate pair is not text", place=self.tree.place(path))
         return _scalar(node.tag.rpartition(":")[2], node.value)
 
     def _mapping(self, node: Any, path: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def index_store(store: RecordStore) -> Index:
     if not len(index) and any(file.kind == "gold" for file in store.files):
         raise InputError(
             "gold.empty",
-            "there is no gold record",
+            "there are no gold records",
             place=Place(", ".join(file.name for file in store.files)),
             expected="at least one record",
             advice="did the export that wrote the file fail?",

@@ -104,7 +104,7 @@ def check_gold(paths: Sequence[str | Path], schema: EventSchema | None) -> GoldC
                 _check_file(file, store, number, schema, seen, result)
                 result.inputs.append({"file": file.name, "records": file.records})
         if not result.records:
-            raise InputError("gold.empty", "there is no gold record", place=Place(", ".join(map(str, paths))))
+            raise InputError("gold.empty", "there are no gold records", place=Place(", ".join(map(str, paths))))
     finally:
         store.close()
     return result

@@ -118,7 +118,7 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
             "predictions.wrong_type",
             "a response is the raw text that the model wrote",
             place=Place(field="response"),
-            expected='a string ("" if the model said nothing)',
+            expected='a string ("" if the model wrote nothing)',
             found="chat messages" if is_chat(response) else describe(response),
             advice=other_layout(record) or _advice_on_response(response),
         )

@@ -102,5 +102,5 @@ def stored_answers(path: str | Path, ids: Collection[str] = ()) -> Iterator[Answ
             "no record has this id",
             place=Place(str(path), field="id"),
             found=", ".join(missing),
-            advice="ids are compared as they stand, with their case and blanks",
+            advice="ids are compared exactly, with their case and spaces",
         )

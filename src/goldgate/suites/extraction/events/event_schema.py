@@ -116,14 +116,14 @@ def _add(
     order: dict[str, tuple[str, ...]], name: str, roles: Any, file: str | None, line: int | None, field: str, key: str
 ) -> None:
     if not name.strip() or name != name.strip():
-        raise _wrong(file, line, field, "a name without blanks around it", describe(name))
+        raise _wrong(file, line, field, "a name without spaces around it", describe(name))
     if name in order:
         raise _wrong(file, line, field, "every event type once", describe(name))
     if not isinstance(roles, list):
         raise _wrong(file, line, f"{field}.{key}", "a list of names", describe(roles))
     for role in roles:
         if not isinstance(role, str) or not role.strip() or role != role.strip():
-            raise _wrong(file, line, f"{field}.{key}", "names without blanks around them", describe(role))
+            raise _wrong(file, line, f"{field}.{key}", "names without spaces around them", describe(role))
     if len(set(roles)) < len(roles):
         raise _wrong(file, line, f"{field}.{key}", "every role once", "a role twice")
     order[name] = tuple(roles)
