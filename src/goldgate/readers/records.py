@@ -203,26 +203,30 @@ def json_problem(data: bytes) -> JsonProblem:
     return JsonProblem("not JSON", 1, 1)
 
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
+# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
+_ESCAPED = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def with_whole_pairs(text: str) -> str:
+    """JSON text in which half of a surrogate pair, which some tokenizers leave behind, is U+FFFD."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
 
 
 def decode(data: bytes) -> Any:
-    """One JSON value; ValueError if it is not.
-
-    Half of a surrogate pair, which some tokenizers leave behind, becomes U+FFFD.
-    """
+    """One JSON value, with whole surrogate pairs; ValueError if it is not."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        if not _SURROGATE.search(data):
+        mended = with_whole_pairs(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
+        if mended.encode("utf-8", "surrogateescape") == data:
             raise ValueError(str(problem)) from None
-    import json
-
     try:
-        text = json.dumps(json.loads(data), ensure_ascii=False)
-        return orjson.loads(_HALF_PAIR.sub("\ufffd", text))
-    except (ValueError, RecursionError) as problem:
+        return orjson.loads(mended)
+    except orjson.JSONDecodeError as problem:
         raise ValueError(str(problem)) from None
 
 

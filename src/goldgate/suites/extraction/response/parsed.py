@@ -54,7 +54,7 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-class Place(NamedTuple):
+class RepairPlace(NamedTuple):
     """A repair and where in the response it was made."""
 
     step: Step
@@ -94,4 +94,4 @@ class Parsed:
     start: int | None = None
     end: int | None = None
     left_out: tuple[LeftOut, ...] = ()
-    places: tuple[Place, ...] = ()  # every repair, in the order of the text
+    places: tuple[RepairPlace, ...] = ()  # every repair, in the order of the text
