@@ -21,7 +21,7 @@ def check_form(settings: ResponseSettings, tree: Tree) -> None:
     for name in changed:
         keys = getattr(settings.keys, name)
         if not keys:
-            raise _wrong(tree, f"{_KEYS}.{name}", "this list is empty", "one key or more", describe(keys))
+            raise _wrong(tree, f"{_KEYS}.{name}", "this list names no key", "one key or more", describe(keys))
         if settings.flat is not None:
             raise _excluded(tree, f"{_KEYS}.{name}", " ".join(keys), "metrics.response.flat")
         if settings.arguments == "mapping" and name in ("role", "argument"):

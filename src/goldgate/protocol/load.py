@@ -71,7 +71,7 @@ def _check_tags(protocol: Protocol, tree: Tree) -> None:
                 "protocol.wrong_value",
                 "not the name of a tag",
                 place=tree.place(f"metrics.response.thought_tags.{number}"),
-                expected="a name without brackets and spaces, such as think",
+                expected="a name without brackets and blanks, such as think",
                 found=tag,
             )
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.guess import SWAPPED, other_layout
-from goldgate.suites.extraction.chat import is_chat
 from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
+from goldgate.suites.extraction.messages import is_chat
 from goldgate.suites.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.

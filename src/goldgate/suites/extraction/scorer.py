@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.core.metric import Metrics, NamedMetrics, Rate, Ratio
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
 from goldgate.protocol.model import Protocol
-from goldgate.suites.extraction.chat import is_chat, read_chat
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -33,12 +32,8 @@ from goldgate.suites.extraction.measures.hallucination import support_rule
 from goldgate.suites.extraction.measures.thought import ThoughtChecker
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
-from goldgate.suites.extraction.response.thoughts import ThoughtState
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Response, Sample, sample_of
 from goldgate.suites.extraction.sample_record import sample_record
-
-# Text, chat messages, decoded JSON, or None for no answer.
-Response = str | list[Any] | tuple[Any, ...] | Mapping[str, Any] | None
 
 
 class Scorer:
@@ -65,7 +60,7 @@ class Scorer:
         """
         if not isinstance(gold, Gold):
             gold = parse_gold(gold, str(gold.get("id", "")) if isinstance(gold, Mapping) else "")
-        return Score(self, self.facts(_sample(response, gold)))
+        return Score(self, self.facts(sample_of(response, gold)))
 
     def score_many(self, responses: Iterable[Response], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
         """Score answers beside their gold records, one for one; an error says which of them it is about."""
@@ -129,7 +124,7 @@ class Scorer:
         if sample.response is not None:
             parsed = parse_response(sample.response, self._tags, self.form)
             if sample.thought:
-                parsed = _with_thought(parsed, sample.thought)
+                parsed = parsed.after_thought(sample.thought)
         elif sample.events is not None:
             parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
         else:
@@ -211,23 +206,6 @@ def known_rates(protocol: Protocol) -> frozenset[str]:
     empty = Tally()
     metrics = [item for measure in all_measures(protocol.metrics) for item in measure.metrics(empty).items()]
     return frozenset(name for name, metric in metrics if isinstance(metric, Rate) and not isinstance(metric, Ratio))
-
-
-def _sample(response: Response, gold: Gold) -> Sample:
-    if response is None or isinstance(response, str):
-        return Sample(gold, response)
-    if is_chat(response):
-        answer = read_chat(response)
-        return Sample(gold, answer.response, thought=answer.thought)
-    if not isinstance(response, (list, dict)):
-        raise TypeError(f"an answer is text, chat messages, decoded JSON or None, not {type(response).__name__}")
-    return Sample(gold, None, response)
-
-
-def _with_thought(parsed: Parsed, thought: str) -> Parsed:
-    """The reading with a thought that was stored beside the response, before those inside it."""
-    state = ThoughtState.CLOSED if parsed.thought_state == ThoughtState.NONE else parsed.thought_state
-    return replace(parsed, thought_state=state, thought="\n".join(filter(None, (thought, parsed.thought))))
 
 
 def _require_schema(protocol: Protocol, schema: EventSchema | None) -> None:

@@ -106,7 +106,7 @@ def _within_limit(results: Iterable[RunResult], megabytes: Decimal, outputs: str
                 place=Place(outputs),
                 expected=f"at most {limit:,} bytes in all runs together",
                 found=f"{read:,} bytes up to the run {result.name}",
-                advice="are there files of zeros? Otherwise raise the limit: research: {max_total_megabytes: …}",
+                advice="are there files of nothing but zeros? Otherwise raise research.max_total_megabytes",
             )
         yield result
 
