@@ -12,6 +12,7 @@ A model's failure is never an error: it is data, and it is counted.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import PurePath
@@ -118,19 +119,31 @@ def describe(value: object) -> str:
         return f'the string "{shown}"' if value else "an empty string"
     if isinstance(value, (list, tuple)):
         return "a list" if value else "an empty list"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return "an object" if value else "an empty object"
     if isinstance(value, (int, float, Decimal)):
         return f"the number {value}"
     return f"a value of the type {type(value).__name__}"
 
 
-def did_you_mean(name: str, known: object) -> str | None:
+def did_you_mean(name: str, known: Iterable[object]) -> str | None:
     """Advice naming the nearest known word, or None where nothing is near."""
     import difflib
 
-    near = difflib.get_close_matches(name, [str(word) for word in known], n=1)  # type: ignore[attr-defined]
+    words = [str(word) for word in known]
+    same = [word for word in words if _folded(word) == _folded(name)]  # strict-f1 and strictF1 are strict_f1
+    near = same or difflib.get_close_matches(name, words, n=1)
     return f"did you mean {near[0]}?" if near else None
+
+
+def _folded(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def as_yaml(key: str, value: str) -> str:
+    """A setting as YAML that can be pasted: `metrics.cot.enabled` and `true` give `metrics: {cot: {enabled: true}}`."""
+    outermost, *inner = key.split(".")
+    return f"{outermost}: " + "".join(f"{{{name}: " for name in inner) + value + "}" * len(inner)
 
 
 def _portable(file: str | None) -> str | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.record_id import bad_id, record_id
+from goldgate.core.record_id import record_id
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
+from goldgate.readers.guess import bad_id
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.sample import Sample
+from goldgate.suites.extraction.sample_record import sample_record
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
@@ -27,14 +31,19 @@ def evaluate(
     predictions: Iterable[Mapping[str, Any]],
     schema: SchemaSource = None,
     protocol: ProtocolSource = None,
+    *,
+    records: bool = False,
 ) -> Evaluation:
-    """Score records that are in memory: the same as `evaluate_files` on files that hold them."""
+    """Score records that are in memory: the same as `evaluate_files` on files that hold them.
+
+    `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
+    """
     plan = load_plan(SUITE, protocol)
     event_schema = obtain_event_schema(schema)
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
-    tally = Tally()
+    tally, samples = Tally(), list[dict[str, Any]]()
     for identity, (number, record) in _by_id(gold, "gold").items():
         with _located("gold", number):
             sample = Sample(parse_gold(record, identity))
@@ -45,14 +54,17 @@ def evaluate(
         facts = scorer.facts(sample)
         scorer.add(facts, tally)
         outcome.findings += findings_of(facts)
+        if records:
+            samples.append(sample_record(facts))
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",
-            "this prediction answers no gold record",
+            "no gold record has the id of this prediction",
             place=_place("predictions", number, "id"),
             found=describe(identity),
         )
-    return judge(SUITE, plan, tally, outcome)
+    evaluation = judge(SUITE, plan, tally, outcome)
+    return replace(evaluation, samples=samples) if records else evaluation
 
 
 def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
@@ -61,6 +73,7 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
+    _require_records(records, kind)
     found: dict[str, tuple[int, Mapping[str, Any]]] = {}
     for number, record in enumerate(records, 1):
         value = record_id(record) if isinstance(record, Mapping) else None
@@ -72,6 +85,24 @@ def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[i
             )
         found[value] = number, record
     return found
+
+
+def _require_records(records: object, kind: str) -> None:
+    """Refuse what can be iterated over and yet holds no records: a path, one record by itself."""
+    if isinstance(records, Iterable) and not isinstance(records, (str, bytes, Path, Mapping)):
+        return
+    advice = None
+    if isinstance(records, (str, Path)):
+        advice = "evaluate_files takes paths"
+    elif isinstance(records, Mapping):
+        advice = "put it into a list"
+    raise InputError(
+        f"{kind}.wrong_type",
+        f"evaluate takes the {kind} as records",
+        expected="a list, or anything else that gives mappings",
+        found=describe(records),
+        advice=advice,
+    )
 
 
 def _place(kind: str, number: int, field: str | None) -> Place:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from goldgate.errors import GoldgateError
-from goldgate.protocol.load import parse_protocol
+from goldgate.suites.plan import load_protocol
 from tests.spoiling import spoiled
 
 from .referee import objections
@@ -40,7 +40,7 @@ WRITTEN = [
 @pytest.mark.parametrize("text", WRITTEN)
 def test_whatever_is_accepted_is_valid(text: str) -> None:
     whole = yaml.safe_load(text)
-    parse_protocol(whole or {})
+    load_protocol(whole or {})
     assert objections("protocol.schema.json", whole) == []
     accepted = [case for case in spoiled(whole) if isinstance(case, dict) and accepts(case)]
     for case in accepted:
@@ -49,7 +49,7 @@ def test_whatever_is_accepted_is_valid(text: str) -> None:
 
 def accepts(settings: Any) -> bool:
     try:
-        parse_protocol(settings)
+        load_protocol(settings)
     except GoldgateError:
         return False
     return True

@@ -16,8 +16,9 @@ from goldgate.generation.counts import Listener
 from goldgate.generation.options import GenerationOptions
 from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
-from goldgate.protocol.load import obtain_protocol
+from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
+from goldgate.suites.plan import load_protocol
 from tests.generation.server import Behaviour, Running, load_gold
 
 SCHEMA = {"event_types": {"质押": {"roles": ["质押方", "质权方"]}, "Strike": {"roles": ["Union", "Place"]}}}
@@ -46,13 +47,13 @@ class Data:
 
     def prepare(self, url: str, secret: Secret | None = None, **changes: Any) -> Prepared:
         """What a command with these options prepares; an option of the task, the answerer or the run by its name."""
-        protocol = obtain_protocol(changes.pop("protocol", None)).protocol
+        protocol = load_protocol(changes.pop("protocol", None)).protocol
         of_task = {name: changes.pop(name) for name in ("prompt", "train", "few_shot") if name in changes}
         limits = changes.pop("limits", Limits(concurrency=8, attempts=4))
         answerer = OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
         options = GenerationOptions(self.out, **{"model": "m", **changes})
         task = TaskOptions([str(self.gold)], str(self.schema), **of_task)
-        response, asked_for = protocol.metrics.response, options.response_format
+        response, asked_for = protocol.section("metrics", ExtractionSettings).response, options.response_format
         return prepare(
             options, answerer, protocol.generation, lambda: load_task(task, options.all_seeds, response, asked_for)
         )

@@ -22,11 +22,12 @@ from goldgate.generation.budget import Budget, cost, find_price
 from goldgate.generation.outcome import Answer, NoAnswer, Usage
 from goldgate.generation.plan import Plan, Requests, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, shown_address
-from goldgate.protocol.model import GenerationSettings, Price, ResponseSettings
+from goldgate.protocol.model import GenerationSettings, Price
 from goldgate.suites.extraction.documents import Document, Documents
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
 from goldgate.suites.extraction.prompts.examples import no_examples
 from goldgate.suites.extraction.prompts.template import load_template, parse_template
+from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import ExtractionTask, TaskOptions, load_task, response_schema
 from tests.generation.conftest import SCHEMA, Data
 

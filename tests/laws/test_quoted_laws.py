@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.quoted import Place, read_any_quoted, read_plain
+from goldgate.suites.extraction.response.quoted import Slot, read_any_quoted, read_plain
 from goldgate.suites.extraction.response.step import Step
 
 PIECES = st.lists(
@@ -40,13 +40,13 @@ PIECES = st.lists(
 
 
 @settings(max_examples=2_000)
-@given(st.sampled_from(['"', "'"]), PIECES, st.sampled_from(Place))
-def test_quick_way_of_reading_a_string_says_what_the_rule_says(mark: str, rest: str, place: Place) -> None:
+@given(st.sampled_from(['"', "'"]), PIECES, st.sampled_from(Slot))
+def test_quick_way_of_reading_a_string_says_what_the_rule_says(mark: str, rest: str, slot: Slot) -> None:
     text = mark + rest
     quick_notes: list[tuple[Step, int]] = []
-    quick = read_plain(text, 0, len(text), lambda step, at: quick_notes.append((step, at)), place)
+    quick = read_plain(text, 0, len(text), lambda step, at: quick_notes.append((step, at)), slot)
     if quick is None:
         return
     notes: list[tuple[Step, int]] = []
-    assert quick == read_any_quoted(text, 0, len(text), lambda step, at: notes.append((step, at)), place)
+    assert quick == read_any_quoted(text, 0, len(text), lambda step, at: notes.append((step, at)), slot)
     assert quick_notes == notes

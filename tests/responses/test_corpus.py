@@ -53,10 +53,10 @@ def events_read(parsed: Parsed) -> tuple[ReadEvent, ...] | None:
     listed = event_list(parsed.value)
     if listed is None:
         return None
-    said = read_events(listed, parsed.source).said
-    if listed.items and not said:
+    columns = read_events(listed, parsed.source).columns
+    if listed.items and not columns:
         return None
-    return tuple((columns[0], tuple(zip(columns[1], columns[2], strict=True))) for columns in said)
+    return tuple((each[0], tuple(zip(each[1], each[2], strict=True))) for each in columns)
 
 
 def test_corpus_is_large_and_its_names_are_unique() -> None:

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pickle
 
 import pytest
+import yaml
 
-from goldgate.errors import ConfigError, GoldgateError, InputError, InternalError, Place, describe, did_you_mean
+from goldgate.errors import (
+    ConfigError,
+    GoldgateError,
+    InputError,
+    InternalError,
+    Place,
+    as_yaml,
+    describe,
+    did_you_mean,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,3 +87,22 @@ def test_report_of_an_error_has_every_field_and_no_absolute_path() -> None:
 def test_advice_names_the_nearest_word_or_nothing() -> None:
     assert did_you_mean("strict_f", ["strict_f1", "parse_errors"]) == "did you mean strict_f1?"
     assert did_you_mean("zzz", ["strict_f1"]) is None
+
+
+@pytest.mark.parametrize("name", ["strict-f1", "strictF1", "StrictF1", "strict f1"])
+def test_another_spelling_of_a_name_beats_names_that_are_like_it(name: str) -> None:
+    assert did_you_mean(name, ["strict-f12", "strictF", "strict_f1"]) == "did you mean strict_f1?"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("gates", "{}"), ("metrics.cot.enabled", "true"), ("metrics.response.prefix", '"["')]
+)
+def test_setting_in_advice_can_be_pasted_as_yaml(key: str, value: str) -> None:
+    pasted = yaml.safe_load(as_yaml(key, value))
+    for name in key.split("."):
+        pasted = pasted[name]
+    assert pasted == yaml.safe_load(value)
+
+
+def test_setting_as_yaml_is_one_line() -> None:
+    assert as_yaml("metrics.response.prefix", '"["') == 'metrics: {response: {prefix: "["}}'

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from goldgate.baseline.stored_report import load_report, refuse_mixtures
 from goldgate.core.gate import Gate
 from goldgate.core.metric import shorten
-from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.errors import ConfigError, GoldgateError, Place, as_yaml
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
 from goldgate.stats.beta_binomial import quantile
@@ -128,7 +128,7 @@ def require_baseline(
                 "protocol.lowered_without_baseline",
                 f"the gate on {name} is lower than its default",
                 place=places.get(name),
-                expected=f"{default.bounds()}, or research.baseline naming a record of stored reports",
+                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('research.baseline', 'FILE')}",
                 found=shown,
                 advice=_ADVICE,
             )
@@ -146,7 +146,7 @@ def require_baseline(
 
 _ADVICE = (
     "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
-    "and name the file as research.baseline in the protocol"
+    "and name the file in the protocol: research: {baseline: baseline.json}"
 )
 
 

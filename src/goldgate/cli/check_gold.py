@@ -18,14 +18,16 @@ SHOWN_FINDINGS = 50
 
 @click.command("check-gold", cls=ManyValues)
 @click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records; one file or more.")
-@click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles.")
-@click.option("--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Of the output.")
+@click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
+@click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
+)
 @click.pass_context
-def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: str, format: str) -> None:
+def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: str | None, format: str) -> None:
     """Check gold against its own event schema and text.
 
-    Looks for unknown types and roles, arguments that are not in the text, wrong offsets, ids that
-    stand twice and malformed records. Exit status: 0 no errors, 1 errors found, 2 it could not be
+    Looks for unknown types and roles, arguments that are not in the text, wrong offsets,
+    duplicate ids and malformed records. Exit status: 0 no errors, 1 errors found, 2 it could not be
     carried out.
     """
 
@@ -35,7 +37,7 @@ def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: st
         from goldgate.suites.extraction.check_gold import check_gold
         from goldgate.suites.extraction.events.event_schema import load_event_schema
 
-        result = check_gold(gold, load_event_schema(schema))
+        result = check_gold(gold, None if schema is None else load_event_schema(schema))
         status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
         return render_json(result.as_json()) if format == "json" else render_findings(result), status
 
@@ -69,5 +71,7 @@ def render_findings(result: GoldCheck) -> str:
         f"{'PASS' if result.passed else 'FAIL'}  {counted(result.records, 'record')}, {result.without_events} without "
         f"events; {counted(errors, 'error')}, {counted(notes, 'note')}"
     )
+    if not result.types_checked:
+        lines.append("event types and roles were not checked: no event schema was given (--schema)")
     counts = [(code, str(count)) for code, count in result.counts().items()]
     return "\n".join([*lines, *(table(counts) if counts else [])]) + "\n"

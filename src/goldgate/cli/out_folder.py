@@ -28,7 +28,7 @@ class OutFolder:
     def __init__(self, path: str, inputs: Iterable[str], records: str = SAMPLES) -> None:
         """Make and lock the folder, remove what a killed run left unfinished; no input and no report is touched."""
         if not path:
-            raise ConfigError("out.unwritable", "--out names no folder", found="an empty name")
+            raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
         self.path = Path(path)
         self._samples: SamplesFile | None = None
         self._records = records  # the name of the file with a line for each unit
@@ -36,6 +36,7 @@ class OutFolder:
         self._made = _missing_folders(self.path)
         self._published = False
         _protect(self.path, inputs, self._names)
+        _require_free(self.path, self._names)
         try:
             self._lock = FolderLock(self.path)
         except OSError as problem:
@@ -146,6 +147,30 @@ def _protect(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> Non
                         place=Place(given),
                         advice="choose another folder for --out",
                     )
+
+
+def _require_free(folder: Path, written: Sequence[str]) -> None:
+    """Refuse a file in place of the folder, and folders in the place of its files, before any work is done."""
+    for path in (folder, *folder.parents):
+        if os.path.lexists(path) and not os.path.isdir(path):
+            raise ConfigError(
+                "out.is_a_file",
+                "--out names a file" if path == folder else "--out names a folder inside a file",
+                place=Place(str(path)),
+                expected="a folder, which is made if it is not there",
+                found="a file" if os.path.exists(path) else "a link that leads nowhere",
+                advice="choose another folder for --out",
+            )
+    for name in written:
+        if os.path.isdir(folder / name):
+            raise ConfigError(
+                "out.is_a_directory",
+                f"{name} is to be written here, and a directory has that name",
+                place=Place(str(folder / name)),
+                expected="no such directory",
+                found="a directory",
+                advice="move it, or choose another folder for --out",
+            )
 
 
 def _remove(path: Path) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 RECORD_NAMES = (".jsonl", ".json", ".gz")
+_NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_object", "bad_id", "no_answer"))
 _AT_ONCE = 200  # answers that are printed together
 
 
@@ -31,7 +32,9 @@ _AT_ONCE = 200  # answers that are printed together
     help="What the file holds: one response, or prediction records. Without it, the name decides.",
 )
 @click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
-@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the output.")
+@click.option(
+    "--format", type=click.Choice(FORMATS), default="text", show_default=True, help="The format of the output."
+)
 @click.pass_context
 def read_command(
     context: click.Context, file: str, ids: tuple[str, ...], kind: str | None, protocol: str | None, format: str
@@ -47,6 +50,8 @@ def read_command(
     outcome = guarded(lambda: _read_all(_answers(file, ids, many=many), protocol, format, many=many, full=bool(ids)))
     if not isinstance(outcome, GoldgateError):
         context.exit(outcome)
+    if many and kind is None and outcome.code in _NOT_RECORDS:
+        outcome.advice = "; ".join(filter(None, (outcome.advice, "if the file is one response, add --as text")))
     show_error(outcome)
     if format == "json":
         _say_error(outcome, on_one_line=many)
@@ -58,7 +63,7 @@ def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]
     from goldgate.suites.extraction.events.alone import Answer, stored_answers
 
     if many:
-        yield from stored_answers("/dev/stdin" if file == STANDARD_INPUT else file, ids)
+        yield from stored_answers(file, ids)
         return
     if ids:
         raise ConfigError(

@@ -9,19 +9,27 @@ from typing import Any
 import orjson
 
 from goldgate.core.gate import GateResult, Verdict
-from goldgate.core.metric import Metrics
+from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMAT_VERSION = 1  # of report.json
+SHOWN_METRICS = 4  # in the short form of an evaluation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Evaluation:
-    """Metrics by name, the gates' verdicts, and the whole report as plain values."""
+    """Metrics by name, the gates' verdicts, and the whole report as plain values.
+
+    `samples` are the records of samples.jsonl, where they were asked for; None where they were not.
+    """
 
     report: dict[str, Any]
     metrics: Metrics = field(default_factory=dict)
     gates: list[GateResult] = field(default_factory=list)
+    samples: list[dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", NamedMetrics(self.metrics))
 
     @property
     def status(self) -> str:
@@ -43,6 +51,37 @@ class Evaluation:
     def __getitem__(self, metric: str) -> float | None:
         """A metric's value; None where it is undefined."""
         return self.metrics[metric].value
+
+    def __repr__(self) -> str:
+        """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
+        names = [gate.metric for gate in self.gates] or list(self.metrics)
+        shown = [f"{name} {self.metrics[name]}" for name in names[:SHOWN_METRICS]]
+        more = ["…"] if len(names) > SHOWN_METRICS else []
+        return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*shown, *more])}>"
+
+    def to_dataframe(self) -> Any:
+        """A row for each metric, with its counts; pandas has to be installed."""
+        columns = ("value", "numerator", "denominator", "reason")
+        rows = []
+        for name, metric in self.metrics.items():
+            stored = metric.as_json()
+            rows.append((name, *(stored.get(column) for column in columns)))
+        return _pandas().DataFrame(rows, columns=["metric", *columns]).set_index("metric")
+
+    def samples_to_dataframe(self) -> Any:
+        """A row for each sample, with a column for each part of its record; pandas has to be installed."""
+        if self.samples is None:
+            raise ValueError("the samples were not kept: evaluate(…, records=True) keeps them")
+        frame = _pandas().DataFrame(self.samples)
+        return frame.set_index("id") if self.samples else frame
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("a data frame needs pandas: pip install pandas") from None
+    return pandas
 
 
 def render_json(report: dict[str, Any]) -> bytes:

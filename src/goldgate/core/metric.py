@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from goldgate.errors import did_you_mean
+
 SHOWN_DIGITS = 4
 
 
@@ -86,6 +88,29 @@ class Mean:
 
 Metric = Rate | Count
 Metrics = dict[str, Metric]
+
+
+class NamedMetrics(dict[str, Metric]):
+    """Metrics by name; for a name that there is not, the KeyError says which there are."""
+
+    def __missing__(self, name: object) -> Metric:
+        raise UnknownMetricError(name, self)
+
+
+class UnknownMetricError(KeyError):
+    """A metric was asked for by a name that no metric has."""
+
+    def __init__(self, name: object, known: Iterable[str]) -> None:
+        super().__init__(name)
+        self.known = tuple(known)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (UnknownMetricError, (self.args[0], self.known))
+
+    def __str__(self) -> str:
+        advice = did_you_mean(str(self.args[0]), self.known)
+        parts = (f"there is no metric {self.args[0]!r}", advice, f"there are: {', '.join(self.known) or 'none'}")
+        return "; ".join(part for part in parts if part)
 
 
 def mean(rates: Iterable[Rate]) -> Mean:

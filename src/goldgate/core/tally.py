@@ -32,7 +32,7 @@ class Tally:
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
     def __repr__(self) -> str:
-        return f"Tally({dict(self.counts)}, {len(self.rows)} rows)"
+        return f"<Tally: {len(self.counts)} counts, {len(self.rows)} different rows>"
 
 
 def total(tallies: Iterable[Tally]) -> Tally:

@@ -41,7 +41,7 @@ def whole_file(path: str | Path, advice: str, *, make_folder: bool = True) -> It
 
 def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
     """Write a file that was named by an option, in one go."""
-    advice = f"name with {option} a file that can be written to"
+    advice = f"choose a file for {option} that can be written to"
     with whole_file(path, advice, make_folder=make_folder) as stream:
         stream.write(content)
 

@@ -84,7 +84,7 @@ class FolderLock:
 def _not_ours(path: Path) -> ConfigError:
     return ConfigError(
         "out.not_ours",
-        "this file has the name of the lock of goldgate and was not written by it: it would be removed",
+        "this file has the name of goldgate's lock file, but goldgate did not write it",
         place=Place(str(path)),
         expected="no such file, or the number of a process and the name of its machine in it",
         advice="move it, or choose another folder for --out",

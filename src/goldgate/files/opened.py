@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.errors import InputError, MachineError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 
 BLOCK = 1 << 20
@@ -128,7 +129,7 @@ class _From(io.RawIOBase):
 
 def open_once(path: str | Path, kind: str) -> Opened:
     """Open a file; OSError if that fails. Its stamp is such that every later change is one that can be seen."""
-    file = _File(path, "rb")
+    file = _File(path, "rb", opener=opener)
     try:
         stamp = stamp_of(os.fstat(file.fileno()))
         recent = TICK_NS - (time.time_ns() - max(stamp.modified, stamp.changed))
@@ -141,20 +142,20 @@ def open_once(path: str | Path, kind: str) -> Opened:
         raise
 
 
-def copy_aside(original: Opened, read: Callable[[int], bytes]) -> Opened:
+def copy_aside(name: str, kind: str, read: Callable[[int], bytes]) -> Opened:
     """What `read` gives, in a temporary file that has no name and so is gone when nobody has it open."""
     try:
         with tempfile.TemporaryFile(prefix="goldgate-") as nameless:
             copy = _File(os.dup(nameless.fileno()), "r+b")
     except OSError as problem:
-        raise _no_room(original, problem) from None
+        raise _no_room(name, kind, problem) from None
     while block := memoryview(read(BLOCK)):
         while block:  # the system may take a part only, and give the reason next time
             try:
                 block = block[copy.write(block) :]
             except OSError as problem:
-                raise _no_room(original, problem) from None
-    return Opened(original.name, original.kind, copy, None)
+                raise _no_room(name, kind, problem) from None
+    return Opened(name, kind, copy, None)
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -167,11 +168,11 @@ def _difference(before: Stamp, now: Stamp) -> str:
     return "it was written to, or its time or rights were set"
 
 
-def _no_room(original: Opened, problem: OSError) -> MachineError:
+def _no_room(name: str, kind: str, problem: OSError) -> MachineError:
     return MachineError(
         "machine.temporary_folder",
-        f"the {original.kind} cannot be unpacked or copied to the temporary folder",
-        place=Place(original.name),
+        f"the {kind} file cannot be unpacked or copied to the temporary folder",
+        place=Place(name),
         found=problem.strerror or type(problem).__name__,
         advice="name a folder with room for it in the environment variable TMPDIR",
     )

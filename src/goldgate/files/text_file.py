@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import NoWriterError, opener
 
 MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
+
+SHOWN_FILES = 3  # of a directory that was given in place of a file
 
 
 class TextFile(NamedTuple):
@@ -22,7 +26,7 @@ def read_text(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
     try:
-        with open(path, "rb") as stream:
+        with open(path, "rb", opener=opener) as stream:
             return read_stream(stream, file, kind)
     except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError
         raise cannot_read(file, kind, problem) from None
@@ -51,6 +55,32 @@ def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputErr
     if isinstance(problem, FileNotFoundError):
         return InputError(f"{kind}.missing", f"the {kind} file does not exist", place=Place(file))
     if isinstance(problem, IsADirectoryError):
-        return InputError(f"{kind}.is_a_directory", f"the {kind} is a directory, not a file", place=Place(file))
+        return _is_a_directory(file, kind)
+    if isinstance(problem, NoWriterError):
+        return InputError(
+            f"{kind}.no_writer",
+            f"the {kind} file cannot be read",
+            place=Place(file),
+            found=problem.strerror,
+            expected="a file, or a pipe that another process writes to",
+            advice="start the process that writes first, or let the shell do it: <(zcat FILE)",
+        )
     reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
     return InputError(f"{kind}.unreadable", f"the {kind} file cannot be read", place=Place(file), found=reason)
+
+
+def _is_a_directory(file: str, kind: str) -> InputError:
+    """The error names a few files of the directory: one of them may be meant."""
+    try:
+        inside = sorted(entry.name for entry in os.scandir(file) if entry.is_file())
+    except OSError:
+        inside = []
+    shown = ", ".join(inside[:SHOWN_FILES]) + (", …" if len(inside) > SHOWN_FILES else "")
+    return InputError(
+        f"{kind}.is_a_directory",
+        f"this is a directory, not a {kind} file",
+        place=Place(file),
+        expected="a file",
+        found=f"a directory with {shown}" if inside else "a directory without files",
+        advice="name the file in it" if inside else None,
+    )

@@ -43,11 +43,13 @@ def parse_yaml(text: str, file: str) -> Tree:
             tree.value = _YamlWalk(tree, yaml).value(node, "")
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
+        what = str(getattr(problem, "problem", None) or problem).splitlines()[0]
         raise ConfigError(
             "protocol.not_yaml",
             "this is not YAML",
             place=Place(file, mark.line + 1 if mark else None),
-            found=str(getattr(problem, "problem", None) or problem).splitlines()[0],
+            found="a tab" if "'\\t'" in what else what,
+            advice="indent with spaces: YAML takes no tabs" if "'\\t'" in what else None,
         ) from None
     except RecursionError:
         raise ConfigError("protocol.not_yaml", "the YAML is nested too deeply", place=Place(file)) from None

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, describe
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
 from goldgate.protocol.model import GENERATION, Protocol, file_kind
@@ -40,6 +40,13 @@ def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtoco
         source = source.as_file()
     if isinstance(source, Mapping):
         return LoadedProtocol(_build(Tree("protocol", _exact(source)), sections))
+    if not isinstance(source, (str, Path)):
+        raise ConfigError(
+            "protocol.wrong_value",
+            "this cannot be a protocol",
+            expected="a path, a mapping of settings, a Protocol, or None for the defaults",
+            found=describe(source),
+        )
     text, sha256 = read_text(source, "protocol")
     tree = parse_yaml(text, str(source))
     return LoadedProtocol(_build(tree, sections), str(source), sha256, tree.lines)

@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from goldgate.core.record_id import bad_id, record_id
+from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.guess import bad_id, other_layout, swapped
 from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate, open_records
 
 BUCKETS = 256
@@ -36,6 +37,10 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.locations)
+
+    def record(self, position: int) -> dict[str, Any]:
+        location = self.locations[position]
+        return self.store.decode(location, self.store.read(location, self.lengths[position]))
 
     def record_id(self, position: int) -> str:
         location = self.locations[position]
@@ -74,7 +79,7 @@ def index_store(store: RecordStore) -> Index:
     if not len(index) and any(file.kind == "gold" for file in store.files):
         raise InputError(
             "gold.empty",
-            "there is no gold record",
+            "there are no gold records",
             place=Place(", ".join(file.name for file in store.files)),
             expected="at least one record",
             advice="did the export that wrote the file fail?",
@@ -158,15 +163,24 @@ def join(gold: Index, predictions: Index) -> array[int]:
     if unknown is not None:
         for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
             gold.record_id(position)
-        raise InputError(
-            "predictions.unknown_id",
-            "this prediction answers no gold record",
-            place=predictions.store.place(predictions.locations[unknown], "id"),
-            expected="an id of the gold",
-            found=describe(predictions.record_id(unknown)),
-            advice="are these predictions for another data set, or another split?",
-        )
+        raise _unknown_id(gold, predictions, unknown)
     return partners
+
+
+def _unknown_id(gold: Index, predictions: Index, position: int) -> InputError:
+    """The error for a prediction that no gold record asks for, with a guess at the reason."""
+    identity, record = predictions.record_id(position), predictions.record(position)
+    guess = other_layout(record)
+    if guess is None and len(gold):
+        guess = swapped(gold.record(0), record)
+    return InputError(
+        "predictions.unknown_id",
+        "no gold record has the id of this prediction",
+        place=predictions.store.place(predictions.locations[position], "id"),
+        expected="an id of the gold",
+        found=describe(identity),
+        advice=guess or "are these predictions for another data set, or another split?",
+    )
 
 
 def _note_duplicate(duplicates: dict[str, int], kind: str, bucket: array[int]) -> None:

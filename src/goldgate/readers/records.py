@@ -9,26 +9,31 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import sys
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
+from weakref import WeakSet
 
 import orjson
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.files.opened import BLOCK, Opened, copy_aside, open_once
-from goldgate.files.storable import whole_text
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.guess import foreign_bytes, not_records
 
+STANDARD_INPUT = "-"
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_STANDARD_INPUT_NAME = "standard input"
+_spent: WeakSet[IO[str]] = WeakSet()  # streams that were read to their end
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -102,8 +107,8 @@ class RecordStore:
         kind = self.files[location >> OFFSET_BITS].kind
         try:
             value = decode(data)
-        except ValueError as problem:
-            raise self._not_json(kind, location, data, str(problem)) from None
+        except ValueError:
+            raise self._not_json(kind, location, data) from None
         if type(value) is not dict:
             raise InputError(
                 f"{kind}.not_an_object",
@@ -128,19 +133,34 @@ class RecordStore:
         for file in self.files:
             file.close()
 
-    def _not_json(self, kind: str, location: int, data: bytes, problem: str) -> InputError:
+    def column(self, location: int) -> int:
+        """The column, from 1, at which a record begins."""
+        file, at = self.files[location >> OFFSET_BITS], location & _OFFSET
+        begin = max(file.start, at - BLOCK)
+        before = file.plain.read_some(begin, at - begin)
+        return len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+
+    def _not_json(self, kind: str, location: int, data: bytes) -> InputError:
+        file = self.files[location >> OFFSET_BITS]
+        head = file.plain.read_some(file.start, BLOCK) if location & _OFFSET <= file.start + BLOCK else b""
+        is_first = head.lstrip().startswith(data.strip())
         try:
             data.decode()
         except UnicodeDecodeError as not_text:
+            foreign = foreign_bytes(head) if is_first else None
             return InputError(
                 f"{kind}.not_utf8",
                 "this is not UTF-8 text",
                 place=self.place(location),
-                found=f"the byte 0x{data[not_text.start]:02x}",
-                advice="save the file as UTF-8",
+                found=foreign or f"the byte 0x{data[not_text.start]:02x}",
+                advice="save the file as UTF-8" if foreign is None else "save it as JSON Lines in UTF-8",
             )
+        guess = not_records(file.name, head) if is_first and not file.is_array else None
+        problem, place = self._problem_in(location, data)
+        if guess is not None:
+            return InputError(f"{kind}.not_json", guess.message, place=place, found=problem, advice=guess.advice)
         advice = "each line must hold one whole JSON object"
-        if self.files[location >> OFFSET_BITS].is_array:
+        if file.is_array:
             advice = "each element of the array must be a JSON object, with a comma between two"
         elif data.strip() == b"{":
             advice += ", or the file one array: is it pretty-printed?"
@@ -149,31 +169,64 @@ class RecordStore:
         return InputError(
             f"{kind}.not_json",
             "this record is not JSON",
-            place=self.place(location),
+            place=place,
             found=problem,
             advice=advice,
         )
 
+    def _problem_in(self, location: int, data: bytes) -> tuple[str, Place]:
+        """What is wrong with a record that is not JSON, and where in the file."""
+        place = self.place(location)
+        problem = json_problem(data)
+        column = problem.column + (self.column(location) - 1 if problem.line == 1 else 0)
+        return f"{problem.message} at column {column}", replace(place, line=(place.line or 1) + problem.line - 1)
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+class JsonProblem(NamedTuple):
+    """Why bytes are not JSON: the line and column, from 1, are those inside the bytes."""
+
+    message: str
+    line: int
+    column: int
+
+
+_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
+
+
+def json_problem(data: bytes) -> JsonProblem:
+    """What is wrong with bytes that `decode` refuses."""
+    try:
+        decode(data.rstrip())
+    except ValueError as problem:
+        found = _PROBLEM.fullmatch(str(problem))
+        return JsonProblem(found[1], int(found[2]), int(found[3])) if found else JsonProblem(str(problem), 1, 1)
+    return JsonProblem("not JSON", 1, 1)
+
+
+# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
+_ESCAPED = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def with_whole_pairs(text: str) -> str:
+    """JSON text in which half of a surrogate pair, which some tokenizers leave behind, is U+FFFD."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
 
 
 def decode(data: bytes) -> Any:
-    """One JSON value; ValueError if it is not.
-
-    Half of a surrogate pair, which some tokenizers leave behind, becomes U+FFFD.
-    """
+    """One JSON value, with whole surrogate pairs; ValueError if it is not."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        if not _SURROGATE.search(data):
+        mended = with_whole_pairs(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
+        if mended.encode("utf-8", "surrogateescape") == data:
             raise ValueError(str(problem)) from None
-    import json
-
     try:
-        text = json.dumps(json.loads(data), ensure_ascii=False)
-        return orjson.loads(whole_text(text))
-    except (ValueError, RecursionError) as problem:
+        return orjson.loads(mended)
+    except orjson.JSONDecodeError as problem:
         raise ValueError(str(problem)) from None
 
 
@@ -210,22 +263,46 @@ def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 
 
 def _stored(path: str | Path, kind: str) -> Opened:
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"{kind}.wrong_type", "a file is given by its path", expected="a path", found=describe(path))
+    if str(path) == STANDARD_INPUT:
+        return _standard_input(kind)
     try:
         file = open_once(path, kind)
         if S_ISREG(os.fstat(file.file.fileno()).st_mode):
             return file
         try:  # a pipe: records must be found again by offset
-            return copy_aside(file, file.file.read)
+            return copy_aside(str(path), kind, file.file.read)
         finally:
             file.close()
     except (OSError, ValueError) as problem:
         raise cannot_read(str(path), kind, problem) from None
 
 
+def _standard_input(kind: str) -> Opened:
+    """A copy of all that comes from standard input, which can be read once."""
+    stream = sys.stdin
+    if stream is None:  # closed by whoever started us
+        raise InputError(f"{kind}.unreadable", "standard input is closed", place=Place(_STANDARD_INPUT_NAME))
+    if stream in _spent:
+        raise InputError(
+            f"{kind}.standard_input_twice",
+            "standard input can be read only once",
+            place=Place(STANDARD_INPUT),
+            expected=f"{STANDARD_INPUT} for one input at most",
+            advice="store one of them in a file",
+        )
+    _spent.add(stream)
+    try:
+        return copy_aside(_STANDARD_INPUT_NAME, kind, stream.buffer.read)
+    except OSError as problem:
+        raise cannot_read(_STANDARD_INPUT_NAME, kind, problem) from None
+
+
 def _unpacked(stored: Opened) -> Opened:
     try:
         with gzip.GzipFile(fileobj=stored.stream()) as packed:
-            return copy_aside(stored, packed.read)
+            return copy_aside(stored.name, stored.kind, packed.read)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise InputError(
             f"{stored.kind}.bad_gzip", "the compressed file is damaged", place=Place(stored.name), found=str(problem)

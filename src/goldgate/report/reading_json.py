@@ -50,7 +50,7 @@ def read_as_json(answer: ReadAnswer) -> dict[str, Any]:
                 "event_type": event.event_type,
                 "arguments": [{"role": role, "argument": argument} for role, argument in event.arguments],
             }
-            for event in answer.said
+            for event in answer.written
         ],
         "violations": [
             {"violation": found.violation, "path": found.path}

@@ -69,7 +69,7 @@ def render_read_line(answer: ReadAnswer) -> str:
     if parsed.start is not None and parsed.end is not None:
         found.append(places.stretch(parsed.start, parsed.end))
     if parsed.status != Status.ERROR:
-        events = answer.said
+        events = answer.written
         found.append(counted(len(events), "event"))
         found.append(counted(sum(len(event.arguments) for event in events), "argument"))
     if parsed.thought_state != ThoughtState.NONE:
@@ -157,7 +157,7 @@ def _events(answer: ReadAnswer) -> list[str]:
     if any(found.violation == Violation.NOT_AN_EVENT_LIST for found in answer.events.violations):
         return ["Value", *_cut_lines(visible(value_text(answer.response, parsed)[:SHOWN_CHARACTERS]))]
     lines = ["Events"]
-    for event in answer.said[:SHOWN_ITEMS]:
+    for event in answer.written[:SHOWN_ITEMS]:
         name = "one object; its event type is the gold's to say" if event.event_type is None else event.event_type
         lines.append(shortened(f"{_INDENT}{visible(name)}", COLUMNS))
         roles = [shortened(visible(role), _NAME_COLUMNS) for role, _ in event.arguments]
@@ -166,9 +166,9 @@ def _events(answer: ReadAnswer) -> list[str]:
             start = f"    {role}{' ' * (longest - width(role))} = "
             lines.append(start + shortened(visible(value), COLUMNS - width(start)))
         lines += _more(len(roles) - SHOWN_ITEMS)
-    if not answer.said:
+    if not answer.written:
         lines.append(f"{_INDENT}none")
-    return [*lines, *_more(len(answer.said) - SHOWN_ITEMS)]
+    return [*lines, *_more(len(answer.written) - SHOWN_ITEMS)]
 
 
 def _cut_lines(text: str) -> list[str]:

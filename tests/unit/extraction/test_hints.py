@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 import goldgate
 from goldgate import Evaluation
@@ -48,36 +49,39 @@ def said(evaluation: Evaluation) -> list[str]:
             FLAT,
             [
                 "1 of 1 answers have one flat object from roles to values: "
-                "metrics.response.flat: {event_type: {from: gold}}",
-                '1 of 1 answers have a word for null as a value: metrics.response.null_words: ["null"]',
+                "metrics: {response: {flat: {event_type: {from: gold}}}}",
+                '1 of 1 answers have a word for null as a value: metrics: {response: {null_words: ["null"]}}',
             ],
         ),
         (
             MAPPING,
             [
-                "1 of 1 answers have arguments as an object: metrics.response.arguments: mapping",
-                '1 of 1 answers have a word for null as a value: metrics.response.null_words: ["n/a"]',
+                "1 of 1 answers have arguments as an object: metrics: {response: {arguments: mapping}}",
+                '1 of 1 answers have a word for null as a value: metrics: {response: {null_words: ["n/a"]}}',
             ],
         ),
         (
             OTHER,
             [
-                '1 of 1 answers have type for event_type: metrics.response.keys.event_type: ["event_type", "type"]',
-                '1 of 1 answers have args for arguments: metrics.response.keys.arguments: ["arguments", "args"]',
-                '1 of 1 answers have name for role: metrics.response.keys.role: ["role", "name"]',
-                '1 of 1 answers have text for argument: metrics.response.keys.argument: ["argument", "text"]',
+                "1 of 1 answers have type for event_type: "
+                'metrics: {response: {keys: {event_type: ["event_type", "type"]}}}',
+                "1 of 1 answers have args for arguments: "
+                'metrics: {response: {keys: {arguments: ["arguments", "args"]}}}',
+                '1 of 1 answers have name for role: metrics: {response: {keys: {role: ["role", "name"]}}}',
+                '1 of 1 answers have text for argument: metrics: {response: {keys: {argument: ["argument", "text"]}}}',
             ],
         ),
         (
             {"type": "Sue", "arguments": {"plaintiff": "Ann"}},
             [
-                "1 of 1 answers have arguments as an object: metrics.response.arguments: mapping",
-                '1 of 1 answers have type for event_type: metrics.response.keys.event_type: ["event_type", "type"]',
+                "1 of 1 answers have arguments as an object: metrics: {response: {arguments: mapping}}",
+                "1 of 1 answers have type for event_type: "
+                'metrics: {response: {keys: {event_type: ["event_type", "type"]}}}',
             ],
         ),
         (
             [event("Sue", ("date", ["None", "无"]))],
-            ['1 of 1 answers have a word for null as a value: metrics.response.null_words: ["none", "无"]'],
+            ['1 of 1 answers have a word for null as a value: metrics: {response: {null_words: ["none", "无"]}}'],
         ),
     ],
 )
@@ -89,12 +93,8 @@ def test_a_hint_names_the_setting_that_reads_the_answer(answer: Any, expected: l
 def test_the_settings_of_the_hints_silence_them(answer: Any) -> None:
     settings: dict[str, Any] = {}
     for hint in evaluate([answer]).report["hints"]:
-        name, _, value = hint["setting"].removeprefix("metrics.response.").partition(": ")
-        if name.startswith("keys."):
-            settings.setdefault("keys", {})[name.removeprefix("keys.")] = json.loads(value)
-        else:
-            plain = {"flat": {"event_type": {"from": "gold"}}, "arguments": "mapping"}
-            settings[name] = plain.get(name) or json.loads(value)
+        for name, value in yaml.safe_load(hint["setting"])["metrics"]["response"].items():  # as it would be pasted
+            settings[name] = {**settings.get(name, {}), **value} if name == "keys" else value
     assert settings
     read = evaluate([answer], settings)
     assert said(read) == []
@@ -131,7 +131,7 @@ def test_hints_stand_in_text_and_markdown_a_line_each() -> None:
     evaluation = evaluate([MAPPING])
     text, markdown = goldgate.render(evaluation), goldgate.render(evaluation, "markdown")
     assert "Hints (they change no number)\n  1 of 1 answers have arguments as an object:" in text
-    assert "\n- 1 of 1 answers have arguments as an object: `metrics.response.arguments: mapping`\n" in markdown
+    assert "\n- 1 of 1 answers have arguments as an object: `metrics: {response: {arguments: mapping}}`\n" in markdown
     assert all(len(line) <= 80 for line in text.splitlines())
     usual = evaluate([[SUE]])
     assert "Hints" not in goldgate.render(usual) + goldgate.render(usual, "markdown")

@@ -131,7 +131,7 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
             for number in range(500)
         ]
         read = read_events(EventList(listed, "$[*]"), None)
-        return Counting(read.units, read.said, read.violations, read.bad_offsets)
+        return Counting(read.units, read.columns, read.violations, read.bad_offsets)
 
     assert len(compare(events("ab"), events("abc"), IOU).pairs) == 500
     assert Counting.passes == 2

@@ -122,7 +122,7 @@ def test_two_streams_of_one_file_do_not_disturb_each_other(path: Path) -> None:
 
 def test_copy_takes_what_the_system_takes_at_a_time(path: Path) -> None:
     blocks = iter([CONTENT, b"end", b""])
-    copy = copy_aside(opened(path), lambda _: next(blocks))
+    copy = copy_aside(str(path), "predictions", lambda _: next(blocks))
     assert b"".join(copy.stream()) == CONTENT + b"end"
     copy.require_unchanged()  # nobody else has it
 
@@ -133,7 +133,7 @@ def test_temporary_folder_that_is_not_there_is_named_as_the_cause(path: Path, mo
 
     monkeypatch.setattr("tempfile.TemporaryFile", nowhere)
     with pytest.raises(MachineError) as caught:
-        copy_aside(opened(path), lambda _: b"")
+        copy_aside(str(path), "predictions", lambda _: b"")
     assert caught.value.code == "machine.temporary_folder"
     assert "TMPDIR" in str(caught.value)
 

@@ -125,7 +125,7 @@ def test_element_larger_than_a_block_is_read_whole(gold: Path, size: int, fillin
         pytest.param(b"[\n" + A + b",\n" + B[:10], "gold.not_json", 3, id="array-cut-in-an-element"),
         pytest.param(b"[\n" + A + b"\n]\nx", "gold.not_json", 3, id="junk-after-the-array"),
         pytest.param(b"[" + A + b"]\n" + B, "gold.not_json", 1, id="lines-after-the-array"),
-        pytest.param(b"[\n" + A + b"\n" + B + b"]", "gold.not_json", 2, id="comma-left-out"),
+        pytest.param(b"[\n" + A + b"\n" + B + b"]", "gold.not_json", 3, id="comma-left-out"),
         pytest.param(b"[\n" + A + b",\n,\n" + B + b"]", "gold.not_json", 3, id="comma-too-many"),
         pytest.param(b"[\n" + A + b",\n\n  5]", "gold.not_an_object", 4, id="element-no-object"),
         pytest.param(b"[" + A + b"}]", "gold.not_json", 1, id="bracket-too-many"),

@@ -13,13 +13,23 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldgate.core.gate import Verdict
-from goldgate.core.record_id import EXPECTED_ID, found_as_id, record_id
+from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, decode, held, iterate, open_records
+from goldgate.readers.guess import id_problem
+from goldgate.readers.records import (
+    OFFSET_BITS,
+    RecordFile,
+    RecordStore,
+    decode,
+    held,
+    iterate,
+    json_problem,
+    open_records,
+)
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.normalize import Haystack, normalize
-from goldgate.suites.extraction.records import gold_error, gold_events, gold_problems, source_text
+from goldgate.suites.extraction.records import events_key, gold_error, gold_events, gold_problems, source_text
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "check-gold"
@@ -44,6 +54,7 @@ class Finding:
 class GoldCheck:
     """What was read and what was found."""
 
+    types_checked: bool = True  # against an event schema
     records: int = 0
     without_events: int = 0
     inputs: list[dict[str, Any]] = field(default_factory=list)
@@ -67,6 +78,7 @@ class GoldCheck:
             "suite": SUITE,
             "status": Verdict.PASS if self.passed else Verdict.FAIL,
             "inputs": self.inputs,
+            "types_checked": self.types_checked,
             "records": self.records,
             "records_without_events": self.without_events,
             "errors": self.errors,
@@ -77,11 +89,14 @@ class GoldCheck:
         }
 
 
-def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
-    """Read gold files and check every record. A file that cannot be read at all is an InputError."""
-    result = GoldCheck()
+def check_gold(paths: Sequence[str | Path], schema: EventSchema | None) -> GoldCheck:
+    """Read gold files and check every record. A file that cannot be read at all is an InputError.
+
+    Without an event schema, types and roles are not checked.
+    """
+    result = GoldCheck(types_checked=schema is not None)
     store = RecordStore([])
-    seen: dict[str, int] = {}  # id → file and line where it stood first
+    seen: dict[str, int] = {}  # id → file and line where it was first
     try:
         for path in paths:
             store.files.append(open_records(path, "gold"))
@@ -90,7 +105,7 @@ def check_gold(paths: Sequence[str | Path], schema: EventSchema) -> GoldCheck:
                 _check_file(file, store, number, schema, seen, result)
                 result.inputs.append({"file": file.name, "records": file.records})
         if not result.records:
-            raise InputError("gold.empty", "there is no gold record", place=Place(", ".join(map(str, paths))))
+            raise InputError("gold.empty", "there are no gold records", place=Place(", ".join(map(str, paths))))
     finally:
         store.close()
     return result
@@ -106,7 +121,12 @@ class _Problem(NamedTuple):
 
 
 def _check_file(
-    file: RecordFile, store: RecordStore, number: int, schema: EventSchema, seen: dict[str, int], result: GoldCheck
+    file: RecordFile,
+    store: RecordStore,
+    number: int,
+    schema: EventSchema | None,
+    seen: dict[str, int],
+    result: GoldCheck,
 ) -> None:
     base = number << OFFSET_BITS
     lines = _LineCounter(store, base)
@@ -117,7 +137,7 @@ def _check_file(
             record, problems = _decoded(data)
             identity = None
             if record is not None:
-                result.without_events += record.get("events", record.get("event_list", [])) == []
+                result.without_events += record.get(events_key(record), []) == []
                 identity = record_id(record)
                 if identity is None:
                     problems.append(_bad_id(record))
@@ -126,7 +146,7 @@ def _check_file(
                 problems += _check(record, data, schema)
             for code, message, path, severity in problems:
                 result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
-    except InputError as error:  # an array that is never closed: what stands before it was read
+    except InputError as error:  # an array that is never closed: what comes before it was read
         line = error.place.line or 1
         result.findings.append(Finding(error.code, "error", file.name, line, None, None, error.message))
     result.records += file.records
@@ -155,23 +175,26 @@ class _LineCounter:
 def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[_Problem]]:
     try:
         value = decode(data)
-    except ValueError as problem:
-        return None, [_Problem("not_json", f"this record is not JSON: {problem}")]
+    except ValueError:
+        problem = json_problem(data)
+        where = f"column {problem.column}" + (f" of its line {problem.line}" if problem.line > 1 else "")
+        return None, [_Problem("not_json", f"this record is not JSON: {problem.message} at {where}")]
     if type(value) is not dict:
         return None, [_Problem("not_an_object", f"expected an object with an id, found {describe(value)}")]
     return value, []
 
 
 def _bad_id(record: Mapping[str, Any]) -> _Problem:
-    return _Problem("bad_id", f"expected {EXPECTED_ID}, found {found_as_id(record)}", "id")
+    expected, found, advice = id_problem(record)
+    return _Problem("bad_id", f"expected {expected}, found {found}" + (f"; {advice}" if advice else ""), "id")
 
 
 def _duplicate_id(store: RecordStore, first: int) -> _Problem:
     file, line = store.files[first >> OFFSET_BITS].name, first & ((1 << OFFSET_BITS) - 1)
-    return _Problem("duplicate_id", f"this id stands already at {file}:{line}", "id")
+    return _Problem("duplicate_id", f"duplicate id, already at {file}:{line}", "id")
 
 
-def _check(record: dict[str, Any], data: bytes, schema: EventSchema) -> Iterator[_Problem]:
+def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[_Problem]:
     """Everything about one record but its id: its form first, then what it says."""
     events = gold_events(record, data)
     for what, path in gold_problems(record, events):
@@ -185,17 +208,17 @@ def _check(record: dict[str, Any], data: bytes, schema: EventSchema) -> Iterator
     yield from _check_events(record, schema, Haystack(text) if type(text) is str and text else None)
 
 
-def _check_events(record: dict[str, Any], schema: EventSchema, text: Haystack | None) -> Iterator[_Problem]:
+def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Haystack | None) -> Iterator[_Problem]:
     """The well-formed parts: what is malformed was reported with the form."""
-    key = "events" if type(record.get("events")) is list else "event_list"
+    key = events_key(record)
     units: dict[tuple[str, str, str], str] = {}
     for number, event in enumerate(_list(record.get(key))):
         event_type = _name(event, "event_type")
         if event_type is None:
             continue
         path = f"{key}[{number}]"
-        roles = schema.roles.get(event_type)
-        if roles is None:
+        roles = None if schema is None else schema.roles.get(event_type)
+        if schema is not None and roles is None:
             advice = _nearest(event_type, schema.event_types)
             yield _Problem(
                 "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
@@ -205,15 +228,15 @@ def _check_events(record: dict[str, Any], schema: EventSchema, text: Haystack | 
             if role is None:
                 continue
             inner = f"{path}.arguments[{place}]"
-            if roles is not None and role not in roles:
+            if schema is not None and roles is not None and role not in roles:
                 advice = _nearest(role, schema.role_order[event_type])
-                message = f"{_quoted(role)} is no role of {_quoted(event_type)}{advice}"
+                message = f"{_quoted(role)} is not a role of {_quoted(event_type)}{advice}"
                 yield _Problem("unknown_role", message, f"{inner}.role")
             yield from _check_argument(argument, inner, text)
             for value in _texts(argument):
                 unit = (event_type, role, normalize(value))
                 if unit[2] and unit in units:
-                    message = f"{_quoted(value)} stands already at {units[unit]}: it counts once"
+                    message = f"{_quoted(value)} is already at {units[unit]}: it counts once"
                     yield _Problem("duplicate_unit", message, f"{inner}.argument", "note")
                 units.setdefault(unit, inner)
 
@@ -246,7 +269,7 @@ def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterato
         message = f"the text has it as {_quoted(there)}, the argument is {_quoted(value)}"
         yield _Problem("other_form", message, f"{path}.argument", "note")
         return
-    message = f"at [{start}, {end}) stands {_quoted(there)}, not {_quoted(value)}"
+    message = f"at [{start}, {end}) the text has {_quoted(there)}, not {_quoted(value)}"
     yield _Problem("wrong_offsets", message + _elsewhere(value, start, text), path)
 
 

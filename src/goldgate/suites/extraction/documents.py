@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place
 from goldgate.readers.index import Index, id_of, index_files, join
+from goldgate.readers.records import STANDARD_INPUT
 from goldgate.suites.extraction.records import parse_gold, source_text
 
 
@@ -41,6 +42,14 @@ class Documents:
 
 def load_documents(paths: Sequence[str | Path]) -> Documents:
     """Read and check the gold; a malformed record, an id twice or a record without text is an InputError."""
+    if STANDARD_INPUT in map(str, paths):
+        raise InputError(
+            "gold.standard_input",
+            "the gold is read more than once here: to ask, and to score the answers",
+            place=Place(STANDARD_INPUT),
+            expected="a file",
+            advice="store it in a file first",
+        )
     index = index_files(paths, "gold")
     join(index, index)  # a duplicate id is an error of its own
     store = index.store

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from goldgate.core.tally import Tally
+from goldgate.errors import as_yaml
 from goldgate.suites.extraction.events.form import Form, is_plain
 from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.response import Method, Status
@@ -56,18 +57,18 @@ def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
     answers = counts["total_samples"] - counts["missing_predictions"] - counts[f"method.{Method.STRUCTURED}"]
     words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
     possible = [
-        ("hint.flat", "one flat object from roles to values", "flat: {event_type: {from: gold}}"),
-        ("hint.mapping", "arguments as an object", "arguments: mapping"),
+        ("hint.flat", "one flat object from roles to values", "flat", "{event_type: {from: gold}}"),
+        ("hint.mapping", "arguments as an object", "arguments", "mapping"),
         *(
-            (f"hint.keys.{name}.{key}", f"{key} for {name}", f"keys.{name}: {_list([*getattr(form.names, name), key])}")
+            (f"hint.keys.{name}.{key}", f"{key} for {name}", f"keys.{name}", _list([*getattr(form.names, name), key]))
             for name, keys in OTHER_KEYS.items()
             for key in keys
         ),
-        ("hint.null_words", "a word for null as a value", f"null_words: {_list([*sorted(form.null_words), *words])}"),
+        ("hint.null_words", "a word for null as a value", "null_words", _list([*sorted(form.null_words), *words])),
     ]
     return [
-        {"answers": counts[name], "of": answers, "have": what, "setting": f"metrics.response.{setting}"}
-        for name, what, setting in possible
+        {"answers": counts[name], "of": answers, "have": what, "setting": as_yaml(f"metrics.response.{key}", value)}
+        for name, what, key, value in possible
         if counts[name] and counts[name] >= HINT_SHARE * answers
     ]
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.guess import SWAPPED, other_layout
 from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
+from goldgate.suites.extraction.messages import is_chat
 from goldgate.suites.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
@@ -30,6 +32,8 @@ _EXPECTED = {
 
 def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
     """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from."""
+    if not isinstance(record, Mapping):
+        raise _not_a_record(record)
     events = gold_events(record, source)
     if events.violations or events.bad_offsets or type(record.get("events")) is not list:
         problems = gold_problems(record, events)
@@ -58,13 +62,20 @@ def source_text(record: Mapping[str, Any]) -> Any:
     return text
 
 
+def events_key(record: Mapping[str, Any]) -> str:
+    """The key under which a record has its events: `events`, or `event_list` where that says nothing."""
+    if "event_list" in record and record.get("events") is None:
+        return "event_list" if "events" not in record or record["event_list"] is not None else "events"
+    return "events"
+
+
 def gold_events(record: Mapping[str, Any], source: bytes | None) -> Events:
     """The events of a gold record, with whatever is wrong with them."""
     listed = record.get("events")
     if type(listed) is list:
         return read_events(EventList(listed, "$.events[*]"), source)
     listed = record.get("event_list")
-    if type(listed) is list and "events" not in record:
+    if type(listed) is list and events_key(record) == "event_list":
         return read_events(EventList(listed, "$.event_list[*]"), source)
     return no_events()
 
@@ -72,7 +83,7 @@ def gold_events(record: Mapping[str, Any], source: bytes | None) -> Events:
 def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, str]]:
     """Everything that is wrong with the events of a gold record: what, and its JSON path."""
     problems: list[tuple[str, str]] = []
-    key = "events" if "events" in record or "event_list" not in record else "event_list"
+    key = events_key(record)
     # Published DuEE-Fin files have no list at all for a document without events.
     without_list = key not in record and type(record.get("title")) is str
     if type(record.get(key)) is not list and not without_list:
@@ -86,17 +97,19 @@ def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, 
 
 def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
     """The error for a gold record whose events are not what they must be."""
+    is_answer = what == "events_not_list" and "response" in record
     return InputError(
         f"gold.{what}",
         "this gold record is malformed",
         place=Place(field=path.removeprefix("$.")),
         expected=_EXPECTED[what],
-        found=_found_at(record, path, what),
+        found=_found_at(record, path, what) + (" beside a response, as predictions have it" if is_answer else ""),
+        advice=SWAPPED if is_answer else None,
     )
 
 
 def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] | None]:
-    """What a prediction record says: a response, or decoded events. The response is what the model said."""
+    """The response of a prediction record, as the model wrote it, or its decoded events."""
     if "response" in record:
         response = record["response"]
         if type(response) is str:
@@ -105,12 +118,12 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
             "predictions.wrong_type",
             "a response is the raw text that the model wrote",
             place=Place(field="response"),
-            expected='a string ("" if the model said nothing)',
-            found=describe(response),
+            expected='a string ("" if the model wrote nothing)',
+            found="chat messages" if is_chat(response) else describe(response),
+            advice=other_layout(record) or _advice_on_response(response),
         )
-    for key in ("events", "event_list"):
-        if key not in record:
-            continue
+    key = events_key(record)
+    if key in record:
         events = record[key]
         if type(events) is list:
             return None, events
@@ -127,11 +140,41 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
         place=Place(field="response"),
         expected='"response" (raw text) or "events" (a list)',
         found="the keys " + ", ".join(sorted(map(str, record))[:8]),
+        advice=other_layout(record) or _named_otherwise(record),
+    )
+
+
+# What other programs call the text that a model wrote; the likeliest first.
+_RESPONSES = (
+    "output completion prediction generated_text generation model_output model_response raw_response answer "
+    "pred predicted result text content message"
+).split()
+
+
+def _named_otherwise(record: Mapping[str, Any]) -> str | None:
+    name = next((name for name in _RESPONSES if type(record.get(name)) is str), None)
+    return None if name is None else f"is {name} what the model wrote? then rename it to response"
+
+
+def _advice_on_response(response: Any) -> str | None:
+    if is_chat(response):
+        return "give the content of the assistant's message"
+    return 'decoded events go under "events"' if isinstance(response, (list, dict)) else None
+
+
+def _not_a_record(value: object) -> InputError:
+    advice = "decode it first: json.loads(line)" if isinstance(value, (str, bytes)) else None
+    return InputError(
+        "gold.wrong_type",
+        "a gold record is an object with events" + (", not text" if isinstance(value, (str, bytes)) else ""),
+        expected='a mapping such as {"id": "1", "text": "…", "events": […]}, or what parse_gold gives',
+        found=describe(value),
+        advice=advice,
     )
 
 
 def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
-    """What stands at a JSON path of the form that `read_events` gives."""
+    """What is at a JSON path of the form that `read_events` gives."""
     value: Any = record
     for part in path.removeprefix("$").replace("[", ".").replace("]", "").split("."):
         if not part:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from goldgate.suites.extraction.events.event import Events, Unit, Value
 from goldgate.suites.extraction.events.match import Comparison
 from goldgate.suites.extraction.events.mistakes import Named
 from goldgate.suites.extraction.events.normalize import Haystack
+from goldgate.suites.extraction.messages import is_chat, read_chat
 from goldgate.suites.extraction.response import Parsed
 
 
@@ -30,6 +31,23 @@ class Sample:
     response: str | None = None
     events: Any = None  # the decoded list of a structured prediction
     source: bytes | None = None  # the line that a structured prediction was decoded from
+    thought: str = ""  # stored beside the response, as chat messages have it
+
+
+# Text, chat messages, decoded JSON, or None for no answer.
+Response = str | list[Any] | tuple[Any, ...] | Mapping[str, Any] | None
+
+
+def sample_of(response: Response, gold: Gold) -> Sample:
+    """A sample of an answer as a caller has it; TypeError for what cannot be one."""
+    if response is None or isinstance(response, str):
+        return Sample(gold, response)
+    if is_chat(response):
+        answer = read_chat(response)
+        return Sample(gold, answer.response, thought=answer.thought)
+    if not isinstance(response, (list, dict)):
+        raise TypeError(f"an answer is text, chat messages, decoded JSON or None, not {type(response).__name__}")
+    return Sample(gold, None, response)
 
 
 @dataclass(slots=True)

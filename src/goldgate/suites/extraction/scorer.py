@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.metric import Metrics
+from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, InputError, Place, as_yaml
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -30,7 +30,7 @@ from goldgate.suites.extraction.measures.hallucination import support_rule
 from goldgate.suites.extraction.measures.thought import ThoughtChecker
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Response, Sample, sample_of
 from goldgate.suites.extraction.sample_record import sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -50,17 +50,41 @@ class Scorer:
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
-    def score(self, response: str | list[Any] | dict[str, Any] | None, gold: Gold | Mapping[str, Any]) -> Score:
-        """Score one answer: raw text, decoded JSON in our own form, or None for no answer.
+    def score(self, response: Response, gold: Gold | Mapping[str, Any]) -> Score:
+        """Score one answer: raw text, chat messages, decoded JSON in our own form, or None for no answer.
 
-        A gold record that is scored against again and again can be parsed once, with `parse_gold`.
+        Of chat messages the last one of the assistant counts. A gold record that is scored against again and again
+        can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
-            gold = parse_gold(gold, str(gold.get("id", "")))
-        if not (response is None or isinstance(response, (str, list, dict))):
-            raise TypeError(f"an answer is text, decoded JSON or None, not {type(response).__name__}")
-        sample = Sample(gold, response) if isinstance(response, str) else Sample(gold, None, response)
-        return Score(self, self.facts(sample))
+            gold = parse_gold(gold, str(gold.get("id", "")) if isinstance(gold, Mapping) else "")
+        return Score(self, self.facts(sample_of(response, gold)))
+
+    def score_many(self, responses: Iterable[Response], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
+        """Score answers beside their gold records, one for one; an error says which of them it is about."""
+        for name, given in (("responses", responses), ("golds", golds)):
+            if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+                raise TypeError(f"{name} is a list with an entry for each sample, not {type(given).__name__}")
+        listed, gold_list = list(responses), list(golds)
+        if len(listed) != len(gold_list):
+            raise ValueError(f"every response needs its gold record: {len(listed)} responses, {len(gold_list)} golds")
+        scores: list[Score] = []
+        for number, (response, gold) in enumerate(zip(listed, gold_list, strict=True), 1):
+            try:
+                scores.append(self.score(response, gold))
+            except TypeError as problem:
+                raise TypeError(f"response {number}: {problem}") from None
+            except InputError as error:
+                error.place = Place(f"gold record {number}", None, error.place.field)
+                raise
+        return scores
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Scorer, (self.settings, self.schema))  # the rest is made of these
+
+    def __repr__(self) -> str:
+        types = "no event schema" if self.schema is None else f"{len(self.schema.event_types)} event types"
+        return f"<Scorer: metrics {self.settings.version}, {types}>"
 
     def facts(self, sample: Sample) -> Facts:
         """Everything that can be said of a sample."""
@@ -84,7 +108,7 @@ class Scorer:
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
-        metrics: Metrics = {}
+        metrics = NamedMetrics()
         for measure in self.measures:
             metrics.update(measure.metrics(tally))
         return metrics
@@ -93,6 +117,8 @@ class Scorer:
         """The answer and its events; what is no event list has no events and a violation."""
         if sample.response is not None:
             parsed = parse_response(sample.response, self._tags, self.form)
+            if sample.thought:
+                parsed = parsed.after_thought(sample.thought)
         elif sample.events is not None:
             parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
         else:
@@ -127,13 +153,13 @@ class Scorer:
         return events
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Score:
     """What one answer came to. `score["strict_f1"]` is a value, None where it is undefined."""
 
-    scorer: Scorer = field(repr=False)
-    facts: Facts = field(repr=False)
-    _metrics: Metrics | None = field(default=None, init=False, repr=False)
+    scorer: Scorer
+    facts: Facts
+    _metrics: Metrics | None = field(default=None, init=False)
 
     @property
     def tally(self) -> Tally:
@@ -156,13 +182,19 @@ class Score:
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value
 
+    def __repr__(self) -> str:
+        parsed, sample = self.facts.parsed, self.facts.sample
+        shown = ", ".join(f"{name} {self.metrics[name]}" for name in ("strict_f1", "relaxed_f1", "type_f1"))
+        which = f" of {sample.gold.id}" if sample.gold.id else ""
+        return f"<Score{which}: {shown}, {'no answer' if parsed is None else f'parse {parsed.status}'}>"
+
 
 def _require_schema(given: ExtractionSettings, schema: EventSchema | None) -> None:
     if schema is not None:
         return
     settings: Mapping[str, Any] = {
-        "metrics.schema.mode: schema_strict": given.schema.mode == "schema_strict",
-        "metrics.cot.enabled: true": given.cot.enabled,
+        as_yaml("metrics.schema.mode", "schema_strict"): given.schema.mode == "schema_strict",
+        as_yaml("metrics.cot.enabled", "true"): given.cot.enabled,
     }
     for setting, needs_schema in settings.items():
         if needs_schema:
@@ -170,7 +202,7 @@ def _require_schema(given: ExtractionSettings, schema: EventSchema | None) -> No
                 "schema.required",
                 f"{setting} needs an event schema, and none was given",
                 expected="an event schema (--schema)",
-                advice="give one, or set metrics.schema.mode: syntax_only and metrics.cot.enabled: false",
+                advice="give one, or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}",
             )
 
 

@@ -24,8 +24,12 @@ class ExtractionSuite(Suite):
     name = "extraction"
     about = "Score stored answers of an event extraction model."
     inputs = (
-        Input("gold", "Gold records; one file or more.", many=True),
-        Input("predictions", "A model's stored answers; one file or more.", many=True),
+        Input(
+            "gold",
+            "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.",
+            many=True,
+        ),
+        Input("predictions", "A model's stored answers, likewise; one file or more.", many=True),
         Input("schema", "The event schema: event types and their roles.", required=False),
     )
     section = "metrics"

@@ -44,7 +44,7 @@ def require_apart(corpus: str | Path, outputs: str | Path) -> None:
     if os.path.commonpath((known, written)) in (known, written):
         raise ConfigError(
             "corpus.holds_outputs",
-            "the corpus and the outputs lie in each other: the agent could add to its own sources",
+            "the corpus and the outputs overlap: the agent could add to its own sources",
             place=Place(str(corpus)),
             expected="a list or a folder that the agent does not write to (--corpus)",
         )

@@ -111,6 +111,9 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
     """What the file holds; a GoldenError only where it is no JSON at all."""
     decoded = decode_strictly(text)
     value, found = decoded.value, [flaw.problem for flaw in decoded.flaws]
+    if decoded.broken is not None and decoded.broken.msg == "Extra data" and text.lstrip()[:1] == "{":
+        lines = "JSON Lines, an object a line; jq -s . FILE makes one array of them"
+        raise GoldenError(file, [Problem("", "one JSON array of golden queries", lines)])
     if value is None and found:  # there is nothing to look at
         raise GoldenError(file, found)
     shape = GoldenFile if isinstance(value, dict) else Queries  # the form that was meant

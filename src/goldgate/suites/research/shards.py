@@ -79,7 +79,7 @@ def no_runs(outputs: str, listing: Listing) -> InputError:
         "outputs.no_runs",
         "there is not a single run: nothing was measured",
         place=Place(outputs),
-        expected=f"a directory a run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
+        expected=f"a directory for each run, with {', '.join(sorted(RUN_FILES))} in it (--outputs)",
         found=found,
         advice=advice,
     )
@@ -147,5 +147,5 @@ def _make_again(root: str, path: str, sha256: str, settings: Settings, with_cont
 
 def _no_outputs(outputs: str, code: str, message: str) -> InputError:
     return InputError(
-        code, message, place=Place(outputs), expected="a directory with one directory a run in it (--outputs)"
+        code, message, place=Place(outputs), expected="a directory with a directory for each run (--outputs)"
     )

@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     source: bytes | None = None  # the line that the events were decoded from
 
 
-class SaidEvent(NamedTuple):
+class WrittenEvent(NamedTuple):
     """An event and its values as they were written; the type is None where it is the gold's to say."""
 
     event_type: str | None
@@ -46,14 +46,14 @@ class ReadAnswer:
     type_from_gold: bool  # the protocol says: answers are flat, and the gold has their type
 
     @property
-    def said(self) -> list[SaidEvent]:
+    def written(self) -> list[WrittenEvent]:
         """The events, one by one."""
         return [
-            SaidEvent(
+            WrittenEvent(
                 None if self.type_from_gold and event_type == NO_EVENT else event_type,
                 list(zip(roles, texts, strict=True)),
             )
-            for event_type, roles, texts, _, _ in self.events.said
+            for event_type, roles, texts, _, _ in self.events.columns
         ]
 
 
@@ -101,5 +101,5 @@ def stored_answers(path: str | Path, ids: Collection[str] = ()) -> Iterator[Answ
             "no record has this id",
             place=Place(str(path), field="id"),
             found=", ".join(missing),
-            advice="ids are compared as they stand, with their case and blanks",
+            advice="ids are compared exactly, with their case and spaces",
         )

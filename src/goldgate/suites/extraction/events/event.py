@@ -7,18 +7,18 @@ in gold.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, cast
 
+from goldgate.readers.records import with_whole_pairs
 from goldgate.suites.extraction.events.normalize import normalize, normalize_all
 from goldgate.suites.extraction.events.number import NumberText, number_text
 
 Span = tuple[int, int]
 RoleArgument = tuple[str, str]  # role, normalized argument
-# Event type → its (role, argument) pairs, each once however often it was said. The keys are an
+# Event type → its (role, argument) pairs, each once however often it was written. The keys are an
 # ordered set: they keep the order of the answer, and they add and compare like a set.
 Units = dict[str, dict[RoleArgument, None]]
 AllowedRoles = Mapping[str, frozenset[str]]
@@ -68,7 +68,7 @@ class Value(NamedTuple):
 # The values of one event as columns: event type, roles, texts as written, their normalized
 # forms, and their offsets (None where no value carries any). A plain tuple of lists: naming
 # the parts costs 1 µs a sample.
-Said = tuple[str, list[str], list[str], list[str], list[Span | None] | None]
+ArgumentColumns = tuple[str, list[str], list[str], list[str], list[Span | None] | None]
 
 
 @dataclass(slots=True)
@@ -76,13 +76,13 @@ class Events:
     """What an event list holds."""
 
     units: Units
-    said: list[Said]
+    columns: list[ArgumentColumns]
     violations: list[Found]
     bad_offsets: list[str]  # paths of `start`/`end` that are no span
 
     def values(self) -> Iterator[Value]:
-        """Every value, one by one: the readable form of `said`."""
-        for event_type, roles, texts, arguments, spans in self.said:
+        """Every value, one by one: the readable form of `columns`."""
+        for event_type, roles, texts, arguments, spans in self.columns:
             for number, role in enumerate(roles):
                 span = spans[number] if spans is not None else None
                 yield Value(Unit(event_type, role, arguments[number]), texts[number], span)
@@ -130,8 +130,8 @@ def read_events(
 
 def read_usual_events(events: EventList, roles: AllowedRoles | None = None) -> Events | None:
     """The same for a list that is as it should be; None if anything about it is odd."""
-    said = [_read_usual(event, roles) for event in events.items]
-    return _gather(cast("list[Said]", said), [], []) if None not in said else None
+    columns = [_read_usual(event, roles) for event in events.items]
+    return _gather(cast("list[ArgumentColumns]", columns), [], []) if None not in columns else None
 
 
 def read_any_events(
@@ -149,22 +149,22 @@ def read_any_events(
         if exact is not None:
             walk = _Walk(roles, exact.path)
             walk.read(exact.items)
-    return _gather(walk.said, walk.violations, walk.bad_offsets)
+    return _gather(walk.columns, walk.violations, walk.bad_offsets)
 
 
-def _gather(said: list[Said], violations: list[Found], bad_offsets: list[str]) -> Events:
+def _gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets: list[str]) -> Events:
     """Events with the units that their values give."""
     units: Units = {}
-    for event_type, roles, _, arguments, _ in said:
+    for event_type, roles, _, arguments, _ in columns:
         pairs = dict.fromkeys(zip(roles, arguments))  # noqa: B905  # columns are equally long; strict costs 0.2 µs
         if event_type in units:
             units[event_type].update(pairs)
         else:
             units[event_type] = pairs
-    return Events(units, said, violations, bad_offsets)
+    return Events(units, columns, violations, bad_offsets)
 
 
-def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> Said | None:
+def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> ArgumentColumns | None:
     """The columns of an event that is as it should be: known names, and string arguments without offsets.
 
     None if anything about it is odd. This loop is the inner one of the whole program.
@@ -209,7 +209,7 @@ class _Walk:
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
         self.roles = roles
         self.path = path
-        self.said: list[Said] = []
+        self.columns: list[ArgumentColumns] = []
         self.violations: list[Found] = []
         self.bad_offsets: list[str] = []
         self.inexact = False
@@ -218,9 +218,9 @@ class _Walk:
         for number, event in enumerate(events):
             columns = self._event(event, number)
             if columns is not None:
-                self.said.append(columns)
+                self.columns.append(columns)
 
-    def _event(self, event: Any, number: int) -> Said | None:
+    def _event(self, event: Any, number: int) -> ArgumentColumns | None:
         """The columns of any event; None if it gives no units."""
         if type(event) is not dict:
             self._note(Violation.EVENT_NOT_OBJECT, number, "")
@@ -312,18 +312,10 @@ class _Walk:
         self.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
 
 
-# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
-_ESCAPED = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-
-
 def _with_number_texts(source: str | bytes) -> Any:
     """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
     try:
         text = source.decode() if isinstance(source, bytes) else source
-        if "\\ud" in text or "\\uD" in text:
-            text = _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
-        return json.loads(text, parse_int=number_text, parse_float=NumberText)
+        return json.loads(with_whole_pairs(text), parse_int=number_text, parse_float=NumberText)
     except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
         return None

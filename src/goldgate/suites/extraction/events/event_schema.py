@@ -77,7 +77,7 @@ def obtain_event_schema(source: SchemaSource) -> EventSchema | None:
     """The event schema from wherever it is given: a path, plain values, or itself."""
     if source is None or isinstance(source, EventSchema):
         return source
-    return parse_event_schema(source) if isinstance(source, Mapping) else load_event_schema(source)
+    return load_event_schema(source) if isinstance(source, (str, Path)) else parse_event_schema(source)
 
 
 def load_event_schema(path: str | Path) -> EventSchema:
@@ -126,14 +126,14 @@ def _add(
     order: dict[str, tuple[str, ...]], name: str, roles: Any, file: str | None, line: int | None, field: str, key: str
 ) -> None:
     if not name.strip() or name != name.strip():
-        raise _wrong(file, line, field, "a name without blanks around it", describe(name))
+        raise _wrong(file, line, field, "a name without spaces around it", describe(name))
     if name in order:
         raise _wrong(file, line, field, "every event type once", describe(name))
     if not isinstance(roles, list):
         raise _wrong(file, line, f"{field}.{key}", "a list of names", describe(roles))
     for role in roles:
         if not isinstance(role, str) or not role.strip() or role != role.strip():
-            raise _wrong(file, line, f"{field}.{key}", "names without blanks around them", describe(role))
+            raise _wrong(file, line, f"{field}.{key}", "names without spaces around them", describe(role))
     if len(set(roles)) < len(roles):
         raise _wrong(file, line, f"{field}.{key}", "every role once", "a role twice")
     order[name] = tuple(roles)

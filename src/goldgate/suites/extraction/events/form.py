@@ -193,8 +193,8 @@ class Form:
         event_type = self.event_type
         if event_type is None and gold_event_types:
             return {"event_type": gold_event_types[0], "arguments": arguments}
-        said = any(_holds_value(argument["argument"]) for argument in arguments)
-        return {"event_type": event_type or NO_EVENT, "arguments": arguments} if said else []
+        has_value = any(_holds_value(argument["argument"]) for argument in arguments)
+        return {"event_type": event_type or NO_EVENT, "arguments": arguments} if has_value else []
 
     def _says_none(self, event: Any) -> bool:
         """Whether an event in our own form has a null word for its type, and no value: `{"event_type": "none"}`."""
@@ -273,8 +273,8 @@ def _one_line(value: Any) -> str:
 def _begins_with(text: str, start: int, prefix: str) -> bool:
     """Whether a text begins with a prefix, blanks aside."""
     wanted = "".join(prefix.split())
-    said = (character for character in islice(text, start, None) if not character.isspace())
-    return bool(wanted) and "".join(islice(said, len(wanted))) == wanted
+    written = (character for character in islice(text, start, None) if not character.isspace())
+    return bool(wanted) and "".join(islice(written, len(wanted))) == wanted
 
 
 def is_plain(value: Any) -> bool:

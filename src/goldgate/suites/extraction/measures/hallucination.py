@@ -64,7 +64,7 @@ def count_distinct(events: Events) -> int:
 
 def count_where_none_is_repeated(events: Events) -> int | None:
     """The number of values if there are as many units; None if not."""
-    values = sum([len(said[2]) for said in events.said])
+    values = sum([len(columns[2]) for columns in events.columns])
     return values if values == sum(map(len, events.units.values())) else None
 
 
@@ -88,10 +88,10 @@ def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value
 def all_stand_in(events: Events, text: Haystack) -> bool | None:
     """True in the usual case: every value stands in the text letter for letter. None: not known."""
     find, whole = text.text.find, text.text + " "
-    if sum([len(said[2]) for said in events.said]) * len(whole) > FEW:
+    if sum([len(columns[2]) for columns in events.columns]) * len(whole) > FEW:
         return None
-    for said in events.said:
-        texts = said[2]
+    for columns in events.columns:
+        texts = columns[2]
         for written in texts if len(texts) < MANY_VALUES else set(texts):
             at = find(written)  # the usual answer of `Haystack.contains`, inline
             if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:

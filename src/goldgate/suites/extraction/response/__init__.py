@@ -4,7 +4,7 @@
 chosen (`choose`), each value having been decoded (`decode`) or repaired (`repair`, `quoted`) on the way.
 """
 
-from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Place, Reason, Status
+from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Reason, RepairPlace, Status
 from goldgate.suites.extraction.response.read import parse_response
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, ThoughtState
@@ -14,8 +14,8 @@ __all__ = [
     "LeftOut",
     "Method",
     "Parsed",
-    "Place",
     "Reason",
+    "RepairPlace",
     "Status",
     "Step",
     "ThoughtState",

@@ -16,7 +16,7 @@ from goldgate.suites.extraction.response.quoted import (
     KEY_AHEAD,
     QUOTES,
     Note,
-    Place,
+    Slot,
     read_unopened,
 )
 from goldgate.suites.extraction.response.step import Step
@@ -69,7 +69,7 @@ _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
 }
 
 
-def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, surely: bool) -> Bare:
+def read_bare(text: str, start: int, limit: int, note: Note, slot: Slot, *, surely: bool) -> Bare:
     """The value that begins at `start` without a mark. `surely`: what it stands in is JSON without doubt."""
     for dots in ("...", "…"):
         if text.startswith(dots, start, limit):
@@ -79,7 +79,7 @@ def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, su
     if number is not None:
         if number.end() == limit:
             return Bare(TRUNCATED, limit)
-        thousands = place is Place.VALUE and _MORE_DIGITS.match(text, number.end(), limit)
+        thousands = slot is Slot.VALUE and _MORE_DIGITS.match(text, number.end(), limit)
         if _ENDS.match(text, number.end(), limit) and not thousands:
             return Bare(NumberText(number.group()), number.end())
     word = _WORD.match(text, start, limit)
@@ -88,9 +88,9 @@ def read_bare(text: str, start: int, limit: int, note: Note, place: Place, *, su
         if step is not None:
             note(step, start)
         return Bare(value, word.end())
-    if place is Place.VALUE:
+    if slot is Slot.VALUE:
         return _read_unquoted(text, start, limit, note)
-    return _read_unopened(text, start, limit, note, place) if surely else Bare(UNREADABLE, start)
+    return _read_unopened(text, start, limit, note, slot) if surely else Bare(UNREADABLE, start)
 
 
 def read_bare_key(text: str, start: int, limit: int, note: Note) -> BareKey | None:
@@ -117,10 +117,10 @@ def _read_unquoted(text: str, start: int, limit: int, note: Note) -> Bare:
     if bare.group().strip() and _ENDS_UNQUOTED.match(text, end, limit):
         note(Step.UNQUOTED_VALUES, start)
         return Bare(bare.group().strip(), end)
-    return _read_unopened(text, start, limit, note, Place.VALUE)
+    return _read_unopened(text, start, limit, note, Slot.VALUE)
 
 
-def _read_unopened(text: str, start: int, limit: int, note: Note, place: Place) -> Bare:
+def _read_unopened(text: str, start: int, limit: int, note: Note, slot: Slot) -> Bare:
     """A string whose first quotation mark is missing: `["a", b", "c"]`."""
-    quoted = read_unopened(text, start, limit, note, place)
+    quoted = read_unopened(text, start, limit, note, slot)
     return Bare(UNREADABLE, start) if quoted.text is None else Bare(quoted.text, quoted.end)

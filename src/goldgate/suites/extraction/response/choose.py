@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from goldgate.suites.extraction.events.form import Form
-from goldgate.suites.extraction.response.decode import decode_exactly
+from goldgate.suites.extraction.response.decode import with_number_texts
 from goldgate.suites.extraction.response.locate import Candidate
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Reason
 from goldgate.suites.extraction.response.step import Step
@@ -78,14 +78,14 @@ def choose(text: str, found: list[Candidate], form: Form) -> Choice:
 
 def weight(value: Any) -> int:
     """How much a value says: the strings and numbers in it."""
-    said, rest = 0, [value]
+    count, rest = 0, [value]
     while rest:
         part = rest.pop()
         if isinstance(part, (dict, list)):
             rest += part.values() if isinstance(part, dict) else part
         else:
-            said += part not in (None, "")
-    return said
+            count += part not in (None, "")
+    return count
 
 
 def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None:
@@ -141,17 +141,17 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
         answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
     group: list[Candidate] = []
     known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
-    said_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
+    is_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
     for candidate in answers:
-        said_replaced = said_replaced or says_replaced(text, end, candidate.start)
+        is_replaced = is_replaced or says_replaced(text, end, candidate.start)
         end = candidate.end
         if not group:
-            group, said_replaced = [candidate], False
+            group, is_replaced = [candidate], False
         elif form.flat and _goes_on(text, group[-1], candidate):
             group.append(candidate)
-        elif form.is_answer(candidate.value) or said_replaced:
+        elif form.is_answer(candidate.value) or is_replaced:
             _leave_out(choice, group, Reason.REPLACED)
-            group, known, said_replaced = [candidate], None, False
+            group, known, is_replaced = [candidate], None, False
         elif not form.is_answer(group[0].value):
             group.append(candidate)
         else:
@@ -227,14 +227,8 @@ def _merged(parts: list[Candidate]) -> dict[str, Any]:
 
 
 def _exact(candidate: Candidate) -> Any:
-    """The value with numbers as their text: a joined answer has no source to read them from again."""
-    if candidate.exact is not None:
-        return candidate.exact
-    if candidate.source is not None:
-        sound = decode_exactly(candidate.source)
-        if sound is not None:
-            return sound.value
-    return candidate.value
+    """The value with numbers as their text: a joined answer has no source."""
+    return candidate.exact if candidate.exact is not None else with_number_texts(candidate.value, candidate.source)
 
 
 def _is_within(candidate: Candidate, answer: Candidate) -> bool:

@@ -46,6 +46,12 @@ def decode_exactly(text: str) -> Decoded | None:
     return None if _has_lone_surrogate(text, value) else Decoded(value, None)
 
 
+def with_number_texts(value: Any, source: str | None) -> Any:
+    """The value with every number as its text: what is taken out of it has no source to read them from again."""
+    decoded = None if source is None else decode_exactly(source)
+    return value if decoded is None else decoded.value
+
+
 def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound.
 

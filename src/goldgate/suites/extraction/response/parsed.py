@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from goldgate.suites.extraction.response.step import Step
@@ -54,7 +54,7 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-class Place(NamedTuple):
+class RepairPlace(NamedTuple):
     """A repair and where in the response it was made."""
 
     step: Step
@@ -94,4 +94,9 @@ class Parsed:
     start: int | None = None
     end: int | None = None
     left_out: tuple[LeftOut, ...] = ()
-    places: tuple[Place, ...] = ()  # every repair, in the order of the text
+    places: tuple[RepairPlace, ...] = ()  # every repair, in the order of the text
+
+    def after_thought(self, thought: str) -> Parsed:
+        """The same with a thought that was stored beside the response, before those inside it."""
+        state = ThoughtState.CLOSED if self.thought_state == ThoughtState.NONE else self.thought_state
+        return replace(self, thought_state=state, thought="\n".join(filter(None, (thought, self.thought))))

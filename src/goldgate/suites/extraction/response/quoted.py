@@ -87,7 +87,7 @@ _MAX_INNER_QUOTES = 10
 _LONGEST_LINE = 2_000  # characters that are looked at for the end of a line that structure ends
 
 
-class Place(Enum):
+class Slot(Enum):
     """Where a string stands."""
 
     KEY = "key"
@@ -114,18 +114,18 @@ def opens_string(text: str, at: int) -> bool:
     return text[at] in QUOTES or text.startswith('\\"', at)
 
 
-def read_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+def read_quoted(text: str, start: int, limit: int, note: Note, slot: Slot, *, mixed: bool = False) -> Quoted:
     """The string that begins at `start`; what had to be mended is noted.
 
     `mixed`: this answer opens strings with one kind of double mark and closes them with another.
     """
-    plain = None if mixed else read_plain(text, start, limit, note, place)
-    return plain or read_any_quoted(text, start, limit, note, place, mixed=mixed)
+    plain = None if mixed else read_plain(text, start, limit, note, slot)
+    return plain or read_any_quoted(text, start, limit, note, slot, mixed=mixed)
 
 
-def read_plain(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted | None:
+def read_plain(text: str, start: int, limit: int, note: Note, slot: Slot) -> Quoted | None:
     """The usual string, in one step; None for all others. `read_any_quoted` comes to the same."""
-    plain = (_PLAIN_KEY if place is Place.KEY else _PLAIN_VALUE).match(text, start, limit)
+    plain = (_PLAIN_KEY if slot is Slot.KEY else _PLAIN_VALUE).match(text, start, limit)
     if plain is None:
         return None
     double, single = plain.groups()
@@ -134,7 +134,7 @@ def read_plain(text: str, start: int, limit: int, note: Note, place: Place) -> Q
     return Quoted(single if double is None else double, plain.end())
 
 
-def read_any_quoted(text: str, start: int, limit: int, note: Note, place: Place, *, mixed: bool = False) -> Quoted:
+def read_any_quoted(text: str, start: int, limit: int, note: Note, slot: Slot, *, mixed: bool = False) -> Quoted:
     """The rule: what `read_quoted` says of any string."""
     quote = text[start]
     if quote == "\\":
@@ -144,16 +144,16 @@ def read_any_quoted(text: str, start: int, limit: int, note: Note, place: Place,
         if doubled is not None and (doubled.group(1) or text.startswith('""""', start)):
             note(Step.DOUBLED_QUOTES, start)
             return Quoted(_unescape(doubled.group(1).replace('\\""', '\\"'), start, note), doubled.end())
-    if quote == '"' and (mixed or (place is Place.KEY and _MIXED_KEY.match(text, start, limit))):
+    if quote == '"' and (mixed or (slot is Slot.KEY and _MIXED_KEY.match(text, start, limit))):
         quote = "“"  # "key”: the marks are mixed up in this answer, so any of them closes
     if quote == "'":
         note(Step.SINGLE_QUOTES, start)
     elif quote != '"':
         note(Step.SMART_QUOTES, start)
-    return _content(text, start + 1, limit, quote, note, place)
+    return _content(text, start + 1, limit, quote, note, slot)
 
 
-def read_unopened(text: str, start: int, limit: int, note: Note, place: Place) -> Quoted:
+def read_unopened(text: str, start: int, limit: int, note: Note, slot: Slot) -> Quoted:
     """A string whose first mark is missing: `"role": r", "argument": …`. None if no mark closes it nearby."""
     for quote in ('"', "'"):
         marks = _MARKS[quote].finditer(text, start, min(limit, start + _LONGEST_LINE))
@@ -161,7 +161,7 @@ def read_unopened(text: str, start: int, limit: int, note: Note, place: Place) -
         content = text[start:end] if end >= 0 else "\n"
         if re.search(r"[\n{}]", content) or content.count("[") != content.count("]"):
             continue
-        if content.strip() and _closes(text, end + 1, limit, place):
+        if content.strip() and _closes(text, end + 1, limit, slot):
             note(Step.MISSING_QUOTES, start)
             return Quoted(_unescape(content.strip(), start, note), end + 1)
     return Quoted(None, start)
@@ -182,19 +182,19 @@ def _ignore(step: Step, at: int) -> None:
     """For what is noted elsewhere."""
 
 
-def _content(text: str, begin: int, limit: int, quote: str, note: Note, place: Place) -> Quoted:
-    end = _find_end(text, begin, limit, quote, note, place)
+def _content(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> Quoted:
+    end = _find_end(text, begin, limit, quote, note, slot)
     if end.at < 0:
         return Quoted(None, end.after)
     return Quoted(_unescape(text[begin : end.at], begin, note), end.after)
 
 
-def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: Place) -> _End:
+def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> _End:
     """Where the string ends: at the first mark that is followed by what must follow a string, or before structure.
 
     A string does not reach over a brace in search of its end: arguments have none, and objects do.
     """
-    if place is Place.KEY:
+    if slot is Slot.KEY:
         return _find_key_end(text, begin, limit, quote, note)
     first, passed = -1, 0
     for mark in _MARKS[quote].finditer(text, begin, limit):
@@ -203,7 +203,7 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             continue
         if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
             return _End(first, first + 1)
-        if _closes(text, at + 1, limit, place) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
+        if _closes(text, at + 1, limit, slot) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
             if first < 0:
                 return _End(at, at + 1)
             if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
@@ -215,17 +215,17 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, place: 
             if line is not None:
                 note(Step.MISSING_QUOTES, line.at)
                 return line
-            missing = _ends_unclosed(text, begin, at, limit, place)
+            missing = _ends_unclosed(text, begin, at, limit, slot)
             if missing is not None:
                 if missing.at >= 0:
                     note(Step.MISSING_QUOTES, missing.at)
                 return missing
             if _PARENTHESIS.match(text, at + 1, limit):
                 return _End(at, at + 1)  # "x" (about), …
-            if place is Place.ITEM and _UNOPENED_ITEM.match(text, at + 1, limit):
+            if slot is Slot.ITEM and _UNOPENED_ITEM.match(text, at + 1, limit):
                 return _End(at, at + 1)
             first = at
-        elif _ends_unclosed(text, begin, at, limit, place) is not None:
+        elif _ends_unclosed(text, begin, at, limit, slot) is not None:
             return _End(first, first + 1)  # "x" about, "key": …
         passed += 1
         if passed > _MAX_INNER_QUOTES:
@@ -244,7 +244,7 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
     """Where a key ends: at the mark before its colon, or at the colon where that mark is missing."""
     marks = _MARKS[quote].finditer(text, begin, limit)
     first = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
-    if first >= 0 and _closes(text, first + 1, limit, Place.KEY):
+    if first >= 0 and _closes(text, first + 1, limit, Slot.KEY):
         return _End(first, first + 1)
     line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
     stop = min(end for end in (first, line, limit) if end >= 0)
@@ -257,32 +257,32 @@ def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> 
     return _End(first, first + 1)  # "role" "r": the reader of keys misses the colon
 
 
-def _closes(text: str, after: int, limit: int, place: Place) -> bool:
+def _closes(text: str, after: int, limit: int, slot: Slot) -> bool:
     """Whether what follows a quotation mark shows that it closed a string."""
     ahead = BLANK.match(text, after, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
     if ahead >= limit:
         return True
     following = text[ahead]
-    if place is Place.KEY:
+    if slot is Slot.KEY:
         return following in ":：" or (following == "=" and not text.startswith("==", ahead))
     if following in _CLOSING or text.startswith(("//", "/*", "#"), ahead):
         return True
     if following in ",，、;；":
-        pattern = _AFTER_ITEM_COMMA if place is Place.ITEM else _AFTER_COMMA
+        pattern = _AFTER_ITEM_COMMA if slot is Slot.ITEM else _AFTER_COMMA
         return pattern.match(text, ahead + 1, limit) is not None
     if following == ")":
-        return place is Place.ITEM
+        return slot is Slot.ITEM
     new_line = "\n" in text[after:ahead]
     if following in QUOTES:
-        if place is Place.ITEM:
+        if slot is Slot.ITEM:
             return ahead > after or ITEM_AHEAD.match(text, ahead, limit) is not None  # ["a" "b"]: no comma
         return new_line or KEY_AHEAD.match(text, ahead, limit) is not None
     return new_line and following in _OPENING
 
 
-def _ends_unclosed(text: str, begin: int, at: int, limit: int, place: Place) -> _End | None:
+def _ends_unclosed(text: str, begin: int, at: int, limit: int, slot: Slot) -> _End | None:
     """Where a string whose closing mark is missing ends, if the mark at `at` opens what comes after it."""
-    opens = _opens_item(text, at, limit) if place is Place.ITEM else KEY_AHEAD.match(text, at, limit) is not None
+    opens = _opens_item(text, at, limit) if slot is Slot.ITEM else KEY_AHEAD.match(text, at, limit) is not None
     if not opens:
         return None
     paragraph = _PARAGRAPH.search(text, begin, at)

@@ -16,7 +16,7 @@ from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.choose import Choice, choose, weight
 from goldgate.suites.extraction.response.decode import decode
 from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened
-from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Place, Status
+from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, RepairPlace, Status
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_template
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
@@ -104,7 +104,7 @@ def _moved_back(parsed: Parsed, by: int) -> Parsed:
         start=None if parsed.start is None else max(0, parsed.start - by),
         end=None if parsed.end is None else max(0, parsed.end - by),
         left_out=tuple(LeftOut(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out),
-        places=tuple(Place(step, max(0, at - by)) for step, at in parsed.places),
+        places=tuple(RepairPlace(step, max(0, at - by)) for step, at in parsed.places),
     )
 
 
@@ -171,7 +171,7 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     before = answer.start
     if method == Method.FENCED:
         before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
-    places = sorted((Place(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
+    places = sorted((RepairPlace(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
     return Parsed(
         status,
         method,

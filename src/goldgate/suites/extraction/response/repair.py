@@ -37,7 +37,7 @@ from goldgate.suites.extraction.response.decode import scan_sound
 from goldgate.suites.extraction.response.gaps import next_landmark, skip_blanks, skip_words
 from goldgate.suites.extraction.response.openings import opens_answer
 from goldgate.suites.extraction.response.parsed import Reading
-from goldgate.suites.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Place, opens_string, read_quoted
+from goldgate.suites.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Slot, opens_string, read_quoted
 from goldgate.suites.extraction.response.step import Step
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
@@ -283,12 +283,12 @@ class _Reader:
         if isinstance(top.value, dict) and top.key is None and not self._goes_on_as_list(top):
             return self._read_key(top, character)
         top = self.stack[-1]
-        place = Place.ITEM if top.key is None else Place.VALUE
+        slot = Slot.ITEM if top.key is None else Slot.VALUE
         if opens_string(self.text, self.pos):
-            value = self._read_string(place)
+            value = self._read_string(slot)
         else:
             surely = self._is_json_without_doubt()
-            value, self.pos = read_bare(self.text, self.pos, self.limit, self.note, place, surely=surely)
+            value, self.pos = read_bare(self.text, self.pos, self.limit, self.note, slot, surely=surely)
         if value is TRUNCATED:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         if value is UNREADABLE:
@@ -336,11 +336,11 @@ class _Reader:
         key: object
         at = self.pos
         if opens_string(self.text, at):
-            key = self._read_string(Place.KEY)
+            key = self._read_string(Slot.KEY)
             if key is TRUNCATED:
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         elif character in ".…":
-            value, self.pos = read_bare(self.text, at, self.limit, self.note, Place.KEY, surely=True)
+            value, self.pos = read_bare(self.text, at, self.limit, self.note, Slot.KEY, surely=True)
             return None if value is SKIPPED else self._find_landmark()
         else:
             bare = read_bare_key(self.text, at, self.limit, self.note)
@@ -389,10 +389,10 @@ class _Reader:
         self.comma = -1
         return None
 
-    def _read_string(self, place: Place) -> object:
+    def _read_string(self, slot: Slot) -> object:
         """The string that begins here, or `TRUNCATED` if it breaks off."""
         start = self.pos
-        text, self.pos = read_quoted(self.text, start, self.limit, self.note, place, mixed=self.mixed)
-        if text is not None and place is Place.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
+        text, self.pos = read_quoted(self.text, start, self.limit, self.note, slot, mixed=self.mixed)
+        if text is not None and slot is Slot.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
             self.mixed = True
         return TRUNCATED if text is None else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from goldgate.suites.extraction.events.form import Form
-from goldgate.suites.extraction.response.decode import decode_exactly
+from goldgate.suites.extraction.response.decode import decode_exactly, with_number_texts
 from goldgate.suites.extraction.response.repair import read_tolerantly
 from goldgate.suites.extraction.response.step import Step
 
@@ -42,35 +42,29 @@ def unwrapped(value: Any, source: str | None, form: Form) -> Unwrapped | None:
                 return Unwrapped(inner.value, inner.steps | {Step.UNWRAPPED_STRING})
     if not any(map(_is_call, value if isinstance(value, list) else [value])):
         return None
-    return _from_calls(_exact(value, source), form, _DEEPEST)
+    return _from_calls(with_number_texts(value, source), form, _DEEPEST)
 
 
 def flattened(value: Any, source: str | None, form: Form) -> Any:
     """The same with a list of lists of events made one list, or a flat answer in a list of one by itself; else None."""
     if form.flat and isinstance(value, list) and len(value) == 1 and _is_flat(value[0], form):
-        return _exact(value, source)[0]
+        return with_number_texts(value, source)[0]
     if isinstance(value, dict):
         key = form.events_key(value)
         if key is None or not any(isinstance(item, list) for item in value[key]):
             return None
-        value = _exact(value, source)
+        value = with_number_texts(value, source)
         flat = _flat(value[key])
         return {**value, key: flat} if flat and form.is_answer(flat) else None
     if not isinstance(value, list) or not any(isinstance(item, list) for item in value):
         return None
-    flat = _flat(_exact(value, source))
+    flat = _flat(with_number_texts(value, source))
     return flat if flat and form.is_answer(flat) else None
 
 
 def _is_flat(value: Any, form: Form) -> bool:
     """Whether an object is a flat answer without doubt: none of its keys is one of our own form's."""
     return isinstance(value, dict) and form.is_answer(value) and not (form.keys & value.keys())
-
-
-def _exact(value: Any, source: str | None) -> Any:
-    """The value with numbers as their text: what is taken out of it has no source to read them from again."""
-    decoded = None if source is None else decode_exactly(source)
-    return value if decoded is None else decoded.value
 
 
 def _flat(items: list[Any]) -> list[Any]:

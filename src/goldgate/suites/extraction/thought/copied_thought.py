@@ -32,12 +32,12 @@ def is_copied(events: Events, source: str | None, thought: str) -> bool:
     if source is not None and _squeezed(source) in squeezed:
         return True
     types = {_squeezed(event_type) for event_type in events.units}
-    said = types | {argument.translate(_QUOTES) for pairs in events.units.values() for _, argument in pairs}
+    written = types | {argument.translate(_QUOTES) for pairs in events.units.values() for _, argument in pairs}
     around = _AFTER_QUOTED_KEY + (_AFTER_ANY_KEY if "{" in squeezed else ())
-    member_of = {before + value + after: value for value in said for before, after in around}
+    member_of = {before + value + after: value for value in written for before, after in around}
     member_of.update({f'"{event_type}":': event_type for event_type in types})
     members = {member_of[found] for found in contained(member_of, squeezed)}
-    return len(members) >= MOST * len(said)
+    return len(members) >= MOST * len(written)
 
 
 def _has_structure(thought: str) -> bool:

@@ -22,7 +22,7 @@ def first_missing(events: Events, thought: str, by_line: bool) -> Unit | None:
     """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
     if by_line and names_all(events, thought):
         return None
-    values = sum([len(said[2]) for said in events.said])
+    values = sum([len(columns[2]) for columns in events.columns])
     lines = thought.count("\n") + 1 if by_line else 0
     if values * len(thought) > FEW or values * lines > MANY_LINES:
         return first_missing_at_once(events, thought, by_line)
@@ -65,11 +65,11 @@ def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit |
 
 def names_all(events: Events, thought: str) -> bool | None:
     """True in the usual case: every value stands there as it is, after its role on the same line. None: not known."""
-    if len(thought) > MANY_CHARACTERS and sum([len(said[2]) for said in events.said]) * len(thought) > FEW:
+    if len(thought) > MANY_CHARACTERS and sum([len(columns[2]) for columns in events.columns]) * len(thought) > FEW:
         return None
     find, rfind, padded = thought.find, thought.rfind, thought + " "
     end = 0  # thoughts mostly go through the arguments in the order of the answer
-    for _, roles, texts, _, _ in events.said:
+    for _, roles, texts, _, _ in events.columns:
         for role, value in zip(roles, texts, strict=True):
             at = find(value, end)
             if at < 0:

@@ -102,7 +102,7 @@ def decode_once(data: bytes) -> Any:
     except ValueError as problem:
         return Ambiguous(problem)
     if twice is not None:
-        return Ambiguous(f"duplicate key {twice!r}: nobody can say which of the two holds")
+        return Ambiguous(f"duplicate key {twice!r}: it is not clear which of the two counts")
     return value
 
 

@@ -64,9 +64,9 @@ def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checke
     if type(provenance) is not dict:
         return Checked(None, "provenance_missing", "there is no provenance")
     if not says_something(chunk_id):
-        return Checked(None, "provenance_missing", "the chunk_id says nothing")
+        return Checked(None, "provenance_missing", "the chunk_id is blank")
     if not says_something(provenance.get("source_id")) and not says_something(provenance.get("artifact_id")):
-        return Checked(None, "provenance_missing", "neither source_id nor artifact_id says anything")
+        return Checked(None, "provenance_missing", "neither source_id nor artifact_id is given")
 
     quote, span = record.get("quote"), record.get("span")
     if quote is not None and type(quote) is not str:

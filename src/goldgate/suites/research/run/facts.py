@@ -217,7 +217,7 @@ class _Judge:
             return None
         self.claims_unknown = type(value) is not dict or type(value.get("claims")) is not list
         if twice is not None:
-            self._break("repeated_key", f"duplicate key {twice!r}: nobody can say which of the two holds")
+            self._break("repeated_key", f"duplicate key {twice!r}: it is not clear which of the two counts")
             self.claims_unknown = True
         if _output_fits(value):
             return value  # type: ignore[no-any-return]

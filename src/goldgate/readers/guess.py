@@ -1,0 +1,186 @@
+"""What was probably meant by a file that is not what it should be: advice for errors, never a way of reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from goldgate.errors import InputError, Place, describe
+
+SHOWN_KEYS = 8
+
+# What people call an id, without case, blanks, `-` and `_`; the likeliest first.
+_IDS = (
+    "id docid dockey documentid sentenceid sentid sampleid exampleid recordid itemid questionid qid "
+    "customid uid uuid guid idx index key rowid number"
+).split()
+
+
+SWAPPED = "are the gold and the predictions swapped?"
+
+
+class _Layout(NamedTuple):
+    """What another tool writes: the keys that give it away, and how to get records out of it."""
+
+    name: str
+    keys: frozenset[str]
+    advice: str
+
+
+_LAYOUTS = (
+    _Layout(
+        "the output of an OpenAI batch",
+        frozenset({"custom_id", "response"}),
+        'write {"id": custom_id, "response": response.body.choices[0].message.content} for each line',
+    ),
+    _Layout(
+        "the output of an Anthropic batch",
+        frozenset({"custom_id", "result"}),
+        'write {"id": custom_id, "response": result.message.content[0].text} for each line',
+    ),
+    _Layout(
+        "a reply of an OpenAI-compatible endpoint",
+        frozenset({"choices", "model"}),
+        'write {"id": …, "response": choices[0].message.content} for each reply',
+    ),
+    _Layout(
+        "a samples file of lm-evaluation-harness",
+        frozenset({"doc_id", "resps"}),
+        'write {"id": doc_id, "response": resps[0][0]} for each line',
+    ),
+    _Layout(
+        "a log of Inspect",
+        frozenset({"eval", "plan"}),
+        "jq -c '.samples[] | {id: (.id | tostring), response: .output.completion}' takes the answers out of it",
+    ),
+    _Layout(
+        "a log of Inspect",
+        frozenset({"eval", "samples"}),
+        "jq -c '.samples[] | {id: (.id | tostring), response: .output.completion}' takes the answers out of it",
+    ),
+    _Layout(
+        "an output file of promptfoo",
+        frozenset({"evalId", "results"}),
+        "jq -c '.results.results[] | {id: .vars.id, response: .response.output}' takes the answers out of it",
+    ),
+)
+
+_MAGIC = (
+    (b"PAR1", "a Parquet file"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x28\xb5\x2f\xfd", "a file packed with zstd"),
+    (b"BZh", "a file packed with bzip2"),
+    (b"\xfd7zXZ", "a file packed with xz"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+    (b"SQLite format 3", "an SQLite database"),
+)
+_TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
+_YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
+_AS_JSON_LINES = 'with pandas: frame.to_json("records.jsonl", orient="records", lines=True, force_ascii=False)'
+
+
+class IdProblem(NamedTuple):
+    """What is wrong with a record's id, in the words of an error."""
+
+    expected: str
+    found: str
+    advice: str | None
+
+
+def bad_id(record: object, kind: str, place: Place) -> InputError:
+    """The error for a record of that kind without an id."""
+    problem = id_problem(record)
+    return InputError(
+        f"{kind}.bad_id",
+        f"a {kind} record needs an id",
+        place=place,
+        expected=problem.expected,
+        found=problem.found,
+        advice=problem.advice,
+    )
+
+
+def id_problem(record: object) -> IdProblem:
+    """Why a record has no id that can be used, and what its author may have meant."""
+    if not isinstance(record, Mapping):
+        return IdProblem("an object with an id", describe(record), None)
+    expected = "a string that is not empty"
+    if "id" in record:
+        return IdProblem(expected, describe(record["id"]), None)
+    found = f"no id; {_keys(record)}"
+    layout = other_layout(record)
+    if layout is not None:
+        return IdProblem(expected, found, layout)
+    wrapped = [key for key, value in record.items() if _is_records(value)]
+    if wrapped:
+        return IdProblem(
+            expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
+        )
+    named = _named_otherwise(record)
+    return IdProblem(expected, found, None if named is None else f"is {named} the id? then rename it to id")
+
+
+def other_layout(record: Mapping[str, Any]) -> str | None:
+    """Advice for a record of another tool's file; None for any other record."""
+    return _layout(record.keys())
+
+
+def swapped(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | None:
+    """Advice where the two are each other's: an answer in the gold, a text with events in the predictions."""
+    is_answer = "response" in gold and not {"events", "event_list"} & gold.keys()
+    is_gold = "text" in prediction and "response" not in prediction and {"events", "event_list"} & prediction.keys()
+    return SWAPPED if is_answer or is_gold else None
+
+
+def foreign_bytes(head: bytes) -> str | None:
+    """What a file is that does not hold text in UTF-8, by its first bytes."""
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+
+
+class FileGuess(NamedTuple):
+    """What a file seems to be that does not begin with JSON, and what to do with it."""
+
+    message: str
+    advice: str
+
+
+def not_records(name: str, head: bytes) -> FileGuess | None:
+    """A guess at a file whose first line is not a JSON record; None if it may well be one that is damaged."""
+    line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+    if line[:1] == b"{":
+        layout = _layout(key.decode() for key in _TOP_KEY.findall(head)) if line == b"{" else None
+        return None if layout is None else FileGuess("this is not a file of records", layout)
+    plain = name.lower().removesuffix(".gz")
+    if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
+        form = "TSV" if b"\t" in line else "CSV"
+        return FileGuess(f"this is {form}, not JSON", f"write a JSON object for each row; {_AS_JSON_LINES}")
+    if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
+        return FileGuess("this is YAML, not JSON", "write a JSON object for each record, one a line")
+    return None
+
+
+def _layout(keys: Iterable[str]) -> str | None:
+    known = set(keys)
+    for layout in _LAYOUTS:
+        if layout.keys <= known:
+            return f"this seems to be {layout.name}: {layout.advice}"
+    return None
+
+
+def _named_otherwise(record: Mapping[str, Any]) -> str | None:
+    folded = {re.sub(r"[\W_]", "", str(key).lower()): str(key) for key in reversed(list(record))}
+    return next((folded[name] for name in _IDS if name in folded), None)
+
+
+def _keys(record: Mapping[str, Any]) -> str:
+    names = [str(key) for key in record]
+    if not names:
+        return "it is empty"
+    more = f" and {len(names) - SHOWN_KEYS} more" if len(names) > SHOWN_KEYS else ""
+    return f"the keys are {', '.join(names[:SHOWN_KEYS])}{more}"
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "id" in item for item in value)

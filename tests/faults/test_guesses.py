@@ -1,0 +1,297 @@
+"""Errors that guess: what was probably meant by a file that is not what it should be, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.check_gold import check_gold_command
+from goldgate.cli.read import read_command
+from goldgate.cli.suite_command import suite_command
+from goldgate.files import pipe
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EVENTS = '[{"event_type": "T", "arguments": [{"role": "R", "argument": "x"}]}]'
+GOLD = f'{{"id": "a", "text": "x y", "events": {EVENTS}}}\n'
+PREDICTION = '{"id": "a", "response": "[]"}\n'
+SCHEMA = '{"event_types": {"T": {"roles": ["R"]}}}'
+BATCH = {
+    "id": "batch_req_1",
+    "custom_id": "a",
+    "response": {"status_code": 200, "body": {"choices": []}},
+    "error": None,
+}
+LM_EVAL = {"doc_id": 0, "doc": {}, "target": "", "arguments": [], "resps": [["[]"]], "filtered_resps": ["[]"]}
+INSPECT = {"version": 2, "status": "success", "eval": {"task": "t"}, "plan": {}, "results": {}, "samples": [{"id": 1}]}
+PROMPTFOO = {"evalId": "eval-1", "results": {"version": 3, "results": []}, "config": {}}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Good files, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("gold.jsonl", GOLD), ("predictions.jsonl", PREDICTION), ("schema.json", SCHEMA)):
+        Path(name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def run(*more: str, gold: str = "gold.jsonl", predictions: str = "predictions.jsonl", stdin: bytes = b"") -> Result:
+    options = ["--gold", gold, "--predictions", predictions, "--schema", "schema.json", "--format", "json", *more]
+    return CliRunner().invoke(suite_command("extraction"), options, input=stdin)
+
+
+def error_of(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 2, result.output
+    error: dict[str, Any] = json.loads(result.stdout)["error"]
+    return error
+
+
+def refused(name: str, content: str | bytes | dict[str, Any]) -> dict[str, Any]:
+    """The error that a file with this content gives."""
+    content = json.dumps(content) if isinstance(content, dict) else content
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return error_of(run())
+
+
+def test_good_files_are_fine(files: Path) -> None:
+    assert run().exit_code == 0
+
+
+def test_swapped_files_are_recognized(files: Path) -> None:
+    error = error_of(run(gold="predictions.jsonl", predictions="gold.jsonl"))
+    assert (error["code"], error["advice"]) == ("gold.events_not_list", "are the gold and the predictions swapped?")
+    Path("gold.jsonl").write_text(GOLD + GOLD.replace('"a"', '"b"'), encoding="utf-8")
+    error = error_of(run(gold="predictions.jsonl", predictions="gold.jsonl"))
+    assert (error["code"], error["advice"]) == ("predictions.unknown_id", "are the gold and the predictions swapped?")
+
+
+@pytest.mark.parametrize(
+    "key", ["doc_id", "doc_key", "idx", "sentence_id", "sent_id", "ID", "_id", "custom_id", "uuid"]
+)
+def test_id_under_another_name_is_named(files: Path, key: str) -> None:
+    error = refused("gold.jsonl", GOLD.replace('"id"', f'"{key}"'))
+    assert error["code"] == "gold.bad_id"
+    assert error["found"] == f"no id; the keys are {key}, text, events"
+    assert error["advice"] == f"is {key} the id? then rename it to id"
+    checked = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl"])
+    assert f"is {key} the id?" in checked.stdout
+
+
+def test_response_under_another_name_is_named(files: Path) -> None:
+    error = refused("predictions.jsonl", '{"id": "a", "output": "[]"}')
+    assert (error["code"], error["advice"]) == (
+        "predictions.no_answer",
+        "is output what the model wrote? then rename it to response",
+    )
+
+
+def test_chat_messages_in_place_of_a_response_are_named(files: Path) -> None:
+    error = refused("predictions.jsonl", {"id": "a", "response": [{"role": "assistant", "content": "[]"}]})
+    assert (error["code"], error["found"]) == ("predictions.wrong_type", "chat messages")
+
+
+def test_records_inside_an_object_are_found(files: Path) -> None:
+    error = refused("gold.jsonl", {"version": 1, "data": [json.loads(GOLD)]})
+    assert (error["code"], "jq -c '.data[]'" in error["advice"]) == ("gold.bad_id", True)
+
+
+@pytest.mark.parametrize(
+    ("content", "tool"),
+    [
+        pytest.param(BATCH, "OpenAI batch", id="openai-batch"),
+        pytest.param({**BATCH, "id": "a"}, "OpenAI batch", id="openai-batch-with-the-id"),
+        pytest.param({"custom_id": "a", "result": {"type": "succeeded"}}, "Anthropic batch", id="anthropic-batch"),
+        pytest.param({"id": "a", "model": "m", "choices": []}, "OpenAI-compatible endpoint", id="a-reply"),
+        pytest.param(LM_EVAL, "lm-evaluation-harness", id="lm-eval"),
+        pytest.param(INSPECT, "Inspect", id="inspect"),
+        pytest.param(json.dumps(INSPECT, indent=2), "Inspect", id="inspect-indented"),
+        pytest.param(PROMPTFOO, "promptfoo", id="promptfoo"),
+        pytest.param(json.dumps(PROMPTFOO, indent=2), "promptfoo", id="promptfoo-indented"),
+    ],
+)
+def test_files_of_other_tools_are_recognized(files: Path, content: str | dict[str, Any], tool: str) -> None:
+    assert f"{tool}: " in refused("predictions.jsonl", content)["advice"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,text,events\na,x,[]\n", "this is CSV, not JSON"),
+        ("id\ttext\na\tx\n", "this is TSV, not JSON"),
+        ("- id: a\n  events: []\n", "this is YAML, not JSON"),
+    ],
+)
+def test_tables_and_yaml_are_recognized(files: Path, content: str, message: str) -> None:
+    error = refused("gold.jsonl", content)
+    assert (error["code"], error["message"], error["line"]) == ("gold.not_json", message, 1)
+    assert "JSON object for each" in error["advice"]
+
+
+def test_a_broken_line_further_down_is_not_taken_for_a_table(files: Path) -> None:
+    error = refused("gold.jsonl", GOLD + "b,x,y\n")
+    assert (error["message"], error["line"]) == ("this record is not JSON", 2)
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [(b"PAR1\xff", "a Parquet file"), (b"PK\x03\x04\xff", "a zip archive"), ("{}".encode("utf-16"), "text in UTF-16")],
+)
+def test_files_that_are_no_text_are_recognized(files: Path, head: bytes, found: str) -> None:
+    error = refused("gold.jsonl", head)
+    assert (error["code"], error["found"]) == ("gold.not_utf8", found)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "column"),
+    [
+        pytest.param(GOLD + '{"id": x}\n', 2, 8, id="line"),
+        pytest.param(GOLD + '{"id": "é", x}\n', 2, 13, id="characters-not-bytes"),
+        pytest.param('[{"id": "b", "events": []}, {"id": x}]', 1, 36, id="array-in-a-line"),
+        pytest.param('[\n{"id": "b", "events": []},\n  {"id": "c",\n "events": x}]', 4, 12, id="array-over-lines"),
+    ],
+)
+def test_place_of_a_mistake_in_json_is_that_of_the_file(files: Path, content: str, line: int, column: int) -> None:
+    error = refused("gold.jsonl", content)
+    assert (error["code"], error["line"]) == ("gold.not_json", line)
+    assert error["found"].endswith(f"at column {column}")
+    assert "line 1" not in error["found"]
+
+
+@pytest.mark.parametrize("name", ["strict-f1", "strictF1", "Strict F1", "STRICT_F1"])
+def test_gate_in_another_spelling_is_named(files: Path, name: str) -> None:
+    Path("p.yaml").write_text(f"gates:\n  {name}: {{min: 0.5}}\n", encoding="utf-8")
+    error = error_of(run("--protocol", "p.yaml"))
+    assert (error["code"], error["advice"]) == ("protocol.unknown_metric", "did you mean strict_f1?")
+
+
+def test_tab_in_yaml_is_named(files: Path) -> None:
+    Path("p.yaml").write_text("gates:\n\tstrict_f1: {min: 0.5}\n", encoding="utf-8")
+    error = error_of(run("--protocol", "p.yaml"))
+    assert (error["code"], error["line"], error["found"]) == ("protocol.not_yaml", 2, "a tab")
+    assert "spaces" in error["advice"]
+
+
+def test_directory_is_named_with_the_files_in_it(files: Path) -> None:
+    Path("data").mkdir()
+    for number in range(4):
+        Path("data", f"{number}.jsonl").write_text(PREDICTION, encoding="utf-8")
+    error = error_of(run(predictions="data"))
+    assert error["message"] == "this is a directory, not a predictions file"
+    assert error["found"] == "a directory with 0.jsonl, 1.jsonl, 2.jsonl, …"
+
+
+def research(golden: str, outputs: str) -> dict[str, Any]:
+    result = CliRunner().invoke(
+        suite_command("research"), ["--golden", golden, "--outputs", outputs, "--report", "r.json", "--format", "json"]
+    )
+    assert result.exit_code == 2
+    error: dict[str, Any] = json.loads(Path("r.json").read_bytes())["error"]
+    return error
+
+
+def test_golden_queries_as_a_directory_and_as_json_lines_are_named(files: Path) -> None:
+    Path("golden").mkdir()
+    Path("golden", "queries.json").write_text("[]", encoding="utf-8")
+    outputs = str(EXAMPLES / "research" / "passing")
+    error = research("golden", outputs)
+    assert (error["code"], error["found"]) == ("golden.is_a_directory", "a directory with queries.json")
+    query = '{"objective": "o", "required_evidence_ids": ["e"], "evidence_sufficient": true}\n'
+    Path("golden.jsonl").write_text(query * 2, encoding="utf-8")
+    error = research("golden.jsonl", outputs)
+    assert error["expected"] == "one JSON array of golden queries"
+    assert "jq -s ." in error["found"]
+
+
+def test_one_run_in_place_of_the_folder_of_runs_is_named(files: Path) -> None:
+    runs = EXAMPLES / "research" / "passing"
+    Path("golden.json").write_bytes((EXAMPLES.parent / "eval" / "golden_queries.json").read_bytes())
+    error = research("golden.json", str(sorted(runs.iterdir())[0]))
+    assert (error["code"], error["found"]) == ("outputs.no_runs", "the files of one run")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("option", ["gold", "predictions"])
+def test_standard_input_is_a_file_like_any_other(files: Path, option: str, workers: str) -> None:
+    content = Path(f"{option}.jsonl").read_bytes()
+    from_files, piped = run("--workers", workers), run("--workers", workers, stdin=content, **{option: "-"})
+    assert piped.exit_code == 0, piped.output
+    assert piped.stdout == from_files.stdout
+
+
+def test_packed_standard_input_is_unpacked(files: Path) -> None:
+    import gzip
+
+    assert run(predictions="-", stdin=gzip.compress(PREDICTION.encode())).exit_code == 0
+
+
+def test_standard_input_is_for_one_input_only(files: Path) -> None:
+    error = error_of(run(gold="-", predictions="-", stdin=GOLD.encode()))
+    assert (error["code"], error["file"]) == ("predictions.standard_input_twice", "-")
+
+
+def test_mistake_in_standard_input_is_named_with_its_line(files: Path) -> None:
+    error = error_of(run(gold="-", stdin=GOLD.encode() + b"{"))
+    assert (error["code"], error["file"], error["line"]) == ("gold.not_json", "standard input", 2)
+
+
+def test_pipe_that_nobody_writes_to_is_refused(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipe, "WRITER_SECONDS", 0.1)  # a shorter wait, the same rule
+    os.mkfifo("waiting")
+    assert error_of(run(gold="waiting"))["code"] == "gold.no_writer"
+    assert error_of(run("--protocol", "waiting"))["code"] == "protocol.no_writer"
+
+
+def test_pipe_that_somebody_writes_to_is_read(files: Path) -> None:
+    os.mkfifo("piped")
+    writer = threading.Thread(target=lambda: Path("piped").write_text(GOLD, encoding="utf-8"))
+    writer.start()
+    result = run(gold="piped")
+    writer.join()
+    assert result.exit_code == 0, result.output
+
+
+def test_process_substitution_is_read(files: Path) -> None:
+    line = f"{sys.executable} -m goldgate extraction --gold <(cat gold.jsonl) --predictions <(cat predictions.jsonl) "
+    line += "--schema <(cat schema.json) --quiet"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_reading_a_response_that_is_named_as_records_points_to_the_option(files: Path) -> None:
+    Path("a.json").write_text('[{"event_type": "T", "arguments": []}]', encoding="utf-8")
+    result = CliRunner().invoke(read_command, ["a.json"])
+    assert result.exit_code == 2
+    assert "--as text" in result.stderr
+    assert CliRunner().invoke(read_command, ["a.json", "--as", "text"]).exit_code == 0
+    assert "--as text" not in CliRunner().invoke(read_command, ["a.json", "--as", "records"]).stderr
+
+
+def test_gold_is_checked_without_an_event_schema(files: Path) -> None:
+    result = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl"])
+    assert result.exit_code == 0
+    assert "event types and roles were not checked" in result.stdout
+    with_schema = CliRunner().invoke(check_gold_command, ["--gold", "gold.jsonl", "--schema", "schema.json"])
+    assert "not checked" not in with_schema.stdout
+
+
+def test_file_in_place_of_the_folder_for_results_is_named(files: Path) -> None:
+    for out in ("gold.jsonl", "gold.jsonl/out"):
+        error = error_of(run("--out", out))
+        assert (error["code"], error["file"]) == ("out.is_a_file", "gold.jsonl")
+    assert Path("gold.jsonl").read_text(encoding="utf-8") == GOLD
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.md", "samples.jsonl", "run.json"])
+def test_directory_in_place_of_a_result_is_the_users(files: Path, name: str) -> None:
+    Path("out", name).mkdir(parents=True)
+    error = error_of(run("--out", "out"))
+    assert (error["code"], error["file"]) == ("out.is_a_directory", f"out/{name}")
+    assert os.listdir("out") == [name]
