@@ -68,7 +68,7 @@ def research_command(
         if isinstance(written, GoldgateError) and failed is None:
             failed, content = written, _error_report(written)
     if failed is not None:
-        _show_error(failed)
+        show_error(failed)
         context.exit(
             _print(content, format, failed.exit_status) if format != "text" and not quiet else failed.exit_status
         )
@@ -93,15 +93,6 @@ def _write(path: str, content: dict[str, Any], *, make_folder: bool) -> None:
     from goldgate.core.evaluation import render_json
 
     write_whole(path, render_json(content), "--report", make_folder=make_folder)
-
-
-def _show_error(error: GoldgateError) -> None:
-    from goldgate.report.research_text import render_problems
-
-    show_error(error)
-    problems = render_problems(error.as_json())
-    if problems:
-        click.echo(problems, nl=False, err=True)
 
 
 def _error_report(error: GoldgateError) -> dict[str, Any]:

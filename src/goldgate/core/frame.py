@@ -33,13 +33,21 @@ from goldgate.core.page import (
 from goldgate.errors import Place
 
 SHOWN_PROBLEMS = 20
-BOUNDED = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")
 
 
-def frame(report: Mapping[str, Any], subject: str, sections: Sequence[Section], samples: Samples | None = None) -> Page:
-    """The page of a report that has numbers; sections without blocks are left out."""
+def frame(
+    report: Mapping[str, Any],
+    subject: str,
+    sections: Sequence[Section],
+    samples: Samples | None = None,
+    headline: Sequence[str] = (),
+) -> Page:
+    """The page of a report that has numbers; sections without blocks are left out.
+
+    `headline` names the metrics whose bounds are shown where answers are missing; without it, all.
+    """
     protocol = report["protocol"]
-    generation = generation_section(report.get("generation"))
+    generation = _generation(report.get("generation"), headline)
     return Page(
         suite=report["suite"],
         verdict=report["status"],
@@ -68,7 +76,10 @@ def error_page(report: Mapping[str, Any]) -> Page:
     problems = error.get("problems") or []
     if len(problems) > 1:
         items = tuple(
-            (Name(problem["pointer"] or "(the whole file)"), f": expected {problem['expected']}, found {problem['found']}")
+            (
+                Name(problem["pointer"] or "(the whole file)"),
+                f": expected {problem['expected']}, found {problem['found']}",
+            )
             for problem in problems
         )
         sections.append(Section("All problems", (Notes(items, limit=SHOWN_PROBLEMS),)))
@@ -92,7 +103,7 @@ def origin(report: Mapping[str, Any]) -> Origin:
     return Origin(versions, report["signature"], tuple(_inputs(report["inputs"])))
 
 
-def generation_section(generation: Mapping[str, Any] | None) -> Section:
+def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -> Section:
     """How the answers came about; no blocks where they were given and not asked for."""
     if not generation:
         return Section("Generation", ())
@@ -106,12 +117,11 @@ def generation_section(generation: Mapping[str, Any] | None) -> Section:
     if bounds:
         blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
         sides = ("all_wrong", "all_right")
+        names = [name for name in headline if name in bounds["all_wrong"]] or bounds["all_wrong"]
         of_both: list[tuple[Cell, ...]] = [
-            (Name(name), *(measured(bounds[side][name]) for side in sides))
-            for name in BOUNDED
-            if name in bounds["all_wrong"]
+            (Name(name), *(measured(bounds[side][name]) for side in sides)) for name in names
         ]
-        blocks.append(Table((Column(""), Column("all wrong"), Column("all right")), tuple(of_both)))
+        blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
     return Section("Generation", tuple(blocks))
 
 
@@ -135,7 +145,7 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
 def _gate(gate: Mapping[str, Any], report: Mapping[str, Any]) -> GateLine:
     bounds = {name: Decimal(gate[name]) for name in ("min", "max", "equals") if gate.get(name) is not None}
     sections = [section for section in report["metrics"].values() if isinstance(section, dict)]
-    metric = next((section[gate["metric"]] for section in sections if gate["metric"] in section), {})
+    metric: Mapping[str, Any] = next((section[gate["metric"]] for section in sections if gate["metric"] in section), {})
     return GateLine(
         metric=gate["metric"],
         gate=Gate(**bounds, on_not_evaluable=gate["on_not_evaluable"], severity=gate["severity"]),

@@ -21,8 +21,13 @@ class Renderer(Protocol):
 
 
 def describe(report: Report) -> Page:
-    """A report as a page, as its suite describes it."""
+    """A report as a page: as its suite describes it, or why there are no numbers."""
     from importlib import import_module
+
+    if report.get("error"):
+        from goldgate.core.frame import error_page
+
+        return error_page(report)
 
     described: Page = import_module(f"goldgate.suites.{report['suite']}.page").describe(report)
     return described

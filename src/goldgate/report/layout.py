@@ -128,7 +128,7 @@ def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: b
 
 def more(count: int, indent: str = INDENT) -> list[str]:
     """A line on what is not shown."""
-    return [f"{indent}… and {count} more (JSON has all)"] if count > 0 else []
+    return [f"{indent}… and {count} more (--format json shows all)"] if count > 0 else []
 
 
 def _fragments(piece: str, room: int) -> Iterator[str]:

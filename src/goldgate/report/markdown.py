@@ -105,7 +105,7 @@ def _heads(block: Table) -> list[str]:
     """The titles; the first of a group names it."""
     groups = ["", *(column.group for column in block.columns)]
     return [
-        markdown(f"{column.group} {column.title}" if column.group != before else column.title)
+        markdown(f"{column.group} {column.title}" if column.group not in ("", before) else column.title)
         for before, column in zip(groups, block.columns, strict=False)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from goldgate.core.frame import error_page
@@ -38,7 +39,7 @@ from goldgate.report.layout import (
     words,
     wrapped,
 )
-from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells, verdict_words
+from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
 SHOWN_FILES = 5
 SHOWN_DIGEST = 12  # hex digits, enough to tell files apart
@@ -72,15 +73,15 @@ def _titled(title: str, lines: list[str]) -> list[str]:
     return [title, *lines] if lines else []
 
 
+@dataclass(frozen=True, slots=True)
 class _Look:
-    """How wide, and whether in colour; the methods give lines."""
+    """How wide, and whether in colour: what every line depends on."""
 
-    def __init__(self, columns: int, colour: bool) -> None:
-        self.columns = columns
-        self.colour = colour
+    columns: int
+    colour: bool
 
     def headline(self, page: Page) -> list[str]:
-        about = [visible(page.subject)] if page.subject else []
+        about = visible(page.subject).split(", ") if page.subject else []
         about += [f"protocol {named(page.protocol)}"] if page.protocol else []
         suite = f"goldgate {named(page.suite)}" if page.suite else ""
         start = "  ".join(part for part in (page.verdict, suite) if part) + (": " if about else "")

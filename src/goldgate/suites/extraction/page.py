@@ -1,11 +1,11 @@
-"""The extraction suite's report as a page: scores, diagnostics, errors, how answers were read, event types and roles."""
+"""The extraction suite's report as a page: scores, diagnostics, errors, how answers were read, types, roles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from goldgate.core.frame import error_page, frame
+from goldgate.core.frame import frame
 from goldgate.core.page import (
     Cell,
     Column,
@@ -30,6 +30,7 @@ SAMPLES = "samples.jsonl"
 FAMILIES = ("strict", "relaxed", "type")
 MATCHED = ("strict", "relaxed")  # the families of the breakdown
 RATES = ("precision", "recall", "f1")
+HEADLINE = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")
 
 # Headings of the metrics, with how the names under each begin.
 _GROUPS = {
@@ -47,8 +48,6 @@ _HITS = {"strict_hits": "strict hits", "relaxed_hits": "relaxed hits"}
 
 def describe(report: Mapping[str, Any]) -> Page:
     """Scores first, chain of thought last."""
-    if report.get("error"):
-        return error_page(report)
     total = report["metrics"]["main"]["total_samples"]["value"]
     sections = [
         Section("Scores", (_scores(report),)),
@@ -60,7 +59,7 @@ def describe(report: Mapping[str, Any]) -> Page:
         Section("Macro averages", (_macro(report),)),
         _diagnostics(report),
     ]
-    return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total))
+    return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
 
 
 def _scores(report: Mapping[str, Any]) -> Table:
@@ -79,7 +78,9 @@ def _macro(report: Mapping[str, Any]) -> Table:
 
 def _rates(families: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
     """Precision, recall and F1 in columns."""
-    rows = tuple((label, *(measured(rates[rate]) for rate in RATES)) for label, rates in families)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (label, *(measured(rates[rate]) for rate in RATES)) for label, rates in families
+    )
     return Table((Column(""), *map(Column, RATES)), rows, with_counts=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldgate.core.frame import error_page, finding_lines, frame
+from goldgate.core.frame import finding_lines, frame
 from goldgate.core.page import (
     Block,
     Cell,
@@ -43,8 +43,6 @@ _BALANCE = {
 
 def describe(report: Mapping[str, Any]) -> Page:
     """Evidence and companions first, then the worst findings."""
-    if report.get("error"):
-        return error_page(report)
     found = Findings(finding_lines(report["findings"]), limit=SHOWN_FINDINGS, most=SHOWN_ROWS)
     companions = report["metrics"]["companions"]
     sections = [
