@@ -15,8 +15,7 @@ from goldgate.api import evaluate_outputs
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
-from goldgate.report.research_markdown import render_research_markdown
-from goldgate.report.research_text import render_research_text
+from goldgate.report import render
 from goldgate.suites.research.corpus import load_corpus
 
 from .cheats.evidence import store_a_source_of_ones_own
@@ -79,8 +78,8 @@ def test_without_an_anchor_the_report_says_what_chain_does_not_prove(folder: Pat
     assert levels(evaluation) == {"chain": 1}
     report = json.loads(evaluation.to_json())
     words = "chain show that a quote is in a text which the run itself stored"
-    assert words in " ".join(render_research_text(report).split())
-    assert words in render_research_markdown(report)
+    assert words in " ".join(render(report).split())
+    assert words in render(report, "markdown")
     assert words in report["evidence"]["note"]
 
 

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.cli.main import goldgate
-from goldgate.report.research_markdown import render_research_markdown
-from goldgate.report.research_text import render_research_text
+from goldgate.report import render
 from goldgate.suites.research.suite import SUITE
 
 from .judged import judged
@@ -151,7 +150,7 @@ def test_hostile_text_reaches_neither_terminal_nor_page(tmp_path: Path) -> None:
     (tmp_path / "outputs" / "stray\u202e\x07").write_text("")
     (tmp_path / "outputs" / os.fsdecode(b"bytes\xff")).write_text("")
     report = json.loads(judged(tmp_path).to_json())
-    text, page = render_research_text(report), render_research_markdown(report)
+    text, page = render(report), render(report, "markdown")
     for rendered in (text, page):
         assert not set("\x1b\x07\r\u202e") & set(rendered)
     assert not [line for line in page.splitlines() if "<b>" in line and "`" not in line]  # markup only in code spans
@@ -168,6 +167,7 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
     counts |= {"with_manifest": 1, "without_manifest": 0}
     names = ("queries", "trials", "directories", "runs", "claims", "evidence", "steps")
     report = {
+        "suite": "research",
         "status": "FAIL",
         "protocol": {"name": words, "version": "1"},
         "gates": [],
@@ -187,7 +187,7 @@ def test_any_text_in_a_finding_can_be_rendered(words: str) -> None:
             "baseline": None,
         },
     }
-    assert "\x1b" not in render_research_text(report) + render_research_markdown(report)
+    assert "\x1b" not in render(report) + render(report, "markdown")
 
 
 def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> None:
@@ -195,9 +195,9 @@ def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> N
     write_run(
         tmp_path / "outputs", events='{"run_id": "r1", "step_id": 900000000000, "event_type": "x", "payload": {}}\n'
     )
-    text = render_research_text(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
+    text = render(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
     assert max(map(len, text.splitlines())) <= 80
-    assert "bounds: evidence_coverage_rate 0.0500" in text
+    assert "evidence_coverage_rate  1.0000  1/1             ≥ 0.95  0.0500\n      at 95 % inconclusive\n" in text
 
 
 def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
@@ -274,4 +274,4 @@ def test_lint_of_the_projects_own_golden_set() -> None:
     golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "passing"
     result = run("lint-golden", "--golden", golden, "--outputs", outputs)
     assert result.exit_code == 0, result.output
-    assert result.output == "PASS  12 golden queries\n"
+    assert result.output == "PASS  goldgate lint-golden: 12 golden queries\n"

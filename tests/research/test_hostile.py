@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.report.research_text import render_research_text
+from goldgate.report import render
 from goldgate.suites.research.run.evidence import Demands, check_record
 from goldgate.suites.research.run.files import Artifact, Limits, read_run
 from goldgate.suites.research.run.fold import fold
@@ -138,7 +138,7 @@ def test_step_numbers_that_add_up_to_more_than_64_bits(outputs: Path) -> None:
     evaluation = judged(outputs.parent)
     assert counts(evaluation, "manifest_integrity") == (2, 2 * (2**64 - 1))
     assert json.loads(evaluation.to_json())["metrics"]["main"]["manifest_integrity"]["denominator"] == 2**65 - 2
-    assert max(map(len, render_research_text(evaluation.report).splitlines())) <= 80
+    assert max(map(len, render(evaluation.report).splitlines())) <= 80
 
 
 def test_many_sparse_artifacts_are_not_read(outputs: Path) -> None:

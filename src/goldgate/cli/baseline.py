@@ -33,13 +33,14 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
     def work() -> str:
         from goldgate.baseline.record import make_baseline
         from goldgate.core.evaluation import render_json
-        from goldgate.report.baseline_text import render_baseline
+        from goldgate.report.baseline import describe_baseline
+        from goldgate.report.text import render_text
         from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
 
         _protect(out, reports)
         record = make_baseline(reports, SUITE, DEFAULT_GATES, _rate(false_alarm_rate))
         write_whole(out, render_json(record), "--out")
-        return render_baseline(record)
+        return render_text(describe_baseline(record))
 
     outcome = guarded(work)
     if isinstance(outcome, GoldgateError):

@@ -14,7 +14,8 @@ FORMATS = ("text", "json")
 def carry_out_check(suite: str, format: str, check: Callable[[], tuple[dict[str, Any], str]]) -> int:
     """`check` gives a report with findings, and a summary in a few words. 0 no errors, 1 errors, 2 not carried out."""
     from goldgate.core.evaluation import error_report, render_json
-    from goldgate.report.findings_text import render_findings
+    from goldgate.report.checks import describe_check
+    from goldgate.report.text import render_text
 
     outcome = guarded(check)
     if isinstance(outcome, GoldgateError):
@@ -24,4 +25,4 @@ def carry_out_check(suite: str, format: str, check: Callable[[], tuple[dict[str,
         return outcome.exit_status
     report, summary = outcome
     status = EXIT_PASSED if report["status"] == "PASS" else EXIT_GATE_FAILED
-    return say(render_json(report) if format == "json" else render_findings(report, summary), status)
+    return say(render_json(report) if format == "json" else render_text(describe_check(report, summary)), status)

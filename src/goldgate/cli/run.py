@@ -195,13 +195,13 @@ def _rendered(job: Job, report: dict[str, Any]) -> str | bytes:
 
 def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, run: dict[str, Any]) -> None:
     from goldgate.core.evaluation import render_json
-    from goldgate.report.markdown import render_markdown
+    from goldgate.report import RENDERERS
 
     failed = isinstance(outcome, GoldgateError)
     report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
     files = {
         REPORT_JSON: render_json(report),
-        REPORT_MARKDOWN: render_markdown(report).encode("utf-8", "backslashreplace"),
+        REPORT_MARKDOWN: RENDERERS["markdown"](report).encode("utf-8", "backslashreplace"),
         RUN: render_json(run),
     }
     folder.publish(files, with_samples=not failed)

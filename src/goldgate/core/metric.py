@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
+_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +138,9 @@ def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str
     cut = abs(numerator) * scale // denominator
     sign = "-" if numerator < 0 else ""
     return f"{sign}{cut // scale}.{cut % scale:0{digits}d}"
+
+
+def cut(value: float, digits: int = SHOWN_DIGITS) -> str:
+    """A float with so many decimals, cut, never rounded up."""
+    # The shortest decimal of the float: 0.57 is stored a little below itself and would be cut to 0.5699.
+    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR, _ANY_FLOAT))

@@ -65,7 +65,7 @@ def apart(names: Iterable[str], columns: int | None = None) -> dict[str, str]:
             shown[text] = "".join(c if c.isascii() else _escape(c) for c in form)
     if columns is None:
         return shown
-    short = {text: shortened(form, columns) for text, form in shown.items()}
+    short = {text: shortened_in_the_middle(form, columns) for text, form in shown.items()}
     counts = Counter(short.values())
     return {
         text: shortened_apart(form, columns) if counts[short[text]] > 1 else short[text] for text, form in shown.items()
@@ -88,7 +88,11 @@ def as_markdown(shown: str) -> str:
 
 def code(text: str, *, in_table: bool = True) -> str:
     """The text as a Markdown code span; inside a table a `|` needs a backslash even there."""
-    shown = named(text)
+    return as_code(named(text), in_table=in_table)
+
+
+def as_code(shown: str, *, in_table: bool = True) -> str:
+    """The same of a text that is safe to show already."""
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     span = f"{fence}{pad}{shown}{pad}{fence}"
@@ -113,6 +117,20 @@ def shortened(text: str, columns: int) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
+
+
+def shortened_in_the_middle(text: str, columns: int) -> str:
+    """The text in so many columns with both its ends: names that begin alike mostly end otherwise."""
+    if shortened(text, columns) == text:
+        return text
+    tail, used = [], 0
+    for character in reversed(text[-columns * _MARKS :]):
+        used += _columns(character)
+        if used > (columns - 1) // 2:
+            break
+        tail.append(character)
+    end = "".join(reversed(tail))
+    return shortened(text, columns - width(end)) + end
 
 
 def shortened_apart(text: str, columns: int) -> str:

@@ -1,141 +1,195 @@
-"""A report for a page: Markdown with every event type and role, and whole digests."""
+"""A page as Markdown: every section and row, and whole digests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from goldgate.report import display as shown
-from goldgate.report.escape import apart, as_markdown, code, markdown
-from goldgate.report.generation import generation_markdown
+from goldgate.core.page import (
+    Block,
+    Cell,
+    Findings,
+    Measured,
+    Name,
+    Notes,
+    Origin,
+    Page,
+    Pairs,
+    Paragraph,
+    Phrase,
+    Section,
+    Table,
+    Values,
+)
+from goldgate.report.escape import apart, as_code, code, markdown
+from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
-_RATE_COLUMNS = ("strict P", "R", "F1", "relaxed P", "R", "F1")
-_COUNT_COLUMNS = ("strict hits", "relaxed hits", "predicted", "gold")
-_COUNTS = ("strict_hits", "relaxed_hits", "predicted", "gold")
 
-
-def render_markdown(report: dict[str, Any]) -> str:
-    """Status and gates first, chain of thought last, then what the numbers came from."""
-    if report.get("error"):
-        return _error(report)
-    blocks = [
-        *_headline(report),
-        *_gates(report),
-        *generation_markdown(report.get("generation")),
-        "## Scores",
-        _rates(shown.scores(report).items()),
-        *(block for group in shown.groups(report) for block in _group(group)),
-        *_stands_out(report),
-        "## Errors by name",
-        _table(("error", "FP", "FN"), [(code(name), str(fp), str(fn)) for name, fp, fn in shown.mistakes(report)]),
-        "## How answers were read",
-        "\n".join(
-            f"- {heading}: {markdown(', '.join(entries) or 'none')}"
-            for heading, entries in shown.reading(report).items()
-        ),
-        *_hints(report),
-        *_breakdown(report),
-        "## Macro averages",
-        _rates(shown.macro(report)),
-        *_group(shown.diagnostics(report)),
-        *_origin(report),
+def render_markdown(page: Page) -> str:
+    """The verdict and the gates first, then what stands out, the sections, and what the numbers came from."""
+    untitled = [section for section in page.sections if not section.title]
+    titled = [section for section in page.sections if section.title]
+    parts = [
+        *_headline(page),
+        *(text for section in untitled for text in _blocks(section)),
+        *_gates(page),
+        *_stands_out(page),
+        *(text for section in titled for text in (f"## {markdown(section.title)}", *_blocks(section))),
+        *_first_samples(page),
+        *_origin(page.origin),
     ]
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
-def _error(report: dict[str, Any]) -> str:
-    lines = [f"- {label}: {markdown(text)}" for label, text in shown.error_lines(report["error"])]
-    return "\n".join([f"# SYSTEM_ERROR: goldgate {markdown(report['suite'])}", "", *lines]) + "\n"
+def _headline(page: Page) -> list[str]:
+    title = ": ".join(part for part in (page.verdict, f"goldgate {markdown(page.suite)}".rstrip()) if part)
+    about = [markdown(page.subject)] if page.subject else []
+    about += [f"protocol {markdown(page.protocol)}"] if page.protocol else []
+    return [f"# {title}", *([", ".join(about) + "."] if about else [])]
 
 
-def _headline(report: dict[str, Any]) -> list[str]:
-    total = shown.counted(report["metrics"]["main"]["total_samples"]["value"], "sample")
-    protocol = report["protocol"]
-    name = markdown(f"{protocol['name']} {protocol['version']}")
-    return [f"# {report['status']}: goldgate {markdown(report['suite'])}", f"{total}, protocol {name}."]
-
-
-def _gates(report: dict[str, Any]) -> list[str]:
-    if not report["gates"]:
+def _gates(page: Page) -> list[str]:
+    if page.gates is None:
+        return []
+    if not page.gates:
         return ["## Gates", "None: nothing was judged, and nothing can fail."]
-    rows = [
-        (
-            gate["verdict"] + (" (warn)" if gate["severity"] == "warn" else ""),
-            code(gate["metric"]),
-            shown.shown(gate["measured"]).value,
-            markdown(gate["reason"]),
-        )
-        for gate in report["gates"]
+    columns = gate_columns(page.gates)
+    own, shared = gate_notes(page.gates)
+    heads = [title or "verdict" for title in columns] + (["reason"] if own else [])
+    rows = []
+    for gate in page.gates:
+        row = [code(gate.metric) if title == "metric" else markdown(show(gate)) for title, show in columns.items()]
+        rows.append(row + ([markdown(own.get(gate.metric, ""))] if own else []))
+    notes = [
+        f"{', '.join(code(name, in_table=False) for name in names)}: {markdown(reason)}"
+        for reason, names in shared.items()
     ]
-    return ["## Gates", _table(("verdict", "metric", "value", "reason"), rows, right=(2,))]
+    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes]
 
 
-def _rates(families: Iterable[tuple[str, list[shown.Shown]]]) -> str:
-    return _table(("", *shown.RATES), [(label, *(_with_counts(rate) for rate in rates)) for label, rates in families])
+def _stands_out(page: Page) -> list[str]:
+    return ["## What stands out", _list([(message,) for message in page.stands_out])] if page.stands_out else []
 
 
-def _group(group: shown.Group) -> list[str]:
-    rows = [
-        (code(name), metric.value, markdown(metric.reason or metric.counts)) for name, metric in group.metrics.items()
-    ]
-    return [f"## {group.title}", _table(("metric", "value", "counts"), rows)]
+def _blocks(section: Section) -> list[str]:
+    return [text for block in section.blocks for text in _block(block)]
 
 
-def _hints(report: dict[str, Any]) -> list[str]:
-    found = [f"- {markdown(what)}: {code(setting, in_table=False)}" for what, setting in shown.hints(report)]
-    return ["## Hints", "They change no number.", "\n".join(found)] if found else []
+def _block(block: Block) -> list[str]:
+    match block:
+        case Table():
+            return _table(block)
+        case Values():
+            return _values(block)
+        case Pairs():
+            return ["\n".join(f"- {_label(pair.label)}: {markdown(', '.join(pair.parts))}" for pair in block.rows)]
+        case Paragraph():
+            return [markdown(block.text)]
+        case Notes():
+            return [_list(block.items)]
+        case Findings():
+            return _findings(block)
 
 
-def _stands_out(report: dict[str, Any]) -> list[str]:
-    found = shown.stands_out(report)
-    return ["## What stands out", "\n".join(f"- {markdown(message)}" for message in found)] if found else []
+def _table(block: Table) -> list[str]:
+    if not block.rows:
+        return [f"{markdown(block.empty[:1].upper() + block.empty[1:])}."]
+    rows, columns = block.rows[: block.most], list(zip(*block.rows, strict=True))
+    names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
+    cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
+    right = [any(isinstance(cell, Measured) for cell in column) for column in columns]
+    shown = [table(_heads(block), cells, right), *_more(len(block.rows) - len(rows))]
+    return [*shown, *(_reasons(said_once(undefined_cells(block))) if block.with_counts else [])]
 
 
-def _breakdown(report: dict[str, Any]) -> list[str]:
-    types, roles = shown.event_types(report), report["breakdown"]["roles"]
-    type_names = _names(entry["event_type"] for entry in [*types, *roles])
-    role_names = _names(entry["role"] for entry in roles)
-    type_rows = [(type_names[entry["event_type"]], *_numbers(entry)) for entry in types]
-    role_rows = [(type_names[entry["event_type"]], role_names[entry["role"]], *_numbers(entry)) for entry in roles]
+def _heads(block: Table) -> list[str]:
+    """The titles; the first of a group names it."""
+    groups = ["", *(column.group for column in block.columns)]
     return [
-        "## Event types",
-        _table(("event type", *_RATE_COLUMNS, *_COUNT_COLUMNS), type_rows),
-        "## Roles",
-        _table(("event type", "role", *_RATE_COLUMNS, *_COUNT_COLUMNS), role_rows, left=2),
+        markdown(f"{column.group} {column.title}" if column.group not in ("", before) else column.title)
+        for before, column in zip(groups, block.columns, strict=False)
     ]
 
 
-def _names(names: Iterable[str]) -> dict[str, str]:
-    return {text: as_markdown(form) for text, form in apart(names).items()}
+def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
+    if isinstance(cell, Name):
+        return as_code(names[cell.text])
+    if isinstance(cell, Measured):
+        behind = [str(cell.interval)] if cell.interval is not None else []
+        behind += [cell.counts] if block.with_counts and cell.counts else []
+        return markdown(f"{cell} ({', '.join(behind)})" if behind else str(cell))
+    return markdown(cell)
 
 
-def _numbers(entry: dict[str, Any]) -> list[str]:
-    return [*shown.rates_of(entry), *(str(entry[name]) for name in _COUNTS)]
+def _values(block: Values) -> list[str]:
+    reasons = said_once((name.text, value.reason) for name, value in block.rows)
+    shared = {reason: names for reason, names in reasons.items() if len(names) > 1}
+    with_interval = any(value.interval for _, value in block.rows)
+    rows = []
+    for name, value in block.rows:
+        interval = [markdown("" if value.interval is None else str(value.interval))] if with_interval else []
+        said = value.reason if value.reason not in shared else ""
+        rows.append([code(name.text), str(value), *interval, markdown(said or value.counts)])
+    heads = ["metric", "value", *(["interval"] if with_interval else []), "counts"]
+    return [table(heads, rows, [head != "metric" for head in heads]), *_reasons(shared)]
 
 
-def _origin(report: dict[str, Any]) -> list[str]:
-    versions = (
-        f"- `protocol.version`: {markdown(report['protocol']['version'])}\n"
-        f"- `metrics.version`: {markdown(report['metrics']['version'])}\n"
-        # A code span, and outside a table: it can be copied as it is.
-        f"- signature: {code(report['signature'], in_table=False)}"
+def _reasons(reasons: dict[str, list[str]]) -> list[str]:
+    return [f"n/a: {markdown(', '.join(names))}: {markdown(reason)}" for reason, names in reasons.items()]
+
+
+def _findings(block: Findings) -> list[str]:
+    if not block.rows:
+        return ["None."]
+    rows = [
+        [markdown(severity), code(name), code(place), markdown(message)]
+        for severity, name, place, message in block.rows[: block.most]
+    ]
+    return [table(["severity", "code", "where", "message"], rows), *_more(len(block.rows) - len(rows))]
+
+
+def _list(items: Sequence[Phrase]) -> str:
+    return "\n".join(
+        "- " + "".join(code(part.text, in_table=False) if isinstance(part, Name) else _words(part) for part in item)
+        for item in items
     )
-    rows = [(kind, code(digest), samples) for kind, digest, samples in shown.inputs(report)]
-    return [
-        "## Where the numbers come from",
-        versions,
-        *([_table(("input", "sha256", ""), rows, right=(2,))] if rows else []),
-    ]
 
 
-def _with_counts(rate: shown.Shown) -> str:
-    return f"{rate.value} ({markdown(rate.reason or rate.counts)})"
+def _words(text: str) -> str:
+    """Part of a line: blanks at its ends stand between words."""
+    inner = text.strip(" ")
+    start = text[: len(text) - len(text.lstrip(" "))]
+    return f"{start}{markdown(inner)}{text[len(start) + len(inner) :]}"
 
 
-def _table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, right: Sequence[int] | None = None
-) -> str:
-    """A table; numbers to the right. The cells are Markdown already."""
-    aligned_right = range(left, len(head)) if right is None else right
-    rule = ["---:" if column in aligned_right else "---" for column in range(len(head))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+def _label(label: str | Name) -> str:
+    return code(label.text, in_table=False) if isinstance(label, Name) else markdown(label)
+
+
+def _more(count: int) -> list[str]:
+    return [f"… and {count} more; the JSON report has all."] if count > 0 else []
+
+
+def _first_samples(page: Page) -> list[str]:
+    if page.samples is None or not page.samples.first:
+        return []
+    names = apart(sample.id for sample in page.samples.first)
+    rows = [[as_code(names[sample.id]), markdown(sample.word)] for sample in page.samples.first]
+    title = markdown(f"Look at these first, of {page.samples.count} in {page.samples.file}")
+    return [f"## {title}", table(["sample", "why"], rows)]
+
+
+def _origin(origin: Origin | None) -> list[str]:
+    if origin is None:
+        return []
+    lines = [f"- {code(label, in_table=False)}: {markdown(version)}" for label, version in origin.versions]
+    # A code span, and outside a table: it can be copied as it is.
+    lines.append(f"- signature: {code(origin.signature, in_table=False)}")
+    rows = [[markdown(given.kind), code(given.sha256), markdown(given.size)] for given in origin.inputs]
+    inputs = [table(["input", "sha256", ""], rows, [False, False, True])] if rows else []
+    return ["## Where the numbers come from", "\n".join(lines), *inputs]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] | None = None) -> str:
+    """A table; the cells are Markdown already."""
+    rule = ["---:" if to_the_right else "---" for to_the_right in right or [False] * len(heads)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (heads, rule, *rows))

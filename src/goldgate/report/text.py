@@ -1,207 +1,245 @@
-"""A report for the terminal: plain text in 80 columns, aligned also where names are Chinese."""
+"""A page for the terminal: plain text, no line wider than the terminal, aligned also where names are Chinese."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from goldgate.report import display as shown
-from goldgate.report.escape import apart, named, visible, width
+from goldgate.core.frame import error_page
+from goldgate.core.page import (
+    Block,
+    Cell,
+    Findings,
+    GateLine,
+    Measured,
+    Name,
+    Notes,
+    Origin,
+    Page,
+    Pairs,
+    Paragraph,
+    Phrase,
+    Section,
+    Table,
+    Values,
+)
+from goldgate.report.escape import apart, named, shortened, shortened_apart, visible, width
+from goldgate.report.layout import (
+    COLUMNS,
+    INDENT,
+    NARROWEST,
+    Head,
+    Row,
+    Shown,
+    labelled,
+    more,
+    paint,
+    table,
+    words,
+    wrapped,
+)
+from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
-COLUMNS = 80
-SHOWN_TYPES = 20
 SHOWN_FILES = 5
 SHOWN_DIGEST = 12  # hex digits, enough to tell files apart
-_INDENT = "  "
-_NARROWEST_NAME = 12
+FINDING_LINES = 3  # of one message
+_SEVERITY_COLUMNS = 7
+_LABEL_COLUMNS = 24
 
-Row = Sequence[str]
 
-
-def render_text(report: dict[str, Any]) -> str:
-    """Status and gates first, chain of thought last, then what the numbers came from."""
-    if report.get("error"):
-        return render_error(report["error"])
-    sections = [
-        _headline(report),
-        _gates(report),
-        _generation(report),
-        _stacked("Scores", shown.scores(report).items()),
-        *(_group(group) for group in shown.groups(report)),
-        _stands_out(report),
-        _mistakes(report),
-        _reading(report),
-        _hints(report),
-        _event_types(report),
-        _stacked("Macro averages", shown.macro(report)),
-        _group(shown.diagnostics(report)),
-        _origin(report),
+def render_text(page: Page, columns: int = COLUMNS, colour: bool = False) -> str:
+    """The verdict and the gates first, then what stands out, the sections, and what the numbers came from."""
+    look = _Look(max(columns, NARROWEST), colour)
+    untitled = [section for section in page.sections if not section.title]
+    top = [*look.headline(page), *(line for section in untitled for line in look.blocks(section))]
+    parts = [
+        top,
+        look.gates(page),
+        _titled("What stands out", look.notes(Notes(tuple((message,) for message in page.stands_out)))),
+        *(_titled(s.title, look.blocks(s)) for s in page.sections if s.title and not s.is_detail),
+        look.first_samples(page),
+        look.origin(page.origin),
     ]
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def render_error(error: dict[str, Any]) -> str:
-    """Why there are no numbers: code, place, what was expected and found, what to do."""
-    lines = ["SYSTEM_ERROR"]
-    for label, text in shown.error_lines(error):
-        lines += _labelled(label, visible(text).split(" "), " ", label_width=8)
-    return "\n".join(lines) + "\n"
+def render_error(error: Mapping[str, Any], columns: int = COLUMNS, colour: bool = False) -> str:
+    """An error alone: why there are no numbers."""
+    return render_text(error_page({"suite": "", "error": error}), columns, colour)
 
 
-def table(rows: Sequence[Row], left: int = 1) -> list[str]:
-    """Rows with aligned columns: the first `left` to the left, the rest to the right."""
-    return _aligned([[visible(cell) for cell in row] for row in rows], left)
+def _titled(title: str, lines: list[str]) -> list[str]:
+    return [title, *lines] if lines else []
 
 
-def _aligned(cells: Sequence[Row], left: int = 1) -> list[str]:
-    """The same of cells that are safe to show already."""
-    widths = [max(width(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = []
-    for row in cells:
-        padded = (_pad(cell, widths[n], to_left=n < left) for n, cell in enumerate(row))
-        lines.append((_INDENT + "  ".join(padded)).rstrip())
-    return lines
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How wide, and whether in colour: what every line depends on."""
 
+    columns: int
+    colour: bool
 
-def _headline(report: dict[str, Any]) -> list[str]:
-    total = shown.counted(report["metrics"]["main"]["total_samples"]["value"], "sample")
-    protocol = report["protocol"]
-    return [
-        f"{report['status']}  goldgate {report['suite']}, {total}, "
-        + f"protocol {named(protocol['name'])} {named(protocol['version'])}"
-    ]
+    def headline(self, page: Page) -> list[str]:
+        about = visible(page.subject).split(", ") if page.subject else []
+        about += [f"protocol {named(page.protocol)}"] if page.protocol else []
+        suite = f"goldgate {named(page.suite)}" if page.suite else ""
+        start = "  ".join(part for part in (page.verdict, suite) if part) + (": " if about else "")
+        lines = wrapped(about, self.columns, start, INDENT * 3, ", ")
+        return [paint(page.verdict, page.verdict, colour=self.colour) + lines[0][len(page.verdict) :], *lines[1:]]
 
+    def gates(self, page: Page) -> list[str]:
+        if page.gates is None:
+            return []
+        if not page.gates:
+            return ["Gates", *words("none: nothing was judged, and nothing can fail", self.columns, INDENT)]
+        titles = gate_columns(page.gates)
+        own, shared = gate_notes(page.gates)
+        rows = [Row(self._gate(gate, titles), visible(own.get(gate.metric, ""))) for gate in page.gates]
+        lines = table([Head(title) for title in titles], rows, self.columns, colour=self.colour)
+        for reason, metrics in shared.items():
+            lines += words(visible(f"{', '.join(metrics)}: {reason}"), self.columns, INDENT)
+        return ["Gates", *lines]
 
-def _gates(report: dict[str, Any]) -> list[str]:
-    if not report["gates"]:
-        return ["Gates", _INDENT + "none: nothing was judged, and nothing can fail"]
-    rows = [
-        (
-            gate["verdict"] + (" (warn)" if gate["severity"] == "warn" else ""),
-            gate["metric"],
-            shown.shown(gate["measured"]).value,
-            gate["reason"],
+    def _gate(self, gate: GateLine, titles: Mapping[str, Any]) -> tuple[Shown, ...]:
+        found = [visible(value(gate)) for value in titles.values()]
+        kinds = {"": "verdict", "value": "number"}
+        return tuple(
+            Shown((text,), kinds.get(title, "fixed"))  # type: ignore[arg-type]  # one of the kinds
+            for title, text in zip(titles, found, strict=True)
         )
-        for gate in report["gates"]
-    ]
-    values = max(len(row[2]) for row in rows)
-    return ["Gates", *table([(verdict, name, value.rjust(values), reason) for verdict, name, value, reason in rows], 4)]
+
+    def blocks(self, section: Section) -> list[str]:
+        return [line for block in section.blocks for line in self.block(block)]
+
+    def block(self, block: Block) -> list[str]:
+        match block:
+            case Table():
+                return self.table(block)
+            case Values():
+                return self.values(block)
+            case Pairs():
+                return self.pairs(block)
+            case Paragraph():
+                return words(visible(block.text), self.columns, INDENT)
+            case Notes():
+                return self.notes(block)
+            case Findings():
+                return self.findings(block)
+
+    def table(self, block: Table) -> list[str]:
+        if not block.rows:
+            return words(visible(block.empty), self.columns, INDENT)
+        rows = block.rows[: block.limit]
+        names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in zip(*rows, strict=True)]
+        shown = [
+            Row(tuple(_cell(cell, names[n], with_counts=block.with_counts) for n, cell in enumerate(row)))
+            for row in rows
+        ]
+        heads = [Head(visible(c.title), visible(c.group), c.optional) for c in block.columns]
+        lines = table(heads, shown, self.columns, colour=self.colour)
+        if block.with_counts:
+            lines += self._reasons(said_once(undefined_cells(block)))
+        return [*lines, *more(len(block.rows) - len(rows))]
+
+    def values(self, block: Values) -> list[str]:
+        """Name, value, counts or why it is n/a; a reason that several share is said once, under them."""
+        reasons = said_once((name.text, value.reason) for name, value in block.rows)
+        if len(reasons) == 1 and all(value.reason for _, value in block.rows):
+            ((reason, names),) = reasons.items()
+            listed = [visible(name) for name in names]
+            return [
+                *wrapped(listed, self.columns, INDENT, INDENT, ", "),
+                *words(visible(f"n/a: {reason}"), self.columns, INDENT),
+            ]
+        shared = {reason: names for reason, names in reasons.items() if len(names) > 1}
+        rows = []
+        for name, value in block.rows:
+            said = value.reason if value.reason not in shared else ""
+            interval = "" if value.interval is None else str(value.interval)
+            cells = [Shown((visible(name.text),)), Shown((str(value),), "number")]
+            cells += [Shown((interval,))] if any(v.interval for _, v in block.rows) else []
+            rows.append(Row((*cells, Shown((visible(said or value.counts),), "text"))))
+        heads = [Head()] * len(rows[0].cells) if rows else []
+        return [*table(heads, rows, self.columns, colour=self.colour), *self._reasons(shared)]
+
+    def _reasons(self, reasons: Mapping[str, Sequence[str]]) -> list[str]:
+        return [
+            line
+            for reason, names in reasons.items()
+            for line in words(visible(f"n/a: {', '.join(names)}: {reason}"), self.columns, INDENT * 2, INDENT)
+        ]
+
+    def pairs(self, block: Pairs) -> list[str]:
+        labels = [visible(pair.label.text if isinstance(pair.label, Name) else pair.label) for pair in block.rows]
+        longest = min(max(map(width, labels), default=0), _LABEL_COLUMNS)
+        return [
+            line
+            for label, pair in zip(labels, block.rows, strict=True)
+            for line in labelled(label, [visible(part) for part in pair.parts], self.columns, longest)
+        ]
+
+    def notes(self, block: Notes) -> list[str]:
+        lines = []
+        for item in block.items[: block.limit]:
+            lines += words(visible(_said(item)), self.columns, INDENT * 2, f"{INDENT}- ")
+        return [*lines, *(more(len(block.items) - block.limit) if block.limit is not None else [])]
+
+    def findings(self, block: Findings) -> list[str]:
+        if not block.rows:
+            return [f"{INDENT}none"]
+        rows, lines = block.rows[: block.limit], []
+        for severity, code, place, message in rows:
+            first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
+            lines.append(INDENT + shortened_apart(first, self.columns - len(INDENT)))
+            indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
+            lines += words(visible(message), self.columns, indent, most=FINDING_LINES)
+        return [*lines, *more(len(block.rows) - len(rows))]
+
+    def first_samples(self, page: Page) -> list[str]:
+        if page.samples is None or not page.samples.first:
+            return []
+        names = apart(sample.id for sample in page.samples.first)
+        rows = [
+            Row((Shown((names[sample.id],), "name", sample.id), Shown((visible(sample.word),), "text")))
+            for sample in page.samples.first
+        ]
+        title = shortened(visible(f"Look at these first, of {page.samples.count} in {page.samples.file}"), self.columns)
+        return [title, *table([Head(), Head()], rows, self.columns)]
+
+    def origin(self, origin: Origin | None) -> list[str]:
+        if origin is None:
+            return []
+        kinds = list(dict.fromkeys(given.kind for given in origin.inputs))
+        pairs = [(label, [visible(version)]) for label, version in origin.versions]
+        shown = [(name, given) for name in kinds for given in _first(origin, name)]
+        digests = [(k, [f"sha256 {visible(g.sha256[:SHOWN_DIGEST])}  {visible(g.size)}".rstrip()]) for k, g in shown]
+        longest = max(width(visible(label)) for label, _ in [*pairs, ("signature", []), *digests])
+        lines = ["Where the numbers come from"]
+        for label, parts in pairs:
+            lines += labelled(label, parts, self.columns, longest)
+        # The lines put together again are the signature.
+        lines += labelled("signature", visible(origin.signature).split("|"), self.columns, longest, "|")
+        for label, parts in digests:
+            lines += labelled(visible(label), parts, self.columns, longest)
+        for kind in kinds:
+            left_out = sum(given.kind == kind for given in origin.inputs) - SHOWN_FILES
+            lines += [f"{INDENT}… and {left_out} more {visible(kind)} files"] if left_out > 0 else []
+        return lines
 
 
-def _generation(report: dict[str, Any]) -> list[str]:
-    from goldgate.report.generation import generation_text  # it is laid out with the tables from here
-
-    return generation_text(report.get("generation"))
+def _first(origin: Origin, kind: str) -> list[Any]:
+    return [given for given in origin.inputs if given.kind == kind][:SHOWN_FILES]
 
 
-def _stacked(title: str, families: Iterable[tuple[str, list[shown.Shown]]]) -> list[str]:
-    """Precision, recall and F1 in columns, the counts under each value: fits whatever the counts are."""
-    rows: list[Row] = [("", "precision", "recall", "f1")]
-    reasons = []
-    for label, rates in families:
-        rows.append((label, *(rate.value for rate in rates)))
-        rows.append(("", *(rate.counts for rate in rates)))
-        for name, rate in zip(shown.RATES, rates, strict=True):
-            if rate.reason:
-                reasons.append(_INDENT + visible(f"n/a: {label} {name}: {rate.reason}"))
-    return [title, *table(rows), *reasons]
+def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> Shown:
+    if isinstance(cell, Name):
+        return Shown((names[cell.text],), "name", cell.text)
+    if isinstance(cell, Measured):
+        interval = () if cell.interval is None else (str(cell.interval),)
+        return Shown((str(cell), *interval, *([cell.counts] if with_counts else [])), "number")
+    return Shown((visible(cell),), "text")
 
 
-def _group(group: shown.Group) -> list[str]:
-    reason = shown.same_reason(group)
-    if reason is not None:
-        return [group.title, *_wrapped([*group.metrics], ", ", _INDENT), f"{_INDENT}n/a: {visible(reason)}"]
-    rows = [(name, metric.value, metric.reason or metric.counts) for name, metric in group.metrics.items()]
-    values = max(len(row[1]) for row in rows)
-    return [group.title, *table([(name, value.rjust(values), counts) for name, value, counts in rows], 3)]
-
-
-def _stands_out(report: dict[str, Any]) -> list[str]:
-    lines: list[str] = []
-    for message in shown.stands_out(report):
-        first, *others = _wrapped(visible(message).split(" "), " ", _INDENT * 2)
-        lines += [f"{_INDENT}- {first.lstrip(' ')}", *others]
-    return ["What stands out", *lines] if lines else []
-
-
-def _mistakes(report: dict[str, Any]) -> list[str]:
-    rows: list[Row] = [("", "FP", "FN")]
-    rows += [(name, str(positives), str(negatives)) for name, positives, negatives in shown.mistakes(report)]
-    return ["Errors by name", *table(rows)]
-
-
-def _reading(report: dict[str, Any]) -> list[str]:
-    lines = ["How answers were read"]
-    for label, entries in shown.reading(report).items():
-        lines += _labelled(label, [visible(entry) for entry in entries] or ["none"], ", ", label_width=10)
-    return lines
-
-
-def _hints(report: dict[str, Any]) -> list[str]:
-    """A paragraph for each hint; no section where there is none."""
-    found = [visible(f"{what}: {setting}").split(" ") for what, setting in shown.hints(report)]
-    lines = [line for words in found for line in _wrapped([f"{word} " for word in words], "", _INDENT)]
-    return ["Hints (they change no number)", *lines] if lines else []
-
-
-def _event_types(report: dict[str, Any]) -> list[str]:
-    entries = shown.event_types(report)
-    if not entries:
-        return ["Event types", _INDENT + "no event has an argument: see type above"]
-    heads = [
-        ["", "strict", "", "", "relaxed", "", "", "", ""],
-        ["", "P", "R", "F1", "P", "R", "F1", "pred", "gold"],
-    ]
-    entries, left_out = entries[:SHOWN_TYPES], len(entries) - SHOWN_TYPES
-    rows = [
-        [entry["event_type"], *shown.rates_of(entry), str(entry["predicted"]), str(entry["gold"])] for entry in entries
-    ]
-    others = sum(2 + max(len(row[column]) for row in [*heads, *rows]) for column in range(1, len(heads[0])))
-    room = max(_NARROWEST_NAME, COLUMNS - len(_INDENT) - others)
-    names = apart((row[0] for row in rows), room)
-    lines = ["Event types", *_aligned([*heads, *([names[row[0]], *row[1:]] for row in rows)])]
-    if left_out > 0:
-        lines.append(f"{_INDENT}… and {left_out} more (Markdown and JSON have all)")
-    return lines
-
-
-def _origin(report: dict[str, Any]) -> list[str]:
-    protocol = report["protocol"]
-    lines = ["Where the numbers come from"]
-    lines += _labelled("protocol.version", [f"{named(protocol['version'])} ({named(protocol['name'])})"], "")
-    lines += _labelled("metrics.version", [visible(report["metrics"]["version"])], "")
-    lines += _labelled("signature", visible(report["signature"]).split("|"), "|")
-    listed = dict.fromkeys(("gold", "predictions", "schema", "protocol"), 0)
-    for kind, digest, samples in shown.inputs(report):
-        listed[kind] += 1
-        if listed[kind] <= SHOWN_FILES:
-            lines += _labelled(kind, [f"sha256 {digest[:SHOWN_DIGEST]}  {samples}".rstrip()], "")
-    lines += [
-        f"{_INDENT}… and {count - SHOWN_FILES} more {kind} files"
-        for kind, count in listed.items()
-        if count > SHOWN_FILES
-    ]
-    return lines
-
-
-def _labelled(label: str, parts: list[str], separator: str, label_width: int = 16) -> list[str]:
-    """A label, and beside it the parts, on as many lines as they need."""
-    indent = _INDENT + " " * (label_width + 2)
-    lines = _wrapped(parts, separator, indent)
-    return [f"{_INDENT}{label:<{label_width}}  {lines[0].lstrip(' ')}", *lines[1:]]
-
-
-def _wrapped(parts: Sequence[str], separator: str, indent: str) -> list[str]:
-    lines, line = [], indent
-    for number, part in enumerate(parts):
-        piece = part + (separator if number < len(parts) - 1 else "")
-        if line != indent and width(line) + width(piece.rstrip()) > COLUMNS:
-            lines.append(line.rstrip())
-            line = indent
-        line += piece
-    return [*lines, line.rstrip()]
-
-
-def _pad(cell: str, columns: int, *, to_left: bool) -> str:
-    blanks = " " * (columns - width(cell))
-    return cell + blanks if to_left else blanks + cell
+def _said(phrase: Phrase) -> str:
+    return "".join(part.text if isinstance(part, Name) else part for part in phrase)

@@ -130,7 +130,7 @@ def test_hints_add_up_over_any_split_and_change_no_number() -> None:
 def test_hints_stand_in_text_and_markdown_a_line_each() -> None:
     evaluation = evaluate([MAPPING])
     text, markdown = goldgate.render(evaluation), goldgate.render(evaluation, "markdown")
-    assert "Hints (they change no number)\n  1 of 1 answers have arguments as an object:" in text
+    assert "Hints\n  They change no number.\n  - 1 of 1 answers have arguments as an object:" in text
     assert "\n- 1 of 1 answers have arguments as an object: `metrics: {response: {arguments: mapping}}`\n" in markdown
     assert all(len(line) <= 80 for line in text.splitlines())
     usual = evaluate([[SUE]])

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.report.escape import apart, as_markdown, code, markdown, named, shortened_apart, visible, width
+from goldgate.report.escape import (
+    apart,
+    as_markdown,
+    code,
+    markdown,
+    named,
+    shortened_apart,
+    shortened_in_the_middle,
+    visible,
+    width,
+)
 
 # Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
 TRICKY = "ab:#[]\\xuU0 @!`|*_<>&~.w/-GH5\x1b\r\n\t\x85\xa0\xad\u200b\u202e\u2028\u3000\u3164\ufe0f\u0301éе\U000e0041中"
@@ -81,10 +91,20 @@ def test_no_two_names_in_a_column_are_alike(names: list[str], columns: int) -> N
 
 def test_long_names_that_differ_at_their_ends_are_told_apart() -> None:
     shown = apart(["a long name, the first", "a long name, the second", "short"], 16)
-    assert shown["short"] == "short"
+    assert list(shown.values()) == ["a long n…e first", "a long n… second", "short"]
+    assert shortened_apart("a long name, the first", 16) == "a long n…~a9797e"
+
+
+def test_long_names_that_differ_in_the_middle_are_told_apart() -> None:
+    shown = apart(["a long name, 1 of the many", "a long name, 2 of the many", "short"], 16)
     assert len(set(shown.values())) == 3
     assert all(re.fullmatch(r"a long n…~[0-9a-f]{6}", form) for form in list(shown.values())[:2])
-    assert shortened_apart("a long name, the first", 16) == shown["a long name, the first"]
+
+
+def test_a_text_is_shortened_in_the_middle_by_columns() -> None:
+    assert shortened_in_the_middle("Transaction.Transfer-Ownership", 16) == "Transact…nership"
+    assert shortened_in_the_middle("上市公司股东股份质押解除", 12) == "上市公…解除"
+    assert shortened_in_the_middle("short", 5) == "short"
     assert shortened_apart("a long name", 16) == "a long name"
 
 

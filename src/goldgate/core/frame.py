@@ -1,0 +1,176 @@
+"""The page of any suite's report: its own sections between what every report has. Also the page of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from goldgate.core.finding import SEVERITIES
+from goldgate.core.gate import Gate, Verdict
+from goldgate.core.page import (
+    Block,
+    Cell,
+    Column,
+    FindingLine,
+    GateLine,
+    InputLine,
+    Measured,
+    Name,
+    Notes,
+    Origin,
+    Page,
+    Pair,
+    Pairs,
+    Paragraph,
+    Samples,
+    Section,
+    Table,
+    Values,
+    counted,
+    measured,
+)
+from goldgate.errors import Place
+
+SHOWN_PROBLEMS = 20
+
+
+def frame(
+    report: Mapping[str, Any],
+    subject: str,
+    sections: Sequence[Section],
+    samples: Samples | None = None,
+    headline: Sequence[str] = (),
+) -> Page:
+    """The page of a report that has numbers; sections without blocks are left out.
+
+    `headline` names the metrics whose bounds are shown where answers are missing; without it, all.
+    """
+    protocol = report["protocol"]
+    generation = _generation(report.get("generation"), headline)
+    return Page(
+        suite=report["suite"],
+        verdict=report["status"],
+        subject=subject,
+        protocol=f"{protocol['name']} {protocol['version']}",
+        gates=tuple(_gate(gate, report) for gate in report["gates"]),
+        stands_out=tuple(entry["message"] for entry in report.get("stands_out", ())),
+        sections=tuple(section for section in (generation, *sections) if section.blocks),
+        origin=origin(report),
+        samples=samples,
+    )
+
+
+def error_page(report: Mapping[str, Any]) -> Page:
+    """Why there are no numbers: code, place, what was expected and found, what to do; then all problems of an input."""
+    error = report["error"]
+    lines = (
+        ("code", error["code"]),
+        ("where", str(Place(error["file"], error["line"], error["field"]))),
+        ("message", error["message"]),
+        ("expected", error["expected"]),
+        ("found", error["found"]),
+        ("do", error["advice"]),
+    )
+    sections = [Section("", (Pairs(tuple(Pair(label, (text,)) for label, text in lines if text)),))]
+    problems = error.get("problems") or []
+    if len(problems) > 1:
+        items = tuple(
+            (
+                Name(problem["pointer"] or "(the whole file)"),
+                f": expected {problem['expected']}, found {problem['found']}",
+            )
+            for problem in problems
+        )
+        sections.append(Section("All problems", (Notes(items, limit=SHOWN_PROBLEMS),)))
+    return Page(suite=report["suite"], verdict=Verdict.SYSTEM_ERROR, sections=tuple(sections))
+
+
+def finding_lines(findings: Sequence[Mapping[str, Any]]) -> tuple[FindingLine, ...]:
+    """Stored findings, the worst first; in their own order within a severity."""
+    order = (*SEVERITIES, "note")
+    worst_first = sorted(findings, key=lambda finding: order.index(finding["severity"]))
+    return tuple(FindingLine(f["severity"], f["code"], _place(f), f["message"]) for f in worst_first)
+
+
+def origin(report: Mapping[str, Any]) -> Origin:
+    """Versions, signature and inputs, whatever a suite's inputs are."""
+    protocol = report["protocol"]
+    versions = (
+        ("protocol.version", f"{protocol['version']} ({protocol['name']})"),
+        ("metrics.version", report["metrics"]["version"]),
+    )
+    return Origin(versions, report["signature"], tuple(_inputs(report["inputs"])))
+
+
+def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -> Section:
+    """How the answers came about; no blocks where they were given and not asked for."""
+    if not generation:
+        return Section("Generation", ())
+    rows = [(Name("answered"), measured(generation["coverage"]))]
+    rows += [(Name(f"missing: {cause}"), Measured(count)) for cause, count in generation["missing"].items()]
+    blocks: list[Block] = [Values(tuple(rows))]
+    spent = tuple(_spent(generation))
+    if spent:
+        blocks.append(Pairs(spent))
+    bounds = generation.get("bounds")
+    if bounds:
+        blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
+        sides = ("all_wrong", "all_right")
+        names = [name for name in headline if name in bounds["all_wrong"]] or bounds["all_wrong"]
+        of_both: list[tuple[Cell, ...]] = [
+            (Name(name), *(measured(bounds[side][name]) for side in sides)) for name in names
+        ]
+        blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
+    return Section("Generation", tuple(blocks))
+
+
+def _place(finding: Mapping[str, Any]) -> str:
+    """File, line, id and path inside a record, as far as they are known."""
+    line = f":{finding['line']}" if finding["line"] is not None else ""
+    identity = f"({finding['id']})" if finding.get("id") is not None else ""
+    inside = finding.get("pointer") or finding.get("field") or ""
+    return " ".join(part for part in (f"{finding['file']}{line}", identity, inside) if part)
+
+
+def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
+    """Tokens and cost, where a report has them."""
+    tokens, cost = generation.get("tokens"), generation.get("cost")
+    if tokens:
+        yield Pair("tokens", tuple(f"{name} {count}" for name, count in tokens.items()))
+    if cost is not None:
+        yield Pair("cost", (f"{cost['amount']} {cost['currency']}",))
+
+
+def _gate(gate: Mapping[str, Any], report: Mapping[str, Any]) -> GateLine:
+    bounds = {name: Decimal(gate[name]) for name in ("min", "max", "equals") if gate.get(name) is not None}
+    sections = [section for section in report["metrics"].values() if isinstance(section, dict)]
+    metric: Mapping[str, Any] = next((section[gate["metric"]] for section in sections if gate["metric"] in section), {})
+    return GateLine(
+        metric=gate["metric"],
+        gate=Gate(**bounds, on_not_evaluable=gate["on_not_evaluable"], severity=gate["severity"]),
+        measured=measured(gate["measured"]),
+        verdict=gate["verdict"],
+        reason=gate["reason"],
+        lower_bound=metric.get("lower_bound"),
+        support=gate.get("support"),
+    )
+
+
+def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:
+    """A digest, an object with a digest and a count, or a list of those. What came from memory has no digest."""
+    for kind, given in inputs.items():
+        for entry in given if isinstance(given, list) else [given]:
+            if isinstance(entry, str):
+                yield InputLine(kind, entry)
+            elif entry is not None:
+                sizes = (counted(size, _one(things), things) for things, size in entry.items() if things != "sha256")
+                yield InputLine(kind, entry["sha256"], ", ".join(sizes))
+
+
+def _one(things: str) -> str:
+    """`queries` → `query`."""
+    for many, one in (("ies", "y"), ("shes", "sh"), ("s", "")):
+        if things.endswith(many):
+            return things.removesuffix(many) + one
+    return things

@@ -1,0 +1,247 @@
+"""A report as a page: what it says, in its order, without layout. Each format lays out any page.
+
+Nothing here is escaped: whatever comes from data is made safe where it is laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from goldgate.core.gate import Gate
+from goldgate.core.metric import cut, shorten
+
+NOT_AVAILABLE = "n/a"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier: a metric, an event type, a code. It stays one piece, and two of them never look alike."""
+
+    text: str
+
+
+class Interval(NamedTuple):
+    """The ends of an interval around a value."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"[{cut(self.low)}, {cut(self.high)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number with what stands behind it: two counts, or how many rates it averages; None has a reason."""
+
+    value: float | None
+    numerator: int | None = None
+    denominator: int | None = None
+    averaged: int | None = None
+    undefined: int | None = None  # rates that the average leaves out
+    reason: str | None = None
+    interval: Interval | None = None
+
+    def __str__(self) -> str:
+        """The value, decimals cut and never rounded up."""
+        if self.numerator is not None and self.denominator is not None:
+            return shorten(self.numerator, self.denominator) if self.denominator else NOT_AVAILABLE
+        if self.value is None:
+            return NOT_AVAILABLE
+        return str(self.value) if isinstance(self.value, int) else cut(self.value)
+
+    @property
+    def counts(self) -> str:
+        """`430/752`, `15 of 16`; empty for a plain count."""
+        if self.denominator is not None:
+            return f"{self.numerator}/{self.denominator}"
+        if self.averaged is not None:
+            return f"{self.averaged} of {self.averaged + (self.undefined or 0)}"
+        return ""
+
+    @property
+    def is_defined(self) -> bool:
+        return str(self) != NOT_AVAILABLE
+
+
+Cell = str | Name | Measured
+Phrase = tuple[str | Name, ...]  # words of one line
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's title. Some belong together (`group`); some can be left out where there is little room."""
+
+    title: str
+    group: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns. `limit` rows are enough for a short format, `most` for a long one."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    limit: int | None = None
+    most: int | None = None
+    with_counts: bool = False  # the counts behind each value are shown with it
+    empty: str = "none"  # what is said in place of no rows
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Metrics by name, each with its counts or why it is undefined."""
+
+    rows: tuple[tuple[Name, Measured], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A label and what belongs to it: a text, or several things that stand side by side."""
+
+    label: str | Name
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Labels with what belongs to each."""
+
+    rows: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """A list of remarks."""
+
+    items: tuple[Phrase, ...]
+    limit: int | None = None
+
+
+class FindingLine(NamedTuple):
+    """What was found, how bad it is, where."""
+
+    severity: str
+    code: str
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found, in this order."""
+
+    rows: tuple[FindingLine, ...]
+    limit: int | None = None
+    most: int | None = None
+
+
+Block = Table | Values | Pairs | Paragraph | Notes | Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Blocks under a title; without one they belong to the headline. Details are for long formats only."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    is_detail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """One gate: what was measured, the bounds, the verdict and why."""
+
+    metric: str
+    gate: Gate
+    measured: Measured
+    verdict: str
+    reason: str
+    lower_bound: float | None = None  # of the metric, at 95 %
+    support: str | None = None  # what that says about the gate
+
+    @property
+    def says_more(self) -> bool:
+        """Whether the reason is more than the value beside the bounds."""
+        counts = self.measured.counts or str(self.measured)
+        bounds = (("≥", self.gate.min), ("≤", self.gate.max), ("=", self.gate.equals))
+        plain = {f"{counts} is not {sign} {bound}" for sign, bound in bounds}
+        return self.reason != f"{counts} is {self.gate.bounds()}" and not plain.issuperset(self.reason.split("; "))
+
+
+class InputLine(NamedTuple):
+    """A file that numbers come from, and how much is in it."""
+
+    kind: str
+    sha256: str
+    size: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the numbers come from. The signature can be copied as it stands."""
+
+    versions: tuple[tuple[str, str], ...]
+    signature: str
+    inputs: tuple[InputLine, ...] = ()
+
+
+class SampleLine(NamedTuple):
+    """A sample that is worth a look, and why in a word."""
+
+    id: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The file that has a record for each sample, how many there are, and which to look at first."""
+
+    file: str
+    count: int
+    first: tuple[SampleLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole report. `gates` is None where nothing is judged by gates, and empty where there are none."""
+
+    suite: str
+    verdict: str = ""
+    subject: str = ""
+    protocol: str = ""
+    gates: tuple[GateLine, ...] | None = None
+    stands_out: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    origin: Origin | None = None
+    samples: Samples | None = None
+
+
+def measured(metric: Mapping[str, Any]) -> Measured:
+    """A rate, a count or a mean of a report."""
+    known = ("value", "numerator", "denominator", "averaged", "undefined", "reason")
+    interval = metric.get("interval")
+    return Measured(
+        **{name: metric[name] for name in known if name in metric},
+        interval=None if interval is None else Interval(*interval),
+    )
+
+
+def values(metrics: Mapping[str, Mapping[str, Any]]) -> Values:
+    """Metrics of a report, by name."""
+    return Values(tuple((Name(name), measured(metric)) for name, metric in metrics.items()))
+
+
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """`1 sample`, `2 samples`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {things or thing + 's'}"

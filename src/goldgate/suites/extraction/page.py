@@ -1,0 +1,156 @@
+"""The extraction suite's report as a page: scores, diagnostics, errors, how answers were read, types, roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from goldgate.core.frame import frame
+from goldgate.core.page import (
+    Cell,
+    Column,
+    Measured,
+    Name,
+    Notes,
+    Page,
+    Pair,
+    Pairs,
+    Paragraph,
+    Samples,
+    Section,
+    Table,
+    counted,
+    measured,
+    values,
+)
+
+SHOWN_TYPES = 20
+SAMPLES = "samples.jsonl"
+
+FAMILIES = ("strict", "relaxed", "type")
+MATCHED = ("strict", "relaxed")  # the families of the breakdown
+RATES = ("precision", "recall", "f1")
+HEADLINE = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate", "hallucination_rate")
+
+# Headings of the metrics, with how the names under each begin.
+_GROUPS = {
+    "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
+    "Schema compliance": ("schema_",),
+    "Hallucination": ("hallucination_",),
+    "Length of matched values": ("relaxed_excess", "relaxed_shortfall"),
+}
+_REST = "Other metrics"
+_THOUGHT = "cot_"  # they come last, under a heading of their own
+
+_RATE_COLUMNS = tuple(Column(title, group=family) for family in MATCHED for title in ("P", "R", "F1"))
+_HITS = {"strict_hits": "strict hits", "relaxed_hits": "relaxed hits"}
+
+
+def describe(report: Mapping[str, Any]) -> Page:
+    """Scores first, chain of thought last."""
+    total = report["metrics"]["main"]["total_samples"]["value"]
+    sections = [
+        Section("Scores", (_scores(report),)),
+        *_groups(report),
+        Section("Errors by name", (_mistakes(report),)),
+        Section("How answers were read", (_reading(report),)),
+        _hints(report),
+        *_breakdown(report),
+        Section("Macro averages", (_macro(report),)),
+        _diagnostics(report),
+    ]
+    return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
+
+
+def _scores(report: Mapping[str, Any]) -> Table:
+    main = report["metrics"]["main"]
+    return _rates((family, {rate: main[f"{family}_{rate}"] for rate in RATES}) for family in FAMILIES)
+
+
+def _macro(report: Mapping[str, Any]) -> Table:
+    found = report["breakdown"]["macro"]
+    return _rates(
+        (f"{family}, by {label}", {rate: found[kind][f"{family}_{rate}"] for rate in RATES})
+        for kind, label in (("event_types", "event type"), ("roles", "role"))
+        for family in MATCHED
+    )
+
+
+def _rates(families: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
+    """Precision, recall and F1 in columns."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (label, *(measured(rates[rate]) for rate in RATES)) for label, rates in families
+    )
+    return Table((Column(""), *map(Column, RATES)), rows, with_counts=True)
+
+
+def _groups(report: Mapping[str, Any]) -> list[Section]:
+    """The metrics but those of thoughts under their headings; one that no heading expects is not left out."""
+    found: dict[str, dict[str, Any]] = {title: {} for title in (*_GROUPS, _REST)}
+    in_scores = {f"{family}_{rate}" for family in FAMILIES for rate in RATES}
+    metrics = report["metrics"]
+    for name, metric in {**metrics["main"], **metrics["diagnostics"]}.items():
+        if name not in in_scores and not name.startswith(_THOUGHT):
+            title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
+            found[title][name] = metric
+    return [Section(title, (values(metrics),)) for title, metrics in found.items() if metrics]
+
+
+def _diagnostics(report: Mapping[str, Any]) -> Section:
+    """The chain-of-thought metrics, coverage first: no rate of them means anything without it."""
+    found = {name: m for name, m in report["metrics"]["diagnostics"].items() if name.startswith(_THOUGHT)}
+    order = sorted(found, key=lambda name: name != "cot_coverage_rate")
+    return Section("Diagnostics", (values({name: found[name] for name in order}),) if found else ())
+
+
+def _mistakes(report: Mapping[str, Any]) -> Table:
+    """Error name, false positives, false negatives; the last row is their sum."""
+    counts = {name: (e["false_positives"], e["false_negatives"]) for name, e in report["errors"].items()}
+    counts["total"] = (sum(fp for fp, _ in counts.values()), sum(fn for _, fn in counts.values()))
+    rows = tuple((Name(name), Measured(fp), Measured(fn)) for name, (fp, fn) in counts.items())
+    return Table((Column("error"), Column("FP"), Column("FN")), rows)
+
+
+def _reading(report: Mapping[str, Any]) -> Pairs:
+    """`name count` for each that occurred."""
+    found = report["reading"]
+    lists = {
+        heading: [f"{name} {count}" for name, count in found[heading].items() if count]
+        for heading in ("methods", "thoughts", "repairs")
+    }
+    lists["violations"] = [
+        f"{name} {entry['occurrences']} (in {counted(entry['samples'], 'sample')})"
+        for name, entry in found["violations"].items()
+    ]
+    return Pairs(tuple(Pair(heading, tuple(entries) or ("none",)) for heading, entries in lists.items()))
+
+
+def _hints(report: Mapping[str, Any]) -> Section:
+    """What stands out in the answers, and the setting that would read it; no blocks where there is nothing."""
+    found = tuple(
+        (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"]))
+        for hint in report.get("hints", ())
+    )
+    return Section("Hints", (Paragraph("They change no number."), Notes(found)) if found else ())
+
+
+def _breakdown(report: Mapping[str, Any]) -> list[Section]:
+    """By event type, those with most gold first, then by name; and by role."""
+    found = report["breakdown"]
+    types = sorted(found["event_types"], key=lambda entry: (-entry["gold"], entry["event_type"]))
+    hits = tuple(Column(title, optional=True) for title in _HITS.values())
+    counts = (Column("pred"), Column("gold"))
+    empty = "no event has an argument: see type above"
+    type_rows = tuple((Name(entry["event_type"]), *_numbers(entry)) for entry in types)
+    role_rows = tuple((Name(entry["event_type"]), Name(entry["role"]), *_numbers(entry)) for entry in found["roles"])
+    by_type = (Column("event type"), *_RATE_COLUMNS, *hits, *counts)
+    by_role = (Column("event type"), Column("role"), *_RATE_COLUMNS, *hits, *counts)
+    return [
+        Section("Event types", (Table(by_type, type_rows, limit=SHOWN_TYPES, empty=empty),)),
+        Section("Roles", (Table(by_role, role_rows, empty=empty),), is_detail=True),
+    ]
+
+
+def _numbers(entry: Mapping[str, Any]) -> list[Cell]:
+    rates = [measured(entry[f"{family}_{rate}"]) for family in MATCHED for rate in RATES]
+    return [*rates, *(Measured(entry[name]) for name in (*_HITS, "predicted", "gold"))]
