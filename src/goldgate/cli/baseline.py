@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from goldgate.cli.run import guarded, say, show_error
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
 from goldgate.files.atomic_write import write_whole
 

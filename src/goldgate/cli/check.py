@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from goldgate.cli.run import guarded, say, show_error
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMATS = ("text", "json")

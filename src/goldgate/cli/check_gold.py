@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
-from goldgate.cli.run import guarded, say, show_error
+from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 

@@ -13,10 +13,12 @@ import click
 
 from goldgate.cli.generation_options import CHECKPOINT, COMMON, ENDPOINT, SCORING, Choices, options, read_choices
 from goldgate.cli.generation_text import dry_run_text, resume_command, say_error, summary_text
+from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
+from goldgate.cli.printing import say, show_error
 from goldgate.cli.progress import ProgressLine
-from goldgate.cli.run import Job, carry_out, guarded, say, show_error
+from goldgate.cli.run import Job, carry_out
 from goldgate.cli.start import EXIT_INTERRUPTED
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 

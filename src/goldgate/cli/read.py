@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from goldgate.cli.check import FORMATS
-from goldgate.cli.run import guarded, say, show_error
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:

@@ -6,29 +6,25 @@ Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
-import click
-
-from goldgate.cli.faults import as_error
+from goldgate.cli.guarded import guarded
 from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
+from goldgate.cli.printing import closing, columns, in_colour, say, show_error, show_failed_gates
 from goldgate.cli.protect import protect
-from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, abandon_stdout, ended_by_signals
-from goldgate.core.uninterrupted import uninterrupted
-from goldgate.errors import ConfigError, GoldgateError
+from goldgate.cli.run_record import run_record
+from goldgate.cli.start import ended_by_signals
+from goldgate.errors import GoldgateError
 from goldgate.files.folder_lock import folder_in_use
-from goldgate.files.storable import all_storable, storable
+from goldgate.files.storable import all_storable
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
     try:
         with ended_by_signals():
             outcome = guarded(lambda: evaluate(folder.open_samples()))
-            run = _run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
+            run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
             written = guarded(lambda: _publish(folder, job, outcome, run))
     finally:
         folder.close()
@@ -107,68 +103,24 @@ def _open_folder(job: Job) -> OutFolder:
     return OutFolder(str(job.out), job.paths, job.records)
 
 
-def guarded(work: Callable[[], T]) -> T | GoldgateError:
-    """What the work gives, or the error it ended in; a fault of our own becomes an InternalError."""
-    try:
-        with uninterrupted():  # its C code ends the process if a signal raises an exception while it is imported
-            import orjson  # noqa: F401
-        return work()
-    except GoldgateError as error:
-        return error
-    except KeyboardInterrupt:
-        raise _interrupted() from None
-    except Exception as problem:
-        if isinstance(problem.__cause__, KeyboardInterrupt):  # Python wraps one that comes while it makes a class
-            raise _interrupted() from None
-        if isinstance(problem.__cause__, Terminated):
-            raise problem.__cause__ from None
-        return as_error(problem)
-
-
-def _interrupted() -> click.exceptions.Exit:
-    """Said here, because click would put an empty line before it."""
-    click.echo("interrupted", err=True)
-    return click.exceptions.Exit(EXIT_INTERRUPTED)
-
-
-def say(text: str | bytes, status: int) -> int:
-    """Print to stdout; the status, also where nobody reads to the end (`| head`)."""
-    if sys.stdout is None:  # closed by whoever started us
-        return _unprinted("standard output is closed")
-    if isinstance(text, bytes):  # JSON, where ## is part of a string
-        text = text.replace(b"##", rb"#\u0023")  # a CI runner obeys ##[…] and ##vso[…] wherever they stand
-    if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
-        encoding = sys.stdout.encoding or "utf-8"
-        text = text.encode(encoding, "backslashreplace").decode(encoding)
-    try:
-        click.echo(text, nl=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        abandon_stdout()
-    except OSError as problem:
-        abandon_stdout()
-        return _unprinted(problem.strerror or type(problem).__name__)
-    return status
-
-
-def _unprinted(reason: str) -> int:
-    advice = "--quiet prints nothing, and --out writes files"
-    error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason, advice=advice)
-    show_error(error)
-    return error.exit_status
-
-
-def show_error(error: GoldgateError) -> None:
-    """Print an error to stderr, with its file as it was given."""
-    from goldgate.report.text import render_error
-
-    click.echo(render_error({**error.as_json(), "file": error.place.file}), nl=False, err=True)
-
-
 def _show(job: Job, evaluation: Evaluation) -> int:
     if job.quiet:
+        show_failed_gates(evaluation.report)
         return evaluation.exit_status
-    return say(_rendered(job, evaluation.report), evaluation.exit_status)
+    rendered = _rendered(job, evaluation.report)
+    if job.format == "text":
+        rendered = str(rendered) + closing(evaluation.report, _places(job))
+    return say(rendered, evaluation.exit_status)
+
+
+def _places(job: Job) -> list[str]:
+    """Where the files are, in words."""
+    places = []
+    if job.out is not None:
+        places.append(f"report.json, report.md, {job.records} and run.json are in {job.out}")
+    if job.report is not None:
+        places.append(f"the JSON report is {job.report}")
+    return places
 
 
 def _fail(job: Job, error: GoldgateError) -> int:
@@ -189,7 +141,7 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
 def _rendered(job: Job, report: dict[str, Any]) -> str | bytes:
     from goldgate.report import RENDERERS
 
-    rendered = RENDERERS[job.format](report)
+    rendered = RENDERERS[job.format](report, columns=columns(), colour=in_colour())
     return rendered.encode() if job.format == "json" else rendered  # JSON is UTF-8 whatever the terminal is
 
 
@@ -205,40 +157,3 @@ def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, r
         RUN: render_json(run),
     }
     folder.publish(files, with_samples=not failed)
-
-
-def _run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
-    """When and where it ran: what the report must not hold."""
-    import platform
-    import unicodedata
-
-    import orjson
-
-    from goldgate import __version__
-    from goldgate.generation.secret import shown_arguments
-
-    return {
-        "format_version": 1,
-        "started": began.isoformat(timespec="seconds"),
-        "wall_seconds": round(seconds, 3),
-        "exit_status": status,
-        "arguments": [storable(word) for word in shown_arguments(sys.argv)],
-        "folder": _working_directory(),
-        "inputs": {kind: [storable(path) for path in paths] for kind, paths in job.inputs.items()},
-        "workers": job.workers,
-        "host": platform.node(),
-        "platform": platform.platform(),
-        "versions": {
-            "goldgate": __version__,
-            "python": platform.python_version(),
-            "orjson": orjson.__version__,
-            "unicode": unicodedata.unidata_version,
-        },
-    }
-
-
-def _working_directory() -> str | None:
-    try:
-        return storable(os.getcwd())
-    except OSError:  # it was deleted
-        return None

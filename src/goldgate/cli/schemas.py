@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from goldgate.cli.run import guarded, say, show_error
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_PASSED, GoldgateError
 from goldgate.files.atomic_write import write_whole
 

@@ -20,9 +20,15 @@ class Finding(NamedTuple):
     line: int | None
     pointer: str
     message: str
+    id: str | None = None  # of the record, where files are joined by id
 
     def as_json(self) -> dict[str, object]:
-        return {**self._asdict(), "message": cut(self.message)}
+        shown: dict[str, object] = {**self._asdict(), "message": cut(self.message)}
+        if self.id is None:
+            del shown["id"]
+        else:
+            shown["id"] = cut(self.id)
+        return shown
 
 
 def cut(text: str, longest: int = 500) -> str:

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 from goldgate.core.page import NOT_AVAILABLE
-from goldgate.report.escape import apart, shortened, shortened_in_the_middle, width
+from goldgate.report.escape import apart, shortened, shortened_in_the_middle, visible, width
 
 COLUMNS = 80
 NARROWEST = 40  # columns of a terminal; one that is narrower breaks lines by itself
@@ -124,6 +124,13 @@ def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: b
         if row.note:
             lines += words(row.note, columns, INDENT * 3)
     return lines
+
+
+def verdict_lines(verdict: str, sentences: Sequence[str], columns: int, colour: bool) -> list[str]:
+    """A verdict, and beside it a line or more for each sentence, which need not be safe to show."""
+    indent = " " * (len(verdict) + len(_GAP))
+    lines = [line for sentence in sentences for line in words(visible(sentence), columns, indent)]
+    return [paint(verdict, verdict, colour=colour) + lines[0][len(verdict) :], *lines[1:]]
 
 
 def more(count: int, indent: str = INDENT) -> list[str]:

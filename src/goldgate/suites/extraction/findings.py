@@ -11,7 +11,7 @@ from goldgate.suites.extraction.sample import Facts
 
 
 def findings_of(facts: Facts) -> Iterator[Finding]:
-    """At most one for a sample. Where it is in the files is for whoever has the id to look up."""
+    """At most one for a sample."""
     parsed = facts.parsed
     if parsed is None:
         yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
@@ -22,4 +22,4 @@ def findings_of(facts: Facts) -> Iterator[Finding]:
 
 
 def _finding(code: str, facts: Facts, message: str) -> Finding:
-    return Finding(code, "error", "predictions", None, "", f"id {facts.sample.gold.id}: {message}")
+    return Finding(code, "error", "predictions", None, "", message, facts.sample.gold.id)

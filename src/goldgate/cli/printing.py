@@ -1,0 +1,88 @@
+"""What a command prints: to a terminal as wide as it is and in colour, elsewhere plain and in 80 columns."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from shutil import get_terminal_size
+from typing import Any, TextIO
+
+import click
+
+from goldgate.cli.start import abandon_stdout
+from goldgate.errors import ConfigError, GoldgateError
+
+COLUMNS = 80  # where nobody knows
+
+
+def say(text: str | bytes, status: int) -> int:
+    """Print to stdout; the status, also where nobody reads to the end (`| head`)."""
+    if sys.stdout is None:  # closed by whoever started us
+        return _unprinted("standard output is closed")
+    if isinstance(text, bytes):  # JSON, where ## is part of a string
+        text = text.replace(b"##", rb"#\u0023")  # a CI runner obeys ##[…] and ##vso[…] wherever they stand
+    if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
+        encoding = sys.stdout.encoding or "utf-8"
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        click.echo(text, nl=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_stdout()
+    except OSError as problem:
+        abandon_stdout()
+        return _unprinted(problem.strerror or type(problem).__name__)
+    return status
+
+
+def _unprinted(reason: str) -> int:
+    advice = "--quiet prints nothing, and --out writes files"
+    error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason, advice=advice)
+    show_error(error)
+    return error.exit_status
+
+
+def show_error(error: GoldgateError) -> None:
+    """Print an error to stderr, with its file as it was given."""
+    from goldgate.report.text import render_error
+
+    click.echo(render_error({**error.as_json(), "file": error.place.file}), nl=False, err=True)
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """How wide the terminal is; 80 in a pipe or a file, so that the same report is the same bytes."""
+    stream = sys.stdout if stream is None else stream
+    return get_terminal_size((COLUMNS, 24)).columns if _is_terminal(stream) else COLUMNS
+
+
+def in_colour() -> bool:
+    """Whether standard output is a terminal whose user did not ask for plain text (no-color.org)."""
+    return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def show_failed_gates(report: dict[str, Any]) -> None:
+    """The gates that failed, a line each, to stderr: what even a quiet command says."""
+    for gate in report["gates"]:
+        if gate["verdict"] == "FAIL":
+            warn = " (warn)" if gate["severity"] == "warn" else ""
+            click.echo(f"FAIL{warn}  {gate['metric']}: {gate['reason']}", err=True)
+
+
+def closing(report: dict[str, Any], places: Sequence[str]) -> str:
+    """The last lines of a printed report: the verdict once more, and where the files are."""
+    gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
+    failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
+    if not gates:
+        words = "no gate can fail: nothing was judged"
+    elif failed:
+        words = f"{len(failed)} of {len(gates)} gates failed: {', '.join(failed)}"
+    else:
+        words = "the gate passed" if len(gates) == 1 else f"all {len(gates)} gates passed"
+    from goldgate.report.layout import verdict_lines
+
+    return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], columns(), in_colour())) + "\n"
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()

@@ -1,0 +1,50 @@
+"""run.json: when, where and how it ran, which is what the report must not hold."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from goldgate.files.storable import storable
+
+if TYPE_CHECKING:
+    from goldgate.cli.run import Job
+
+
+def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
+    """The record of one run of a command."""
+    import platform
+    import unicodedata
+
+    import orjson
+
+    from goldgate import __version__
+    from goldgate.generation.secret import shown_arguments
+
+    return {
+        "format_version": 1,
+        "started": began.isoformat(timespec="seconds"),
+        "wall_seconds": round(seconds, 3),
+        "exit_status": status,
+        "arguments": [storable(word) for word in shown_arguments(sys.argv)],
+        "folder": _working_directory(),
+        "inputs": {kind: [storable(path) for path in paths] for kind, paths in job.inputs.items()},
+        "workers": job.workers,
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "versions": {
+            "goldgate": __version__,
+            "python": platform.python_version(),
+            "orjson": orjson.__version__,
+            "unicode": unicodedata.unidata_version,
+        },
+    }
+
+
+def _working_directory() -> str | None:
+    try:
+        return storable(os.getcwd())
+    except OSError:  # it was deleted
+        return None
