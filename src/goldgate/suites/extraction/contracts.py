@@ -180,6 +180,7 @@ class Reading(TypedDict):
     thoughts: dict[str, int]
     repairs: dict[str, int]
     violations: dict[str, ViolationCount]
+    null_words: int
     values: ValueCounts
 
 
