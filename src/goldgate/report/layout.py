@@ -67,7 +67,7 @@ def wrapped(
     lines, line, is_new = [], begin, True
     for number, part in enumerate(parts):
         piece = part + (separator if number < len(parts) - 1 else "")
-        for fragment in _fragments(piece, columns - width(indent)):
+        for fragment in _fragments(piece, max(2, columns - width(indent))):
             fits = width(line) + width(fragment.rstrip(" ")) <= columns
             if not fits and (not is_new or width(line) > width(indent)):
                 lines.append(line.rstrip(" "))
@@ -91,6 +91,7 @@ def labelled(
     """A label, and beside it the parts; a single part is broken between its words."""
     if len(parts) == 1:
         parts, separator = parts[0].split(" "), " "
+    label_width = min(label_width, columns // 2)
     label = shortened_in_the_middle(label, label_width)
     begin = indent + label + " " * (label_width - width(label)) + _GAP
     return wrapped(parts, columns, begin, " " * width(begin), separator)
@@ -114,7 +115,7 @@ def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: b
             break
     else:
         fitted = [[_cut(row.cells[n], room) for n in chosen] for row in rows]
-    shown_heads = [heads[n] for n in chosen]
+    shown_heads = [replace(heads[n], title=shortened_in_the_middle(heads[n].title, room)) for n in chosen]
     lines, widths = _head_lines(shown_heads, fitted), _widths(shown_heads, fitted)
     for row, cells in zip(rows, fitted, strict=True):
         lines += _row_lines(cells, widths, colour=colour)

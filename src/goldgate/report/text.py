@@ -24,7 +24,7 @@ from goldgate.core.page import (
     Table,
     Values,
 )
-from goldgate.report.escape import apart, named, shortened, shortened_apart, visible, width
+from goldgate.report.escape import apart, named, shortened, shortened_apart, shortened_in_the_middle, visible, width
 from goldgate.report.layout import (
     COLUMNS,
     INDENT,
@@ -57,7 +57,11 @@ def render_text(page: Page, columns: int = COLUMNS, colour: bool = False) -> str
         top,
         look.gates(page),
         _titled("What stands out", look.notes(Notes(tuple((message,) for message in page.stands_out)))),
-        *(_titled(s.title, look.blocks(s)) for s in page.sections if s.title and not s.is_detail),
+        *(
+            _titled(shortened(visible(s.title), look.columns), look.blocks(s))
+            for s in page.sections
+            if s.title and not s.is_detail
+        ),
         look.first_samples(page),
         look.origin(page.origin),
     ]
@@ -83,7 +87,7 @@ class _Look:
     def headline(self, page: Page) -> list[str]:
         about = visible(page.subject).split(", ") if page.subject else []
         about += [f"protocol {named(page.protocol)}"] if page.protocol else []
-        suite = f"goldgate {named(page.suite)}" if page.suite else ""
+        suite = f"goldgate {shortened_in_the_middle(named(page.suite), _LABEL_COLUMNS)}" if page.suite else ""
         start = "  ".join(part for part in (page.verdict, suite) if part) + (": " if about else "")
         lines = wrapped(about, self.columns, start, INDENT * 3, ", ")
         return [paint(page.verdict, page.verdict, colour=self.colour) + lines[0][len(page.verdict) :], *lines[1:]]
@@ -224,7 +228,7 @@ class _Look:
             lines += labelled(visible(label), parts, self.columns, longest)
         for kind in kinds:
             left_out = sum(given.kind == kind for given in origin.inputs) - SHOWN_FILES
-            lines += [f"{INDENT}… and {left_out} more {visible(kind)} files"] if left_out > 0 else []
+            lines += words(visible(f"… and {left_out} more {kind} files"), self.columns, INDENT) if left_out > 0 else []
         return lines
 
 
