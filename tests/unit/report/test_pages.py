@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from goldgate.core.gate import Gate
 from goldgate.core.page import (
     Block,
+    Cell,
     Column,
     FindingLine,
     Findings,
@@ -101,7 +102,9 @@ def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
 @settings(max_examples=60, deadline=None)
 def test_a_table_fits_whatever_it_holds(columns: int, number: int, many: int, names: list[str]) -> None:
     heads = (Column("name"), *(Column(f"c{n}", group="even" if n % 2 else "odd") for n in range(many)))
-    rows = tuple((Name(name), *(Measured(1 / 3, number, 3 * number + 1) for _ in range(many))) for name in names)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Name(name), *(Measured(1 / 3, number, 3 * number + 1) for _ in range(many))) for name in names
+    )
     for with_counts in (False, True):
         shown = render_text(
             Page("s", sections=(Section("T", (Table(heads, rows, with_counts=with_counts),)),)), columns
