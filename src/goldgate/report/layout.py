@@ -105,11 +105,9 @@ def paint(text: str, verdict: str, *, colour: bool) -> str:
 
 def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: bool = False) -> list[str]:
     """Rows with aligned columns, none of them wider than `columns`; heads without any title are not shown."""
-    wanted = list(range(len(heads)))
-    fixed = [number for number in wanted if not heads[number].optional]
-    choices = [wanted, *(fixed[:kept] for kept in range(len(fixed), 0, -1))]
+    fixed = [n for n, head in enumerate(heads) if not head.optional]
     room = columns - len(INDENT)
-    for chosen in choices:
+    for chosen in _choices(heads, fixed):
         fitted = _fit([heads[n] for n in chosen], [[row.cells[n] for n in chosen] for row in rows], room)
         if fitted is not None:
             break
@@ -144,6 +142,15 @@ def _fragments(piece: str, room: int) -> Iterator[str]:
             word = word[len(part) :]
         if word:
             yield word
+
+
+def _choices(heads: Sequence[Head], fixed: list[int]) -> Iterator[list[int]]:
+    """Which columns could stand side by side: all, then fewer and fewer, groups as a whole, at last the first."""
+    yield list(range(len(heads)))
+    for kept in range(len(fixed), 0, -1):
+        group = heads[fixed[kept - 1]].group
+        if kept in (1, len(fixed)) or not group or heads[fixed[kept]].group != group:
+            yield fixed[:kept]
 
 
 def _fit(heads: Sequence[Head], cells: list[list[Shown]], room: int) -> list[list[Shown]] | None:

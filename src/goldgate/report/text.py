@@ -200,8 +200,9 @@ class _Look:
         rows, lines = block.rows[: block.limit], []
         for severity, code, place, message in rows:
             first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
-            lines.append(INDENT + shortened_apart(first, self.columns - len(INDENT)))
             indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
+            first = shortened_apart(first, (self.columns - len(indent)) * FINDING_LINES)
+            lines += words(first, self.columns, indent, INDENT)
             lines += words(visible(message), self.columns, indent, most=FINDING_LINES)
         return [*lines, *more(len(block.rows) - len(rows))]
 

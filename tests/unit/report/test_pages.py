@@ -152,6 +152,21 @@ def test_long_names_keep_both_ends() -> None:
     assert re.search(r"Transaction\.\S*…\S*-Money", shown)
 
 
+def test_columns_of_a_group_stay_together() -> None:
+    heads = (Column("n"), *(Column(title, group) for group in ("one", "two") for title in ("P", "R", "F1")))
+    table = Table(heads, ((Name("a"), *(Measured(1 / n) for n in range(1, 7))),))
+    shown = render_text(Page("s", sections=(Section("T", (table,)),)), 40)
+    assert shown.endswith("1.0000  0.5000  0.3333\n      two P 0.2500, two R 0.2000,\n      two F1 0.1666\n")
+
+
+def test_the_place_of_a_finding_is_whole() -> None:
+    place = "some/folder/with/a/long/name/gold.jsonl:7 (zh-007) events[0].arguments[0].argument"
+    found = Findings((FindingLine("note", "gold.duplicate_unit", place, "twice"),))
+    for columns in (60, 80):
+        shown = render_text(Page("s", sections=(Section("T", (found,)),)), columns)
+        assert place in " ".join(shown.split())
+
+
 def test_lists_wrap_between_values_and_never_inside() -> None:
     values = [f"name_{number} {number} (in {number} samples)" for number in range(30)]
     shown = render_text(Page("s", sections=(Section("T", (Pairs((Pair("label", tuple(values)),)),)),)), 60)
