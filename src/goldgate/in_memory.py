@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
+from goldgate.core.finding import FewFindings
 from goldgate.core.record_id import record_id
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
@@ -43,6 +44,7 @@ def evaluate(
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
+    findings = FewFindings()
     tally, samples = Tally(), list[dict[str, Any]]()
     for identity, (number, record) in _by_id(gold, "gold").items():
         with _located("gold", number):
@@ -53,7 +55,7 @@ def evaluate(
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
         scorer.add(facts, tally)
-        outcome.findings += findings_of(facts)
+        findings.add(findings_of(facts))
         if records:
             samples.append(sample_record(facts))
     for identity, (number, _) in answers.items():
@@ -63,6 +65,7 @@ def evaluate(
             place=_place("predictions", number, "id"),
             found=describe(identity),
         )
+    outcome.findings = findings.kept
     evaluation = judge(SUITE, plan, tally, outcome)
     return replace(evaluation, samples=samples) if records else evaluation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "hint"]
@@ -70,3 +71,29 @@ class Findings:
     @property
     def total(self) -> int:
         return sum(self._counts.values())
+
+
+class FewFindings:
+    """A few findings of each code, the same ones whatever the order they come in; a measure counts them all."""
+
+    def __init__(self) -> None:
+        self._of_code: dict[str, list[Finding]] = {}
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            kept = self._of_code.setdefault(finding.code, [])
+            kept.append(finding)
+            if len(kept) > 2 * SHOWN_A_CODE:
+                self._of_code[finding.code] = sorted(kept, key=_in_order)[:SHOWN_A_CODE]
+
+    @property
+    def kept(self) -> list[Finding]:
+        return [
+            finding
+            for code in sorted(self._of_code)
+            for finding in sorted(self._of_code[code], key=_in_order)[:SHOWN_A_CODE]
+        ]
+
+
+def _in_order(finding: Finding) -> tuple[str, ...]:
+    return finding.id or "", finding.file, finding.pointer, finding.message
