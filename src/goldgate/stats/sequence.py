@@ -1,0 +1,89 @@
+"""Whether a gate is decided before all documents have been asked: a test that may be looked at after every answer.
+
+The documents are asked in a random order, and the question is what the whole data set would give. For a threshold θ a unit
+scores x = a - θ b; the rate of the whole reaches θ when Σx ≥ 0. Someone who bets on each next x, knowing what remains to
+come if Σx were exactly 0, has a fortune that grows on average only if that is wrong: with 1 to begin with it ever reaches
+1/α with a chance of at most α (Ville 1939; for sampling without replacement Waudby-Smith and Ramdas 2020). One better bets
+on a pass, one on a fail. Only one of the two can be wrong, so a decision is wrong with a chance of at most α.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+
+BOLDNESS = 0.75  # the largest share of the fortune that one answer can cost
+
+
+class Decision(Enum):
+    REACHED = "reached"
+    MISSED = "missed"
+    OPEN = "open"
+
+
+class GateSequence:
+    """Takes the units' counts one by one, and says whether the whole data set's rate reaches the threshold.
+
+    `largest` must hold for every unit's b, asked or not: no later answer may have more to divide by. Known from the gold for
+    recall and for shares of documents; for precision and F1 it takes a limit on how much a model may predict.
+    """
+
+    __slots__ = ("_bettors", "_bounds", "_left", "_level", "_seen", "_squares", "_sum", "decision", "threshold")
+
+    def __init__(self, threshold: Fraction, units: int, largest: int, alpha: float = 0.05) -> None:
+        if not 0 <= threshold <= 1 or largest < 1 or units < 1 or not 0 < alpha < 1:
+            raise ValueError(
+                "a threshold from 0 to 1, at least one unit, a bound of at least 1 and 0 < alpha < 1 are needed"
+            )
+        self.threshold = threshold
+        self.decision = Decision.OPEN
+        self._level = 1 / alpha
+        self._left = units
+        self._seen = 0
+        self._sum = Fraction(0)
+        self._squares = 0.0
+        self._bounds = (-threshold * largest, (1 - threshold) * largest)
+        self._bettors = {Decision.REACHED: 1.0, Decision.MISSED: 1.0}
+
+    def add(self, a: int, b: int) -> Decision:
+        """The next unit's counts, 0 ≤ a ≤ b ≤ largest. Once decided, it stays so."""
+        x = a - self.threshold * b
+        low, high = self._bounds
+        if not low <= x <= high or self._left == 0:
+            raise ValueError(f"a unit with {a}/{b} does not fit the bounds, or all units have been seen")
+        if self.decision is Decision.OPEN:
+            self._bet(float(x))
+        self._left -= 1
+        self._seen += 1
+        self._sum += x
+        self._squares += float(x) * float(x)
+        if self.decision is Decision.OPEN:
+            self.decision = self._certain()
+        return self.decision
+
+    def _bet(self, x: float) -> None:
+        expected = float(-self._sum / self._left)  # of the next one, if Σx is 0 in the end
+        low, high = float(self._bounds[0]), float(self._bounds[1])
+        stake = self._stake(expected, high - low)
+        for side, sign, worst in ((Decision.REACHED, 1, expected - low), (Decision.MISSED, -1, high - expected)):
+            # No bet where the worst that can come costs nothing: then what remains is certain, and `_certain` says so.
+            wager = min(max(0.0, sign * stake), BOLDNESS / worst) if worst > 0 else 0.0
+            self._bettors[side] *= 1 + wager * sign * (x - expected)
+            if self._bettors[side] >= self._level and self.decision is Decision.OPEN:
+                self.decision = side
+
+    def _stake(self, expected: float, width: float) -> float:
+        """As much as would have been best so far: mean over mean square of x - expected (Kelly), begun with half a width."""
+        count = self._seen + 1
+        mean = float(self._sum) / count - expected
+        square = (self._squares + width * width / 4) / count - 2 * expected * float(self._sum) / count
+        square += expected * expected
+        return mean / square if square > 0 else 0.0
+
+    def _certain(self) -> Decision:
+        """Decided whatever comes: the rest cannot turn the sign of Σx any more."""
+        if self._sum + self._left * self._bounds[0] >= 0:
+            return Decision.REACHED
+        if self._sum + self._left * self._bounds[1] < 0:
+            return Decision.MISSED
+        return Decision.OPEN
