@@ -55,8 +55,9 @@ class NoInterval:
 class Spread:
     """How far a share can be trusted: its variance over units, and what limits that estimate.
 
-    `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials are there
-    if every unit stands or falls as a whole. `trials` is Σb: so many if all parts of a unit are independent.
+    `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials
+    are there if every unit stands or falls as a whole. `trials` is Σb: so many if all parts of a unit are
+    independent.
     """
 
     variance: Fraction
@@ -78,8 +79,8 @@ def share_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
 def effective_units(rate: Fraction, spread: Spread) -> Fraction:
     """As many independent trials as would leave the rate as uncertain.
 
-    nₑ = R (1 - R) / variance, drawn towards the number of whole units by a weight of c / (nₑ min(R, 1 - R) + c): the fewer
-    failures (or hits) have been seen, the less their spread says, and with none it says nothing.
+    nₑ = R (1 - R) / variance, drawn towards the number of whole units by a weight of c / (nₑ min(R, 1 - R) + c): the
+    fewer failures (or hits) have been seen, the less their spread says, and with none it says nothing.
     """
     ends = rate * (1 - rate)
     observed = Fraction(spread.trials)
@@ -109,7 +110,7 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
 
 
 def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of one size over another, which may be above 1: the θ for which Σ(a - θ b) is not clearly other than 0 (Fieller)."""
+    """Of a ratio that may be above 1: the θ for which Σ(a - θ b) is not clearly other than 0 (Fieller)."""
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if sums.units < 2:

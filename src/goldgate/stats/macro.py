@@ -1,9 +1,9 @@
 """The interval of a macro average: the plain mean of the rates of several classes, such as event types or roles.
 
-Classes that stand in the same document go together, so the products of their counts are summed too, for those pairs of
-classes that meet in a unit. The bounds of the classes' own intervals are put together as their variances would be
-(the method of variance estimates recovery; Zou and Donner 2008), so that a class with one document, or with all right,
-counts as uncertain as it is.
+Classes that stand in the same document go together, so the products of their counts are summed too, for those pairs
+of classes that meet in a unit. The bounds of the classes' own intervals are put together as their variances would be
+(the method of variance estimates recovery; Zou and Donner 2008), so that a class with one document, or with all
+right, counts as uncertain as it is.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _together(widths: Mapping[str, float], links: Mapping[tuple[str, str], float
 def _correlations(
     classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], _Products]
 ) -> dict[tuple[str, str], float]:
-    """Of the linearized rates of two classes that meet in a unit: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
+    """Of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
     found = {}
     for (name, other), met in products.items():
         one, two = classes.get(name), classes.get(other)

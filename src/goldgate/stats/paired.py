@@ -1,7 +1,8 @@
-"""The difference of two systems' rates over the same units: how large, how sure, and how small a one could have been seen.
+"""The difference of two systems' rates over the same units: how large, how sure, and how small a one would be seen.
 
-The units are given as a count of each different pair of counts, (a₁, b₁, a₂, b₂); a unit that one system lacks has zeros there.
-Every number is a function of that multiset: order and split cannot matter, and with the systems exchanged only signs change.
+The units are given as a count of each different pair of counts, (a₁, b₁, a₂, b₂); a unit that one system lacks has
+zeros there. Every number is a function of that multiset: order and split cannot matter, and with the systems
+exchanged only signs change.
 """
 
 from __future__ import annotations
@@ -140,9 +141,9 @@ def paired_sums(pairs: Pairs) -> PairedSums:
 def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = True) -> Interval | NoInterval:
     """Student's interval of the difference, with n - 1 degrees of freedom.
 
-    Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where the
-    units differ but all in the same way, there is no spread to judge by; the bounds are then put together from those of
-    the two rates (Newcombe), as if these were independent.
+    Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
+    the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
+    those of the two rates (Newcombe), as if these were independent.
     """
     value, variance = sums.value, sums.variance
     if value is None:
@@ -161,7 +162,7 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
 
 
 def t_test(sums: PairedSums) -> float | None:
-    """The two-sided p-value that goes with the interval: below 1 - level where that leaves out 0. For exploring: no swaps."""
+    """The two-sided p-value that goes with the interval: below 1 - level where that leaves out 0. It takes no swaps."""
     value, variance = sums.value, sums.variance
     if value is None:
         return None
@@ -173,9 +174,9 @@ def t_test(sums: PairedSums) -> float | None:
 def standing(pairs: Pairs) -> Standing:
     """Wins, ties and losses of the first system by unit: which way the unit moves the difference of the two rates.
 
-    That is the sign of (a₁ - a₂) Σb - (b₁ - b₂) Σa, with sums over both systems: more hits count for it, and more to divide
-    by against it, at the rate that both have together. These terms add up to the difference; it is what the swap test swaps.
-    A unit with equal counts is always a tie.
+    That is the sign of (a₁ - a₂) Σb - (b₁ - b₂) Σa, with sums over both systems: more hits count for it, and more to
+    divide by against it, at the rate that both have together. These terms add up to the difference; it is what the
+    swap test swaps. A unit with equal counts is always a tie.
     """
     total_a = sum((a1 + a2) * times for (a1, _, a2, _), times in pairs.items())
     total_b = sum((b1 + b2) * times for (_, b1, _, b2), times in pairs.items())

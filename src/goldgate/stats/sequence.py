@@ -1,10 +1,11 @@
 """Whether a gate is decided before all documents have been asked: a test that may be looked at after every answer.
 
-The documents are asked in a random order, and the question is what the whole data set would give. For a threshold θ a unit
-scores x = a - θ b; the rate of the whole reaches θ when Σx ≥ 0. Someone who bets on each next x, knowing what remains to
-come if Σx were exactly 0, has a fortune that grows on average only if that is wrong: with 1 to begin with it ever reaches
-1/α with a chance of at most α (Ville 1939; for sampling without replacement Waudby-Smith and Ramdas 2020). One better bets
-on a pass, one on a fail. Only one of the two can be wrong, so a decision is wrong with a chance of at most α.
+The documents are asked in a random order, and the question is what the whole data set would give. For a threshold θ
+a unit scores x = a - θ b; the rate of the whole reaches θ when Σx ≥ 0. Someone who bets on each next x, knowing what
+remains to come if Σx were exactly 0, has a fortune that grows on average only if that is wrong: with 1 to begin with
+it ever reaches 1/α with a chance of at most α (Ville 1939; for sampling without replacement Waudby-Smith and Ramdas
+2020). One better bets on a pass, one on a fail. Only one of the two can be wrong, so a decision is wrong with a
+chance of at most α.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ class Decision(Enum):
 class GateSequence:
     """Takes the units' counts one by one, and says whether the whole data set's rate reaches the threshold.
 
-    `largest` must hold for every unit's b, asked or not: no later answer may have more to divide by. Known from the gold for
-    recall and for shares of documents; for precision and F1 it takes a limit on how much a model may predict.
+    `largest` must hold for every unit's b, asked or not: no later answer may have more to divide by. Known from the
+    gold for recall and for shares of documents; for precision and F1 it takes a limit on how much a model may
+    predict.
     """
 
     __slots__ = ("_bettors", "_bounds", "_left", "_level", "_seen", "_squares", "_sum", "decision", "threshold")
@@ -73,7 +75,7 @@ class GateSequence:
                 self.decision = side
 
     def _stake(self, expected: float, width: float) -> float:
-        """As much as would have been best so far: mean over mean square of x - expected (Kelly), begun with half a width."""
+        """As much as would have been best so far: the mean of x - expected over its mean square (Kelly)."""
         count = self._seen + 1
         mean = float(self._sum) / count - expected
         square = (self._squares + width * width / 4) / count - 2 * expected * float(self._sum) / count

@@ -1,11 +1,11 @@
-"""Many tests at once, and many runs of one system: which differences remain, and how far a mean over runs can be trusted."""
+"""Many tests at once, and many runs of one system: which findings remain, how far a mean over runs can be trusted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import fsum, sqrt
 
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, Spread, effective_units, outwards, wilson
 from goldgate.stats.student import t_quantile, t_tail
@@ -38,10 +38,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class RunsSummary:
-    """The mean of the runs' rates, and the two spreads: from run to run, and from unit to unit, as standard errors of it.
+    """The mean of the runs' rates, and the two spreads: from run to run, and from unit to unit, as standard errors
+    of it.
 
-    V = V(units) + max(0, s²/k - V(both)): s² is the variance of the k runs' rates; V(units) that of the mean over units by
-    linearization; V(both), the part that is in either, is what one unit's answers vary from run to run, and counts once.
+    V = V(units) + max(0, s²/k - V(both)): s² is the variance of the k runs' rates; V(units) that of the mean over
+    units by linearization; V(both), the part that is in either, is what one unit's answers vary from run to run, and
+    counts once.
     """
 
     mean: Fraction
@@ -62,14 +64,14 @@ class _Parts:
     rates: tuple[Fraction, ...]
     units: int
     trials: int
-    whole_units: Fraction
-    of_runs: Fraction  # s²/k
-    of_units: Fraction
-    of_both: Fraction
+    whole_units: float
+    of_runs: float  # s²/k
+    of_units: float
+    of_both: float
 
     @property
-    def extra(self) -> Fraction:
-        return max(Fraction(0), self.of_runs - self.of_both)
+    def extra(self) -> float:
+        return max(0.0, self.of_runs - self.of_both)
 
 
 def summarize_runs(units: RunUnits, level: float = LEVEL) -> RunsSummary | NoInterval:
@@ -79,8 +81,8 @@ def summarize_runs(units: RunUnits, level: float = LEVEL) -> RunsSummary | NoInt
         return NoInterval("a run has nothing to divide by")
     variance = parts.of_units + parts.extra
     runs = len(parts.rates)
-    df = _satterthwaite([(parts.of_units, float(parts.whole_units - 1)), (parts.extra, runs - 1.0)])
-    trials = effective_units(parts.mean, Spread(variance, parts.whole_units, parts.trials))
+    df = _satterthwaite([(parts.of_units, parts.whole_units - 1), (parts.extra, runs - 1.0)])
+    trials = effective_units(parts.mean, Spread(Fraction(variance), Fraction(parts.whole_units), parts.trials))
     return RunsSummary(
         mean=parts.mean,
         rates=parts.rates,
@@ -116,11 +118,13 @@ def compare_runs(units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL) -
     if n < 2:
         return RunsDifference(value, 0.0, 0.0, NoInterval("one unit shows no spread"), None)
     totals = [_totals(_side(units, side)) for side in (0, 1)]
-    squares = Fraction(0)
+    squares = []
     for sides, times in units.items():
-        d = _deviation(sides[0], totals[0]) - _deviation(sides[1], totals[1])
-        squares += times * d * d
-    of_units = Fraction(n, n - 1) * squares
+        d = fsum(_deviations(sides[0], totals[0])) / len(totals[0]) - fsum(_deviations(sides[1], totals[1])) / len(
+            totals[1]
+        )
+        squares.append(times * (d * d))
+    of_units = fsum(squares) * n / (n - 1)
     se = sqrt(of_units + first.extra + second.extra)
     if se == 0:
         reason = NoInterval("the units and the runs show no spread")
@@ -141,25 +145,26 @@ def _parts(units: RunUnits) -> _Parts | None:
     rates = tuple(Fraction(a, b) for a, b in totals)
     mean = sum(rates, Fraction(0)) / k
     n = sum(times for runs, times in units.items() if any(a or b for a, b in runs))
-    of_runs = sum(((rate - mean) ** 2 for rate in rates), Fraction(0)) / (k * (k - 1)) if k > 1 else Fraction(0)
-    squares = within = weights = Fraction(0)
+    of_runs = float(sum((rate - mean) ** 2 for rate in rates)) / (k * (k - 1)) if k > 1 else 0.0
+    # Floats, for exact fractions over k denominators take seconds; `fsum` is right to the last bit in any order.
+    squares, within, weights = [], [], []
     for runs, times in units.items():
-        own = [_deviation((run,), (total,)) for run, total in zip(runs, totals, strict=True)]
-        d = sum(own, Fraction(0)) / k
-        squares += times * d * d
-        within += times * sum(((one - d) ** 2 for one in own), Fraction(0))
-        weight = sum((Fraction(b, total) for (_, b), (_, total) in zip(runs, totals, strict=True)), Fraction(0)) / k
-        weights += times * weight * weight
-    inflate = Fraction(n, n - 1) if n > 1 else Fraction(0)
+        own = _deviations(runs, totals)
+        d = fsum(own) / k
+        squares.append(times * (d * d))
+        within.append(times * fsum((one - d) * (one - d) for one in own))
+        weight = fsum(b / total for (_, b), (_, total) in zip(runs, totals, strict=True)) / k
+        weights.append(times * (weight * weight))
+    inflate = n / (n - 1) if n > 1 else 0.0
     return _Parts(
         mean=mean,
         rates=rates,
         units=n,
         trials=sum(b for _, b in totals) // k,
-        whole_units=1 / weights,
+        whole_units=1 / fsum(weights),
         of_runs=of_runs,
-        of_units=inflate * squares,
-        of_both=inflate * within / (k * (k - 1)) if k > 1 else Fraction(0),
+        of_units=inflate * fsum(squares),
+        of_both=inflate * fsum(within) / (k * (k - 1)) if k > 1 else 0.0,
     )
 
 
@@ -181,20 +186,16 @@ def _totals(units: RunUnits) -> Runs:
     return tuple((a, b) for a, b in totals)
 
 
-def _deviation(runs: Runs, totals: Runs) -> Fraction:
-    """The mean over runs of (a - R b) / Σb."""
-    each = (Fraction(a * sb - sa * b, sb * sb) for (a, b), (sa, sb) in zip(runs, totals, strict=True))
-    return sum(each, Fraction(0)) / len(totals)
+def _deviations(runs: Runs, totals: Runs) -> list[float]:
+    """(a - R b) / Σb in each run."""
+    return [(a * sb - sa * b) / (sb * sb) for (a, b), (sa, sb) in zip(runs, totals, strict=True)]
 
 
-def _satterthwaite(parts: Sequence[tuple[Fraction, float]]) -> float:
+def _satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
     """The degrees of freedom of a sum of variances: (ΣV)² / Σ(V²/df)."""
-    total = float(sum((variance for variance, _ in parts), Fraction(0)))
+    total = fsum(variance for variance, _ in parts)
     if total == 0:
         return parts[0][1]
-    weighted = 0.0
-    for variance, df in parts:
-        if variance and df <= 0:
-            return 0.0
-        weighted += float(variance) * float(variance) / df if variance else 0.0
-    return total * total / weighted
+    if any(variance and df <= 0 for variance, df in parts):
+        return 0.0
+    return total * total / fsum(variance * variance / df for variance, df in parts if variance)

@@ -1,9 +1,10 @@
-"""Tail probabilities and quantiles of Student's t and of the normal distribution, the same to the last bit everywhere.
+"""Tail probabilities and quantiles of Student's t and of the normal distribution, the same to the last bit
+everywhere.
 
-A C library's `log` and `exp` may differ in the last bit from one machine to the next, and a bound that is compared with
-a threshold must not. So logarithms and exponentials are taken in decimals, which round correctly by definition, and the
-rest is addition, multiplication, division and square root, which IEEE 754 fixes. Agrees with scipy to 1e-10, relative, and is the closer
-of the two where they differ near the middle.
+A C library's `log` and `exp` may differ in the last bit from one machine to the next, and a bound that is compared
+with a threshold must not. So logarithms and exponentials are taken in decimals, which round correctly by definition,
+and the rest is addition, multiplication, division and square root, which IEEE 754 fixes. Agrees with scipy to 1e-10,
+relative.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an interval needs, in integers that add up: the sums of a rate over its units, in any order and any split.
 
-A rate is a ratio of sums, R = Σa / Σb, with a and b counts of one unit: a document, a run, or a group of them. A unit where
-both are zero says nothing about the rate and is no unit of it.
+A rate is a ratio of sums, R = Σa / Σb, with a and b counts of one unit: a document, a run, or a group of them. A
+unit where both are zero says nothing about the rate and is no unit of it.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ class RatioForm:
 class UnitSums:
     """The sums of all rates that are made of the same few counts, such as hits, predicted and gold.
 
-    Adding a unit costs one look-up: equal vectors of counts are kept once, with how often each occurred, and squared at the
-    end. Units of the same group are added up before they are squared, also over shards, so memory grows with the groups.
+    Adding a unit costs one look-up: equal vectors of counts are kept once, with how often each occurred, and squared
+    at the end. Units of the same group are added up before they are squared, also over shards, so memory grows with
+    the groups.
     """
 
     __slots__ = ("_columns", "_forms", "_groups", "_sums", "_vectors")

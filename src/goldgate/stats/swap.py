@@ -1,12 +1,14 @@
-"""The swap test: how often two systems that are the same would differ so much, if only chance gave each unit its two answers.
+"""The swap test: how often two systems would differ so much if chance alone gave each unit its two answers.
 
-If both systems are equally good, any unit could as well have had its two answers exchanged. So exchange them, unit by unit,
-in all ways, and see how often the difference of the two rates comes out as large (approximate randomization; Noreen 1989,
-Yeh 2000). Exact where all ways can be counted, else from a fixed number of ways that the seed decides.
+If both systems are equally good, any unit could as well have had its two answers exchanged. So exchange them, unit
+by unit, in all ways, and see how often the difference of the two rates comes out as large (approximate
+randomization; Noreen 1989, Yeh 2000). Exact where all ways can be counted, else from a fixed number of ways that the
+seed decides.
 
-Write Sa, Sb for the sums over both systems and Ta, Tb for the differences after an exchange. Then the difference of the rates is
-2 (Ta Sb - Sa Tb) / (Sb² - Tb²): integers, and nothing but the differences of each unit matters. Units that differ alike are
-interchangeable, and so are a unit and its mirror image; so neither order, nor names, nor which system is first can matter.
+Write Sa, Sb for the sums over both systems and Ta, Tb for the differences after an exchange. Then the difference of
+the rates is 2 (Ta Sb - Sa Tb) / (Sb² - Tb²): integers, and nothing but the differences of each unit matters. Units
+that differ alike are interchangeable, and so are a unit and its mirror image; so neither order, nor names, nor which
+system is first can matter.
 """
 
 from __future__ import annotations
@@ -86,8 +88,8 @@ def _differences(pairs: Pairs) -> list[tuple[_Difference, int]]:
 def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> float | None:
     """The share of all ways that reach the observed difference, or None if they are too many to count.
 
-    Not the ways are listed but the sums that they lead to, with the number of ways to each: 300 units that differ by 1
-    have 2³⁰⁰ ways and 301 sums.
+    Not the ways are listed but the sums that they lead to, with the number of ways to each: 300 units that differ by
+    1 have 2³⁰⁰ ways and 301 sums.
     """
     ways: dict[_Difference, int] = {(0, 0): 1}
     steps = 0
@@ -112,8 +114,9 @@ def _count_all(differences: list[tuple[_Difference, int]], scale: _Scale) -> flo
 def _draw(differences: list[tuple[_Difference, int]], swaps: int, seed: int) -> Iterator[_Difference]:
     """The sums after so many random swaps, a bit of a hash deciding each unit.
 
-    The sum over all units at once: the numbers to add lie in bit planes, one bit a unit, and a plane's share of the sum is
-    the number of ones that it has in common with the random bits. 100,000 units take a second, one by one a minute.
+    The sum over all units at once: the numbers to add lie in bit planes, one bit a unit, and a plane's share of the
+    sum is the number of ones that it has in common with the random bits. 100,000 units take a second, one by one a
+    minute.
     """
     units = sum(times for _, times in differences)
     planes_a = _planes([(a, times) for (a, _), times in differences])
