@@ -30,8 +30,6 @@ class GateSequence:
     predict.
     """
 
-    __slots__ = ("_bettors", "_bounds", "_left", "_level", "_seen", "_squares", "_sum", "decision", "threshold")
-
     def __init__(self, threshold: Fraction, units: int, largest: int, alpha: float = 0.05) -> None:
         if not 0 <= threshold <= 1 or largest < 1 or units < 1 or not 0 < alpha < 1:
             raise ValueError(
@@ -40,6 +38,7 @@ class GateSequence:
         self.threshold = threshold
         self.decision = Decision.OPEN
         self._level = 1 / alpha
+        self._largest = largest
         self._left = units
         self._seen = 0
         self._sum = Fraction(0)
@@ -49,10 +48,11 @@ class GateSequence:
 
     def add(self, a: int, b: int) -> Decision:
         """The next unit's counts, 0 ≤ a ≤ b ≤ largest. Once decided, it stays so."""
+        if not 0 <= a <= b <= self._largest:
+            raise ValueError(f"a unit with {a}/{b} does not fit: no unit divides by more than {self._largest}")
+        if self._left == 0:
+            raise ValueError("all units have been seen")
         x = a - self.threshold * b
-        low, high = self._bounds
-        if not low <= x <= high or self._left == 0:
-            raise ValueError(f"a unit with {a}/{b} does not fit the bounds, or all units have been seen")
         if self.decision is Decision.OPEN:
             self._bet(float(x))
         self._left -= 1

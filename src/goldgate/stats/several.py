@@ -31,7 +31,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     smallest = 1.0
     for rank, index in enumerate(order):
-        smallest = min(smallest, p_values[index] * len(p_values) / (len(p_values) - rank))
+        smallest = min(smallest, p_values[index] * (len(p_values) / (len(p_values) - rank)))
         adjusted[index] = smallest
     return adjusted
 

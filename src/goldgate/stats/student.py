@@ -101,8 +101,11 @@ def _from_middle(middle: float, df: float) -> float:
 
 def _from_tail(tail: float, df: float) -> float:
     """The t with P(T > t) = tail, by Newton's steps for the logarithm of the tail over the logarithm of t."""
-    # Left of the solution a step may go too far, except where the tail is nearly a power of t.
-    t, longest = (1.0, 1.0) if df > 2 else (1 / tail, 100.0)
+    # Begun close by; left of the solution a step may go too far, except where the tail is nearly a power of t.
+    t, longest = 1 / tail, 100.0
+    if df > 2:
+        z = 1.0 if df == inf else _quantile(1 - tail, inf)
+        t, longest = z + (z * z * z + z) / (4 * df), 1.0
     for _ in range(_MOST_STEPS):
         here = _tail(t, df)
         slope = t * _density(t, df) / here
@@ -124,9 +127,7 @@ def _middle(t: float, df: float) -> float:
 def _density(t: float, df: float) -> float:
     if df == inf:
         return _normal_density(t)
-    return _exp_decimal(-_ln_decimal(1 + Decimal(t) * Decimal(t) / Decimal(df)) * (Decimal(df) + 1) / 2) / (
-        sqrt(df) * float(_EXACT.exp(_ln_beta(df)))
-    )
+    return _front(t * t, df) / t if t else 1 / (sqrt(df) * _exp_decimal(_ln_beta(df)))
 
 
 def _normal_density(z: float) -> float:
@@ -157,6 +158,7 @@ def _t_middle(t: float, df: float) -> float:
     return _front(square, df) * _beta_fraction(square / (df + square), 0.5, df / 2)
 
 
+@lru_cache(maxsize=16)  # tail and density ask for the same
 def _front(square: float, df: float) -> float:
     """x^(df/2) (1 - x)^(1/2) / B(df/2, 1/2), where x = df / (df + t²)."""
     total = Decimal(df) + Decimal(square)
