@@ -37,14 +37,15 @@ class GateSequence:
             )
         self.threshold = threshold
         self.decision = Decision.OPEN
-        self._level = 1 / alpha
+        self._enough = 1 / alpha
         self._largest = largest
         self._left = units
         self._seen = 0
-        self._sum = Fraction(0)
-        self._squares = 0.0
-        self._bounds = (-threshold * largest, (1 - threshold) * largest)
-        self._bettors = {Decision.REACHED: 1.0, Decision.MISSED: 1.0}
+        # x in integers: times the threshold's denominator, which changes no bet.
+        self._scale, self._cost = threshold.denominator, threshold.numerator
+        self._low, self._high = -self._cost * largest, (self._scale - self._cost) * largest
+        self._sum = self._squares = 0
+        self._fortunes = {Decision.REACHED: 1.0, Decision.MISSED: 1.0}
 
     def add(self, a: int, b: int) -> Decision:
         """The next unit's counts, 0 ≤ a ≤ b ≤ largest. Once decided, it stays so."""
@@ -52,40 +53,43 @@ class GateSequence:
             raise ValueError(f"a unit with {a}/{b} does not fit: no unit divides by more than {self._largest}")
         if self._left == 0:
             raise ValueError("all units have been seen")
-        x = a - self.threshold * b
+        x = a * self._scale - b * self._cost
         if self.decision is Decision.OPEN:
-            self._bet(float(x))
+            self._bet(x)
         self._left -= 1
         self._seen += 1
         self._sum += x
-        self._squares += float(x) * float(x)
+        self._squares += x * x
         if self.decision is Decision.OPEN:
             self.decision = self._certain()
         return self.decision
 
-    def _bet(self, x: float) -> None:
-        expected = float(-self._sum / self._left)  # of the next one, if Σx is 0 in the end
-        low, high = float(self._bounds[0]), float(self._bounds[1])
-        stake = self._stake(expected, high - low)
-        for side, sign, worst in ((Decision.REACHED, 1, expected - low), (Decision.MISSED, -1, high - expected)):
+    def _bet(self, x: int) -> None:
+        expected = -self._sum / self._left  # of the next one, if Σx is 0 in the end
+        stake = self._stake(expected)
+        sides = ((Decision.REACHED, 1, expected - self._low), (Decision.MISSED, -1, self._high - expected))
+        for side, sign, worst in sides:
             # No bet where the worst that can come costs nothing: then what remains is certain, and `_certain` says so.
             wager = min(max(0.0, sign * stake), BOLDNESS / worst) if worst > 0 else 0.0
-            self._bettors[side] *= 1 + wager * sign * (x - expected)
-            if self._bettors[side] >= self._level and self.decision is Decision.OPEN:
+            self._fortunes[side] *= 1 + wager * sign * (x - expected)
+            if self._fortunes[side] >= self._enough and self.decision is Decision.OPEN:
                 self.decision = side
 
-    def _stake(self, expected: float, width: float) -> float:
-        """As much as would have been best so far: the mean of x - expected over its mean square (Kelly)."""
+    def _stake(self, expected: float) -> float:
+        """As much as would have been best so far: the mean of x - expected over its mean square (Kelly).
+
+        To begin with there is one unit as far off as half the width of the bounds.
+        """
         count = self._seen + 1
-        mean = float(self._sum) / count - expected
-        square = (self._squares + width * width / 4) / count - 2 * expected * float(self._sum) / count
-        square += expected * expected
-        return mean / square if square > 0 else 0.0
+        mean = self._sum / count
+        begun = self._high - self._low
+        square = (self._squares + begun * begun / 4) / count - 2 * expected * mean + expected * expected
+        return (mean - expected) / square if square > 0 else 0.0
 
     def _certain(self) -> Decision:
         """Decided whatever comes: the rest cannot turn the sign of Σx any more."""
-        if self._sum + self._left * self._bounds[0] >= 0:
+        if self._sum + self._left * self._low >= 0:
             return Decision.REACHED
-        if self._sum + self._left * self._bounds[1] < 0:
+        if self._sum + self._left * self._high < 0:
             return Decision.MISSED
         return Decision.OPEN
