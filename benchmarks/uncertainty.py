@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
+from itertools import product
 from math import sqrt
 from pathlib import Path
 
@@ -21,8 +22,10 @@ import orjson
 
 from goldgate import evaluate_files
 from goldgate.stats.interval import Interval, share_interval
+from goldgate.stats.macro import MacroSums, macro_interval
 from goldgate.stats.paired import Difference, compare_rates, paired_sums, t_test
 from goldgate.stats.sequence import Decision, GateSequence
+from goldgate.stats.several import Runs, RunsSummary, summarize_runs
 from goldgate.stats.student import t_quantile
 from goldgate.stats.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.stats.swap import Pair, swap_test
@@ -39,7 +42,16 @@ EXAMPLES = Path(__file__).parents[1] / "examples" / "extraction"
 
 def main() -> None:
     full = "--full" in sys.argv[1:]
-    for part in (coverage, paired_errors, sequence_errors, examples, costs):
+    for part in (
+        coverage,
+        coverage_of_others,
+        macro_coverage,
+        runs_coverage,
+        paired_errors,
+        sequence_errors,
+        examples,
+        costs,
+    ):
         started = time.perf_counter()
         part(full)
         print(f"  ({time.perf_counter() - started:.0f} s)\n")
@@ -68,6 +80,78 @@ def coverage(full: bool) -> None:
                     width[name] += high - low
             cells = (f"{held[name] / data_sets:.3f} ({width[name] / data_sets:.3f})" for name in methods)
             print(f"| {size:,} | {rate} | " + " | ".join(cells) + " |", flush=True)
+
+
+def coverage_of_others(full: bool) -> None:
+    data_sets = 1_000 if full else 50
+    print(
+        f"The same for documents that vary more or less; least and most over all n and rates; {data_sets} data sets each"
+    )
+    print("| concentration | least | most |\n| --- | --- | --- |")
+    for concentration in (2.0, 5.0, 10.0, 50.0):
+        shares = []
+        for rate in RATES:
+            population = [document for document, _ in _population(rate, concentration=concentration)]
+            true = Fraction(sum(a for a, _ in population), sum(b for _, b in population))
+            for size in SIZES:
+                rng = random.Random(f"others {concentration} {rate} {size}")
+                held = 0
+                for _ in range(data_sets):
+                    low, high = _ours(pair_sums(Counter(rng.choices(population, k=size))))
+                    held += low <= true <= high
+                shares.append((held / data_sets, f"n = {size:,}, {rate}"))
+        (least, at), (most, there) = min(shares), max(shares)
+        print(f"| {concentration:.0f} | {least:.3f} ({at}) | {most:.3f} ({there}) |", flush=True)
+
+
+def macro_coverage(full: bool) -> None:
+    data_sets = 500 if full else 50
+    print(f"Coverage of the macro average over four classes, in 60, 40, 15 and 5 % of the documents; {data_sets} each")
+    print("| n | coverage | mean width |\n| --- | --- | --- |")
+    rng = random.Random("macro")
+    population = [_classes(rng) for _ in range(POPULATION)]
+    whole = MacroSums()
+    for classes in population:
+        whole.add(classes)
+    rates = [Fraction(sums.a, sums.b) for sums in whole.sums().values()]
+    true = sum(rates, Fraction(0)) / len(rates)
+    for size in (50, 200, 1_000):
+        held, width, tried = 0, 0.0, 0
+        while tried < data_sets:
+            sums = MacroSums()
+            for classes in rng.choices(population, k=size):
+                sums.add(classes)
+            if len(sums.sums()) < len(rates):
+                continue  # without one class it is the mean of other rates
+            found = macro_interval(sums)
+            assert isinstance(found, Interval)
+            tried += 1
+            held += found.low <= true <= found.high
+            width += found.high - found.low
+        print(f"| {size:,} | {held / data_sets:.3f} | {width / data_sets:.3f} |", flush=True)
+
+
+def runs_coverage(full: bool) -> None:
+    data_sets = 500 if full else 50
+    print(
+        f"Coverage of the mean over runs whose own rates spread with a standard deviation; {data_sets} data sets each"
+    )
+    print("| runs | spread | n | coverage | mean width |\n| --- | --- | --- | --- | --- |")
+    for runs, spread, size in product((2, 3, 5), (0.0, 0.03), (50, 200)):
+        rng = random.Random(f"runs {runs} {spread} {size}")
+        held, width = 0, 0.0
+        for _ in range(data_sets):
+            shifts = [rng.gauss(0, spread) for _ in range(runs)]
+            units: Counter[Runs] = Counter()
+            for _ in range(size):
+                quality, gold = 0.15 + 0.7 * rng.betavariate(3, 1), rng.randint(1, 10)  # 0.675 on average
+                units[tuple((_hits(gold, quality + shift, rng), gold) for shift in shifts)] += 1
+            summary = summarize_runs(units)
+            assert isinstance(summary, RunsSummary)
+            assert isinstance(summary.interval, Interval)
+            held += summary.interval.low <= 0.675 <= summary.interval.high
+            width += summary.interval.high - summary.interval.low
+        print(f"| {runs} | {spread} | {size} | {held / data_sets:.3f} | {width / data_sets:.3f} |", flush=True)
 
 
 def paired_errors(full: bool) -> None:
@@ -165,12 +249,14 @@ def costs(full: bool) -> None:
     print(f"Swap test of {count:,} documents, {test.swaps:,} swaps: {time.perf_counter() - started:.2f} s")
 
 
-def _population(rate: float, count: int = POPULATION) -> list[tuple[Document, Document]]:
+def _population(
+    rate: float, count: int = POPULATION, concentration: float = CONCENTRATION
+) -> list[tuple[Document, Document]]:
     """Two answers to each document, of the same quality: a = 2 hits, b = predicted + gold."""
     rng = random.Random(f"population {rate}")
     found = []
     for _ in range(count):
-        gold, quality = rng.randint(1, 20), _quality(rate, rng)
+        gold, quality = rng.randint(1, 20), _quality(rate, rng, concentration)
         found.append((_answer(gold, quality, rng), _answer(gold, quality, rng)))
     return found
 
@@ -180,13 +266,28 @@ def _documents(rate: float, count: int, rng: random.Random) -> list[tuple[Docume
     return [(_answer(gold, _quality(rate, rng), rng), gold) for gold in golds]
 
 
-def _quality(rate: float, rng: random.Random) -> float:
-    return rng.betavariate(rate * CONCENTRATION, (1 - rate) * CONCENTRATION)
+def _quality(rate: float, rng: random.Random, concentration: float = CONCENTRATION) -> float:
+    return rng.betavariate(rate * concentration, (1 - rate) * concentration)
+
+
+def _classes(rng: random.Random) -> dict[str, Document]:
+    """Hits and gold of the classes of one document; the rarer ones are harder, and all share the document's quality."""
+    quality = rng.betavariate(4, 1)
+    found = {}
+    for name, share, harder in (("A", 0.6, 0.0), ("B", 0.4, 0.05), ("C", 0.15, 0.1), ("D", 0.05, 0.3)):
+        if rng.random() < share:
+            gold = rng.randint(1, 6)
+            found[name] = (_hits(gold, quality - harder, rng), gold)
+    return found
+
+
+def _hits(gold: int, quality: float, rng: random.Random) -> int:
+    return sum(rng.random() < quality for _ in range(gold))
 
 
 def _answer(gold: int, quality: float, rng: random.Random) -> Document:
-    hits = sum(rng.random() < quality for _ in range(gold))
-    needless = sum(rng.random() >= quality for _ in range(gold))
+    hits = _hits(gold, quality, rng)
+    needless = gold - _hits(gold, quality, rng)
     return 2 * hits, hits + needless + gold
 
 

@@ -98,7 +98,9 @@ def test_difference_and_interval_by_hand() -> None:
 
 def test_a_system_with_itself() -> None:
     found = compared({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})
-    assert (found.value, found.test.p, found.t_p, found.detectable) == (0, 1.0, 1.0, None)
+    assert found.value == 0
+    assert found.test.p == found.t_p == 1.0
+    assert found.detectable is None
     assert found.interval == Interval(0.95, 0.0, 0.0, "equal", 15)
 
 
