@@ -84,9 +84,7 @@ def coverage(full: bool) -> None:
 
 def coverage_of_others(full: bool) -> None:
     data_sets = 1_000 if full else 50
-    print(
-        f"The same for documents that vary more or less; least and most over all n and rates; {data_sets} data sets each"
-    )
+    print(f"Documents that vary more or less: least and most over all n and rates; {data_sets} data sets each")
     print("| concentration | least | most |\n| --- | --- | --- |")
     for concentration in (2.0, 5.0, 10.0, 50.0):
         shares = []

@@ -63,18 +63,20 @@ class Spread:
 
     variance: Fraction
     whole_units: Fraction
-    trials: int
+    trials: Fraction
 
 
-def share_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of a rate from 0 to 1."""
+def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None) -> Interval | NoInterval:
+    """Of a rate from 0 to 1. `at` asks what it would be with that many units like these."""
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if not 0 <= sums.a <= sums.b:
         raise ValueError(f"a share lies between 0 and 1, not at {sums.a}/{sums.b}")
-    rate, whole_units = Fraction(sums.a, sums.b), Fraction(sums.b**2, sums.bb)
-    spread = Spread(sums.variance or Fraction(0), whole_units, sums.b)
-    return wilson(rate, effective_units(rate, spread), float(whole_units - 1), level, sums.units)
+    units = sums.units if at is None else at
+    times = Fraction(units, sums.units)
+    rate, whole_units = Fraction(sums.a, sums.b), Fraction(sums.b**2, sums.bb) * times
+    spread = Spread((sums.variance or Fraction(0)) / times, whole_units, sums.b * times)
+    return wilson(rate, effective_units(rate, spread), float(whole_units - 1), level, units)
 
 
 def effective_units(rate: Fraction, spread: Spread) -> Fraction:
@@ -84,7 +86,7 @@ def effective_units(rate: Fraction, spread: Spread) -> Fraction:
     fewer failures (or hits) have been seen, the less their spread says, and with none it says nothing.
     """
     ends = rate * (1 - rate)
-    observed = Fraction(spread.trials)
+    observed = spread.trials
     if spread.variance and ends:
         observed = min(observed, ends / spread.variance)
     whole = min(spread.whole_units, observed) if ends else spread.whole_units

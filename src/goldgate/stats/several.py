@@ -81,8 +81,10 @@ def summarize_runs(units: RunUnits, level: float = LEVEL) -> RunsSummary | NoInt
         return NoInterval("a run has nothing to divide by")
     variance = parts.of_units + parts.extra
     runs = len(parts.rates)
-    df = _satterthwaite([(parts.of_units, parts.whole_units - 1), (parts.extra, runs - 1.0)])
-    trials = effective_units(parts.mean, Spread(Fraction(variance), Fraction(parts.whole_units), parts.trials))
+    df = _satterthwaite(variance, [(parts.of_units, parts.whole_units - 1), (parts.of_runs, runs - 1.0)])
+    trials = effective_units(
+        parts.mean, Spread(Fraction(variance), Fraction(parts.whole_units), Fraction(parts.trials))
+    )
     return RunsSummary(
         mean=parts.mean,
         rates=parts.rates,
@@ -130,7 +132,7 @@ def compare_runs(units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL) -
         reason = NoInterval("the units and the runs show no spread")
         return RunsDifference(value, 0.0, n - 1.0, reason, 1.0 if value == 0 else None)
     df = _satterthwaite(
-        [(of_units, n - 1.0), (first.extra, len(first.rates) - 1.0), (second.extra, len(second.rates) - 1.0)]
+        se * se, [(of_units, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
     )
     half = t_quantile((1 + level) / 2, df) * se
     interval = outwards(level, max(-1.0, float(value) - half), min(1.0, float(value) + half), "runs-t", n)
@@ -191,11 +193,15 @@ def _deviations(runs: Runs, totals: Runs) -> list[float]:
     return [(a * sb - sa * b) / (sb * sb) for (a, b), (sa, sb) in zip(runs, totals, strict=True)]
 
 
-def _satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
-    """The degrees of freedom of a sum of variances: (ΣV)² / Σ(V²/df)."""
-    total = fsum(variance for variance, _ in parts)
-    if total == 0:
+def _satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> float:
+    """The degrees of freedom of a variance that is put together from parts with their own: V² / Σ(part² / df).
+
+    The part of the runs is taken in full, though V has less of it: with two runs it is too uncertain to be taken off.
+    """
+    given = [(part, df) for part, df in parts if part]
+    if not given:
         return parts[0][1]
-    if any(variance and df <= 0 for variance, df in parts):
+    least = min(df for _, df in given)
+    if least <= 0:
         return 0.0
-    return total * total / fsum(variance * variance / df for variance, df in parts if variance)
+    return max(least, variance * variance / fsum(part * part / df for part, df in given))

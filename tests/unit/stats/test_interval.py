@@ -75,9 +75,11 @@ def test_more_than_all_is_no_share() -> None:
 
 def test_effective_units_by_hand() -> None:
     # R = 1/2, variance 1/400: 100 trials; weight (1/5) / (50 + 1/5) = 1/251; 1 / (250/251/100 + 1/251/20) = 25100/255
-    assert effective_units(Fraction(1, 2), Spread(Fraction(1, 400), Fraction(20), 300)) == Fraction(25100, 255)
+    assert effective_units(Fraction(1, 2), Spread(Fraction(1, 400), Fraction(20), Fraction(300))) == Fraction(
+        25100, 255
+    )
     # All right: as many trials as whole units.
-    assert effective_units(Fraction(1), Spread(Fraction(0), Fraction(20), 300)) == 20
+    assert effective_units(Fraction(1), Spread(Fraction(0), Fraction(20), Fraction(300))) == 20
 
 
 def test_a_confidence_with_one_side() -> None:
@@ -115,6 +117,15 @@ def test_a_count_of_many_each() -> None:
     assert found.low < 80 < found.high
     with pytest.raises(ValueError, match="b is 1"):
         count_interval(pair_sums({(3, 2): 10}))
+
+
+def test_more_units_like_these() -> None:
+    twice = share_interval(pair_sums({(3, 4): 20, (4, 4): 20}))
+    ahead = share_interval(pair_sums({(3, 4): 10, (4, 4): 10}), at=40)
+    assert isinstance(twice, Interval)
+    assert isinstance(ahead, Interval)
+    assert ahead.low == pytest.approx(twice.low, abs=1e-3)  # but for n/(n - 1)
+    assert ahead.units == 40
 
 
 def test_json_names_the_unit() -> None:

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
+from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.power import (
     PowerPoint,
     detectable_difference,
     power_curve,
     units_needed,
+    units_to_decide,
+    units_to_separate,
     unseen_difference_se,
 )
+from goldgate.stats.student import t_quantile
+from goldgate.stats.sums import RatioSums, pair_sums
 
 
 def test_detectable_is_the_sum_of_two_quantiles_times_the_error() -> None:
@@ -42,6 +49,28 @@ def test_two_units_show_what_is_huge() -> None:
     # With 2, t(0.975, 1) + t(0.8, 1) = 14.1, and the error is √150 times as large: 0.17
     assert units_needed(0.001, 300, 0.9) == 2
     assert units_needed(0.001, 300, 0.17) == 3
+
+
+def test_an_open_gate_says_how_many_units_would_decide_it() -> None:
+    sums = pair_sums({(1, 1): 45, (0, 1): 5})
+    needed = units_to_decide(sums, Fraction(85, 100))
+    assert needed is not None
+    now = share_interval(sums)
+    before, then = share_interval(sums, at=needed - 1), share_interval(sums, at=needed)
+    assert isinstance(now, Interval)
+    assert isinstance(before, Interval)
+    assert isinstance(then, Interval)
+    assert now.low < before.low <= 0.85 < then.low
+    assert units_to_decide(sums, Fraction(9, 10)) is None
+    assert units_to_decide(RatioSums(), Fraction(9, 10)) is None
+
+
+def test_a_difference_stays_clear_of_its_margin() -> None:
+    needed = units_to_separate(0.01, 300, 0.01)
+    assert needed is not None
+    assert t_quantile(0.975, needed - 1) * 0.01 * (300 / needed) ** 0.5 < 0.01
+    assert t_quantile(0.975, needed - 2) * 0.01 * (300 / (needed - 1)) ** 0.5 >= 0.01
+    assert units_to_separate(0.01, 300, 0.0) is None
 
 
 def test_curve_falls() -> None:
