@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.suites.extraction.check_settings import check_settings
 from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.sample import Facts
@@ -15,7 +15,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:
     from goldgate.core.page import Page
-    from goldgate.suites.extraction.source import ExtractionSource
+    from goldgate.readers.joined_work import JoinedSource
 
 
 class ExtractionSuite(Suite):
@@ -24,12 +24,8 @@ class ExtractionSuite(Suite):
     name = "extraction"
     about = "Score stored answers of an event extraction model."
     inputs = (
-        Input(
-            "gold",
-            "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.",
-            many=True,
-        ),
-        Input("predictions", "A model's stored answers, likewise; one file or more.", many=True),
+        GOLD,
+        PREDICTIONS,
         Input("schema", "The event schema: event types and their roles.", required=False),
     )
     section = "metrics"
@@ -50,7 +46,9 @@ class ExtractionSuite(Suite):
     def measures(self, settings: ExtractionSettings) -> Sequence[Measure[Facts]]:
         return all_measures(settings)
 
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ExtractionSource]:
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[JoinedSource[Facts]]:
         from goldgate.suites.extraction.source import open_source
 
         return open_source(inputs, plan)
