@@ -122,6 +122,13 @@ def test_one_file_replaces_what_a_killed_process_left(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"report.json": b"{}"}
 
 
+def test_one_file_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "report.json.unfinished").symlink_to(tmp_path / "victim")
+    write_whole(str(tmp_path / "report.json"), b"{}", "--report")
+    assert contents(tmp_path) == {"report.json": b"{}", "victim": b"precious"}
+
+
 def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:
     write_whole(os.devnull, b"{}", "--report")
     assert not os.path.isfile(os.devnull)

@@ -92,7 +92,7 @@ class _Look:
         if page.gates is None:
             return []
         if not page.gates:
-            return ["Gates", *words("none: nothing was judged, and nothing can fail", self.columns, INDENT)]
+            return ["Gates", f"{INDENT}none"]
         titles = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
         rows = [Row(self._gate(gate, titles), visible(own.get(gate.metric, ""))) for gate in page.gates]

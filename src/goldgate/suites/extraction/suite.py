@@ -31,7 +31,7 @@ class ExtractionSuite(Suite):
     section = "metrics"
     settings = ExtractionSettings
     metrics_version = "2.0"
-    headline = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate")
+    headline = ("strict_f1", "relaxed_f1", "type_f1")
     preload = "goldgate.suites.extraction.source"
 
     @property
