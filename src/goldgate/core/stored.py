@@ -25,7 +25,7 @@ class Stored:
     sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first
     subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)  # counted once over all reports
     judged: object = None  # digests of what was judged; None where they are not known
-    units: tuple[str, ...] = ()  # fingerprints of single units, where the report has them
+    units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
 
 
 def stored_as_it_stands(report: Mapping[str, Any], judged: str = "predictions") -> Stored:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from goldgate.core.plan import Plan
+from goldgate.core.stored import Stored
 from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.suites.extraction.check_settings import check_settings
 from goldgate.suites.extraction.measures import all_measures
@@ -57,6 +58,11 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.page import describe
 
         return describe(report)
+
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.extraction.stored_report import stored
+
+        return stored(report)
 
 
 SUITE = ExtractionSuite()

@@ -11,6 +11,7 @@ from goldgate.baseline.support import support
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Rate
 from goldgate.core.plan import Plan
+from goldgate.core.stored import Stored
 from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.stats.binomial import lower_bound
 from goldgate.suites.research.measures import all_measures
@@ -70,6 +71,11 @@ class ResearchSuite(Suite):
         from goldgate.suites.research.page import describe
 
         return describe(report)
+
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.research.stored_report import stored
+
+        return stored(report)
 
     def metric_as_json(self, metric: Metric) -> dict[str, object]:
         """A rate with its lower bound."""
