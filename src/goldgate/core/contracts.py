@@ -66,3 +66,68 @@ class ErrorValue(TypedDict):
     found: str | None
     advice: str | None
     problems: NotRequired[list[ProblemValue]]
+
+
+class FileDigest(TypedDict):
+    """One input file."""
+
+    sha256: str
+    samples: int
+
+
+class RemarkValue(TypedDict):
+    """Something that stands out."""
+
+    code: str
+    message: str
+    counts: dict[str, int]
+
+
+class FindingValue(TypedDict):
+    """Something that a reader must know of; `id` where records are joined by id."""
+
+    code: str
+    severity: Literal["error", "warning", "hint"]
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+    id: NotRequired[str]
+
+
+class PlainGate(JudgedGate):
+    """A gate, and what was measured."""
+
+    measured: RateValue | CountValue
+
+
+class PlainMetrics(TypedDict):
+    """A suite's metrics by name."""
+
+    version: str
+    main: dict[str, RateValue | CountValue]
+
+
+class PlainReport(TypedDict):
+    """The report of a suite that joins gold and predictions and adds no parts of its own."""
+
+    format_version: int
+    suite: str
+    status: Literal["PASS", "FAIL", "NO_GATES"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: dict[str, list[FileDigest] | str | None]
+    gates: list[PlainGate]
+    metrics: PlainMetrics
+    stands_out: list[RemarkValue]
+    findings: list[FindingValue]
+    error: None
+
+
+class PlainErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: str
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+import orjson
+
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
@@ -70,8 +72,8 @@ class Work(ABC, Generic[Shard, Facts]):
         """Read a shard and say everything that can be said of each unit in it."""
 
     def record(self, facts: Facts) -> bytes:
-        """The line of a unit in the file of records, with its line end."""
-        return b""
+        """The line of a unit in the file of records, with its line end. Without more: the facts themselves."""
+        return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""

@@ -1,13 +1,15 @@
-"""The work and the source of a suite that joins gold and predictions: it says what it makes of a pair, and no more."""
+"""For suites that join gold and predictions by id: such a suite says what it makes of a pair, and no more."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from typing import Any, ClassVar
 
-from goldgate.core.suite import Facts, Inputs, Measure, Outcome, Source, Work
+from goldgate.core.plan import Plan
+from goldgate.core.suite import GOLD, PREDICTIONS, Facts, Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.errors import InputError, Place
 from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
 from goldgate.shape.fits import fits
@@ -20,9 +22,10 @@ class JoinedWork(Work[Shard, Facts]):
     gold_kind: ClassVar[Any] = object  # the types of the records: one that does not fit is an error
     prediction_kind: ClassVar[Any] = object
 
-    def __init__(self, reader: PairReader, measures: Sequence[Measure[Facts]]) -> None:
+    def __init__(self, reader: PairReader, measures: Sequence[Measure[Facts]], settings: Any) -> None:
         self.reader = reader
         self.measures = measures
+        self.settings = settings
 
     @abstractmethod
     def compare(self, identity: str, gold: Any, prediction: Any | None) -> Facts:
@@ -71,6 +74,19 @@ class JoinedSource(Source[Shard, Facts]):
         for kind, found in self._files.digests().items():
             self._outcome.inputs[kind] = [digest._asdict() for digest in found]
         return self._outcome
+
+
+class JoinedSuite(Suite):
+    """A suite whose inputs are gold and predictions, and whose settings all stand in the signature."""
+
+    inputs = (GOLD, PREDICTIONS)
+    work: ClassVar[type[JoinedWork[Any]]]
+
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[JoinedSource[Any]]:
+        settings, measures = plan.settings, self.measures(plan.settings)
+        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), Outcome({}, asdict(settings)))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from goldgate.core.page import NOT_AVAILABLE, Column, Name, Notes, Page, Paragra
 NO_USE = "none: 0 cannot fail"
 INDEPENDENT = (
     "Trials are taken as independent of each other. Where many of them stem from one answer, or one counts twice as in "
-    "an F1, the next evaluation varies more than this says: a threshold somewhat below the proposal is the safer one."
+    "an F1, the next evaluation varies more than this says, and the gate fails more often."
 )
 
 

@@ -35,7 +35,7 @@ class ExtractionWork(JoinedWork[Facts]):
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None, reader: PairReader) -> None:
         self._made_of = (settings, schema, reader)
         self.scorer = Scorer(settings, schema)
-        super().__init__(reader, self.scorer.measures)
+        super().__init__(reader, self.scorer.measures, settings)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (ExtractionWork, self._made_of)
