@@ -43,6 +43,26 @@ class JudgedGate(TypedDict):
     equals: NotRequired[str]
 
 
+class StandsOut(TypedDict):
+    """A sign that a number is not what it seems."""
+
+    code: str
+    message: str
+    counts: dict[str, int]
+
+
+class FindingValue(TypedDict):
+    """Something that a reader of the report must know of."""
+
+    code: str
+    severity: Literal["error", "warning", "hint"]
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+    id: NotRequired[str]
+
+
 class ProtocolValue(TypedDict):
     version: str
     name: str

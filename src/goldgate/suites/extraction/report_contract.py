@@ -3,7 +3,16 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, NotRequired, TypedDict
 
-from goldgate.core.contracts import CountValue, ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
+from goldgate.core.contracts import (
+    CountValue,
+    ErrorValue,
+    FindingValue,
+    JudgedGate,
+    MeanValue,
+    ProtocolValue,
+    RateValue,
+    StandsOut,
+)
 
 
 class GateValue(JudgedGate):
@@ -34,14 +43,7 @@ class InputsValue(TypedDict):
     predictions: list[FileDigest]
     schema: str | None
     protocol: str | None
-
-
-class StandsOut(TypedDict):
-    """A sign that a number is not what it seems."""
-
-    code: str
-    message: str
-    counts: dict[str, int]
+    baseline: str | None
 
 
 class ErrorCount(TypedDict):
@@ -143,6 +145,7 @@ class ExtractionReport(TypedDict):
     reading: Reading
     hints: list[Hint]
     breakdown: Breakdown
+    findings: list[FindingValue]
     error: None
 
 

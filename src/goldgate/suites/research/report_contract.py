@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, TypedDict
 
-from goldgate.core.contracts import ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
+from goldgate.core.contracts import ErrorValue, FindingValue, JudgedGate, MeanValue, ProtocolValue, RateValue, StandsOut
 
 
 class GateValue(JudgedGate):
@@ -103,17 +103,6 @@ class RunValue(TypedDict):
     steps: int
     steps_with_manifest: int
     fingerprint: str | None
-
-
-class FindingValue(TypedDict):
-    """Something that a reader of the report must know of."""
-
-    code: str
-    severity: Literal["error", "warning", "hint"]
-    file: str
-    line: int | None
-    pointer: str
-    message: str
 
 
 class IgnoredValue(TypedDict):
@@ -232,12 +221,13 @@ class ResearchReport(TypedDict):
     inputs: InputsValue
     gates: list[GateValue]
     metrics: MetricsValue
+    stands_out: list[StandsOut]
     evidence: EvidenceValue
     conservation: Conservation
     queries: list[QueryValue]
     runs: list[RunValue]
-    findings: list[FindingValue]
     ignored: list[IgnoredValue]
+    findings: list[FindingValue]
     error: None
 
 
