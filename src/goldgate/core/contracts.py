@@ -95,28 +95,8 @@ class FileDigest(TypedDict):
     samples: int
 
 
-class RemarkValue(TypedDict):
-    """Something that stands out."""
-
-    code: str
-    message: str
-    counts: dict[str, int]
-
-
-class FindingValue(TypedDict):
-    """Something that a reader must know of; `id` where records are joined by id."""
-
-    code: str
-    severity: Literal["error", "warning", "hint"]
-    file: str
-    line: int | None
-    pointer: str
-    message: str
-    id: NotRequired[str]
-
-
-class PlainGate(JudgedGate):
-    """A gate, and what was measured."""
+class GateValue(JudgedGate):
+    """One gate. Bounds are decimals as written."""
 
     measured: RateValue | CountValue
 
@@ -137,9 +117,9 @@ class PlainReport(TypedDict):
     protocol: ProtocolValue
     signature: str
     inputs: dict[str, list[FileDigest] | str | None]
-    gates: list[PlainGate]
+    gates: list[GateValue]
     metrics: PlainMetrics
-    stands_out: list[RemarkValue]
+    stands_out: list[StandsOut]
     findings: list[FindingValue]
     error: None
 

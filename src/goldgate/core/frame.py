@@ -66,8 +66,9 @@ def frame(
 
 def plain_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
     """The page of a suite that joins gold and predictions and describes no more: every metric, every finding."""
-    metrics = {title: found for title, found in report["metrics"].items() if isinstance(found, Mapping)}
-    sections = [Section(title.capitalize(), (values(found),)) for title, found in metrics.items()]
+    metrics = {name: found for name, found in report["metrics"].items() if isinstance(found, Mapping)}
+    titles = {"main": "Metrics"}
+    sections = [Section(titles.get(name, name.capitalize()), (values(found),)) for name, found in metrics.items()]
     found = finding_lines(report["findings"])
     sections.append(Section("Findings", (Findings(found, limit=SHOWN_FINDINGS),) if found else ()))
     units = sum(file["samples"] for file in report["inputs"].get("gold", ()))

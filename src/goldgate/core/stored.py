@@ -28,9 +28,11 @@ class Stored:
     units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
 
 
-def stored_as_it_stands(report: Mapping[str, Any], judged: str = "predictions") -> Stored:
-    """The rates under metrics.main, and the input of this name as what was judged."""
-    return Stored(stated_rates(report), judged=report["inputs"].get(judged) or None)
+def stored_as_it_stands(report: Mapping[str, Any]) -> Stored:
+    """The rates under metrics.main. What was judged are the predictions, and as many samples as the gold has."""
+    inputs = report["inputs"]
+    samples = sum(whole(file["samples"]) for file in inputs["gold"])
+    return Stored(stated_rates(report), {"samples": samples}, judged=inputs["predictions"] or None)
 
 
 def stated_rates(report: Mapping[str, Any]) -> dict[str, Counts]:

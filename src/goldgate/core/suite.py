@@ -11,8 +11,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-import orjson
-
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
@@ -73,6 +71,8 @@ class Work(ABC, Generic[Shard, Facts]):
 
     def record(self, facts: Facts) -> bytes:
         """The line of a unit in the file of records, with its line end. Without more: the facts themselves."""
+        import orjson  # here, because the help of a command needs this module and no more
+
         return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
