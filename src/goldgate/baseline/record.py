@@ -170,9 +170,7 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
     if not hits:
         entry["caution"] = f"not one of {trials} trials succeeded: a threshold of 0 cannot fail, so look there first"
     elif not found.hits:
-        entry["caution"] = (
-            f"{hits} of {trials} leave no threshold above 0, and one of 0 cannot fail: collect more"
-        )
+        entry["caution"] = f"{hits} of {trials} leave no threshold above 0, and one of 0 cannot fail: collect more"
     elif trials < FEW_TRIALS:
         entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
     threshold = shorten(found.hits, further, _DIGITS)

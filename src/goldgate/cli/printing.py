@@ -70,10 +70,8 @@ def show_failed_gates(report: dict[str, Any]) -> None:
     for gate in report["gates"]:
         if gate["verdict"] == "FAIL":
             warn = " (warn)" if gate["severity"] == "warn" else ""
-            for line in words(
-                visible(f"FAIL{warn}  {gate['metric']}: {gate['reason']}"), columns(sys.stderr), "      ", ""
-            ):
-                click.echo(line, err=True)
+            text = visible(f"FAIL{warn}  {gate['metric']}: {gate['reason']}")
+            click.echo("\n".join(words(text, columns(sys.stderr), "      ", "")), err=True)
 
 
 def closing(report: dict[str, Any], places: Sequence[str]) -> str:

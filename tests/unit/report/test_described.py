@@ -86,11 +86,10 @@ def test_generation_is_shown_with_its_bounds(format: str) -> None:
         "missing": {"timeout": 2},
         "bounds": {side: {"strict_f1": rate, "strict_recall": rate} for side in ("all_wrong", "all_right")},
         "tokens": {"input": 1200, "output": 34},
-        "cost": "0.0123",
-        "currency": "USD",
+        "cost": {"amount": "0.0123", "currency": "EUR"},
     }
     shown = re.sub(r"[\\`]", "", render(report, format))  # type: ignore[arg-type]
-    for fact in ("0.9750", "78/80", "missing: timeout", "all wrong", "0.0123 USD", "input 1200, output 34"):
+    for fact in ("0.9750", "78/80", "missing: timeout", "all wrong", "0.0123 EUR", "input 1200, output 34"):
         assert fact in shown
     assert describe(report).sections[0].title == "Generation"
     (bounds,) = [block for block in describe(report).sections[0].blocks if isinstance(block, Table)]
@@ -136,7 +135,14 @@ def check(severity: str, message: str) -> dict[str, Any]:
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     long = "a long message " * 40
-    gold = {**check("note", long), "records": 1, "records_without_events": 0, "errors": 0, "notes": 1}
+    gold = {
+        **check("note", long),
+        "records": 1,
+        "records_without_events": 0,
+        "errors": 0,
+        "notes": 1,
+        "types_checked": True,
+    }
     proposal = {"threshold": "0.9", "arithmetic": long}
     entry = {"observed": "0.666666", "numerator": 2, "denominator": 3, "default": "≥ 0.95", "caution": "only 3 trials"}
     record = {

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
 from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
-from goldgate.suites.extraction.check_settings import check_settings
-from goldgate.suites.extraction.measures import all_measures
-from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
     from goldgate.readers.joined_work import JoinedSource
+    from goldgate.suites.extraction.sample import Facts
 
 
 class ExtractionSuite(Suite):
@@ -42,9 +40,13 @@ class ExtractionSuite(Suite):
         return CONTRACTS
 
     def check(self, plan: Plan) -> None:
+        from goldgate.suites.extraction.check_settings import check_settings
+
         check_settings(plan)
 
     def measures(self, settings: ExtractionSettings) -> Sequence[Measure[Facts]]:
+        from goldgate.suites.extraction.measures import all_measures
+
         return all_measures(settings)
 
     def open(
