@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple
 
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import FewFindings, Finding
+from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import check_gates, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
@@ -104,7 +104,7 @@ class CountShard:
     def __call__(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
-        findings = FewFindings()
+        findings = FewOfEachCode()
         counters = [measure.count for measure in work.measures]
         for facts in work.score(shard):
             units += 1
@@ -113,7 +113,7 @@ class CountShard:
             findings.add(work.findings(facts))
             if self.keep_records:
                 records.append(work.record(facts))
-        return Part(units, tally, b"".join(records), findings.kept)
+        return Part(units, tally, b"".join(records), findings.listed())
 
 
 class ScoreShard:
@@ -137,11 +137,11 @@ class _Line:
         self.records = records
         self.progress = progress
         self._done = 0
-        self._findings = FewFindings()
+        self._findings = FewOfEachCode()
 
     @property
     def findings(self) -> list[Finding]:
-        return self._findings.kept
+        return self._findings.listed()
 
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""

@@ -86,3 +86,48 @@ class ErrorValue(TypedDict):
     found: str | None
     advice: str | None
     problems: NotRequired[list[ProblemValue]]
+
+
+class FileDigest(TypedDict):
+    """One input file."""
+
+    sha256: str
+    samples: int
+
+
+class GateValue(JudgedGate):
+    """One gate. Bounds are decimals as written."""
+
+    measured: RateValue | CountValue
+
+
+class PlainMetrics(TypedDict):
+    """A suite's metrics by name."""
+
+    version: str
+    main: dict[str, RateValue | CountValue]
+
+
+class PlainReport(TypedDict):
+    """The report of a suite that joins gold and predictions and adds no parts of its own."""
+
+    format_version: int
+    suite: str
+    status: Literal["PASS", "FAIL", "NO_GATES"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: dict[str, list[FileDigest] | str | None]
+    gates: list[GateValue]
+    metrics: PlainMetrics
+    stands_out: list[StandsOut]
+    findings: list[FindingValue]
+    error: None
+
+
+class PlainErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: str
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue

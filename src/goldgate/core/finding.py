@@ -73,27 +73,29 @@ class Findings:
         return sum(self._counts.values())
 
 
-class FewFindings:
-    """A few findings of each code, the same ones whatever the order they come in; a measure counts them all."""
+class FewOfEachCode:
+    """The findings of all units, so many of each code: the same ones, in whatever order they come.
+
+    How many there are in all is for a measure to count.
+    """
 
     def __init__(self) -> None:
-        self._of_code: dict[str, list[Finding]] = {}
+        self._by_code: dict[str, list[Finding]] = {}
 
     def add(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
-            kept = self._of_code.setdefault(finding.code, [])
+            kept = self._by_code.setdefault(finding.code, [])
             kept.append(finding)
-            if len(kept) > 2 * SHOWN_A_CODE:
-                self._of_code[finding.code] = sorted(kept, key=_in_order)[:SHOWN_A_CODE]
+            if len(kept) == 2 * SHOWN_A_CODE:
+                kept[:] = _first(kept)
 
-    @property
-    def kept(self) -> list[Finding]:
-        return [
-            finding
-            for code in sorted(self._of_code)
-            for finding in sorted(self._of_code[code], key=_in_order)[:SHOWN_A_CODE]
-        ]
+    def listed(self) -> list[Finding]:
+        """By code, then by id and place."""
+        return [finding for _, kept in sorted(self._by_code.items()) for finding in _first(kept)]
 
 
-def _in_order(finding: Finding) -> tuple[str, ...]:
-    return finding.id or "", finding.file, finding.pointer, finding.message
+def _first(findings: list[Finding]) -> list[Finding]:
+    def order(finding: Finding) -> tuple[str, str, int, str, str]:
+        return finding.id or "", finding.file, finding.line or 0, finding.pointer, finding.message
+
+    return sorted(findings, key=order)[:SHOWN_A_CODE]

@@ -6,19 +6,14 @@ from typing import Literal, NotRequired, TypedDict
 from goldgate.core.contracts import (
     CountValue,
     ErrorValue,
+    FileDigest,
     FindingValue,
-    JudgedGate,
+    GateValue,
     MeanValue,
     ProtocolValue,
     RateValue,
     StandsOut,
 )
-
-
-class GateValue(JudgedGate):
-    """One gate. Bounds are decimals as written."""
-
-    measured: RateValue | CountValue
 
 
 class MetricsValue(TypedDict):
@@ -27,13 +22,6 @@ class MetricsValue(TypedDict):
     version: str
     main: dict[str, RateValue | CountValue]
     diagnostics: dict[str, RateValue | CountValue]
-
-
-class FileDigest(TypedDict):
-    """One input file."""
-
-    sha256: str
-    samples: int
 
 
 class InputsValue(TypedDict):

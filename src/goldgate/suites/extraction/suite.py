@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.core.stored import Stored
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.readers.joined_work import JoinedSource
     from goldgate.suites.extraction.sample import Facts
-    from goldgate.suites.extraction.source import ExtractionSource
 
 
 class ExtractionSuite(Suite):
@@ -22,12 +23,8 @@ class ExtractionSuite(Suite):
     name = "extraction"
     about = "Score stored answers of an event extraction model."
     inputs = (
-        Input(
-            "gold",
-            "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.",
-            many=True,
-        ),
-        Input("predictions", "A model's stored answers, likewise; one file or more.", many=True),
+        GOLD,
+        PREDICTIONS,
         Input("schema", "The event schema: event types and their roles.", required=False),
     )
     section = "metrics"
@@ -52,7 +49,9 @@ class ExtractionSuite(Suite):
 
         return all_measures(settings)
 
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ExtractionSource]:
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[JoinedSource[Facts]]:
         from goldgate.suites.extraction.source import open_source
 
         return open_source(inputs, plan)
@@ -61,6 +60,11 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.page import describe
 
         return describe(report)
+
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.extraction.stored_report import stored
+
+        return stored(report)
 
 
 SUITE = ExtractionSuite()

@@ -241,3 +241,22 @@ class ErrorReport(TypedDict):
 
 
 Report = ResearchReport | ErrorReport
+
+
+class RunRecord(RunValue):
+    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason."""
+
+    objective: str | None
+    failures: dict[str, int]
+
+
+class MissingTrials(TypedDict):
+    """A line of runs.jsonl for the trials that a query owes and has not."""
+
+    run: None
+    objective: str
+    status: Literal["missing"]
+    trials: int
+
+
+TrialRecord = RunRecord | MissingTrials

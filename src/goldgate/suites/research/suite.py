@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Rate
 from goldgate.core.plan import Plan
+from goldgate.core.stored import Stored
 from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
 
@@ -69,6 +70,11 @@ class ResearchSuite(Suite):
         from goldgate.suites.research.page import describe
 
         return describe(report)
+
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.research.stored_report import stored
+
+        return stored(report)
 
     def metric_as_json(self, metric: Metric) -> dict[str, object]:
         """A rate with its lower bound."""
