@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import click
@@ -44,41 +46,45 @@ def commands_page() -> str:
 
 
 def _help(name: str, command: click.Command) -> str:
-    context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH)
+    context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH, help_option_names=["-h", "--help"])
     return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 class Picture(NamedTuple):
-    """A command as a page shows it, the one that is run, and the sections of its report that fit into a picture."""
+    """A command, the files that it is run on by their names in it, and the sections of its report that are shown."""
 
     title: str
-    shown: Sequence[str]
-    arguments: Sequence[str]
+    command: Sequence[str]
+    files: Mapping[str, str]
     sections: Sequence[str]
 
 
-_EXAMPLES = "examples/extraction"
 PICTURES = {
     "report.svg": Picture(
-        "goldgate extraction in a terminal: the model fails three gates",
+        "goldgate extraction in a terminal: a model passes one gate and fails two",
         (
-            "$ goldgate extraction --gold gold.jsonl --predictions model-b.jsonl \\",
-            "      --schema schema.json --protocol protocol-fail.yaml",
+            "goldgate extraction --gold gold.jsonl --predictions answers.jsonl \\",
+            "      --schema schema.json --protocol release.yaml --out report",
         ),
-        (
-            *("extraction", "--gold", f"{_EXAMPLES}/gold.jsonl", "--predictions", f"{_EXAMPLES}/model-b.jsonl"),
-            *("--schema", f"{_EXAMPLES}/schema.json", "--protocol", f"{_EXAMPLES}/protocol-fail.yaml"),
-        ),
+        {
+            "gold.jsonl": "examples/extraction/gold.jsonl",
+            "answers.jsonl": "examples/extraction/model-a.jsonl",
+            "schema.json": "examples/extraction/schema.json",
+            "release.yaml": "examples/extraction/protocol-fail.yaml",
+        },
         ("Gates", "What stands out", "Scores", "Errors by name"),
     ),
     "research.svg": Picture(
-        "goldgate research in a terminal: the agent fails four gates",
-        ("$ goldgate research --golden golden_queries.json --outputs outputs",),
+        "goldgate research in a terminal: an agent fails its gates",
         (
-            *("research", "--golden", "eval/golden_queries.json", "--outputs", "examples/research/failing"),
-            *("--report", os.devnull),
+            "goldgate research --golden golden_queries.json --outputs outputs \\",
+            "      --out report",
         ),
-        ("Gates", "What stands out", "Companions"),
+        {
+            "golden_queries.json": "eval/golden_queries.json",
+            "outputs": "examples/research/failing",
+        },
+        ("Gates", "What stands out", "Evidence records"),
     ),
 }
 
@@ -91,8 +97,8 @@ _PAINTED = re.compile(r"\x1b\[(\d+)m(.*?)\x1b\[0m")
 def picture(name: str) -> str:
     """A terminal with the beginning of a report in it, its main sections and its end."""
     wanted = PICTURES[name]
-    lines = [(line, "#8fb7ff") for line in wanted.shown]
-    lines += [(line, "#d7dce2") for line in _excerpt(_in_terminal(wanted.arguments), wanted.sections)]
+    lines = [("$ " * (number == 0) + line, "#8fb7ff") for number, line in enumerate(wanted.command)]
+    lines += [(line, "#d7dce2") for line in _excerpt(_in_terminal(wanted), wanted.sections)]
     height = _TOP + len(lines) * _LINE + 6
     texts = "\n".join(
         f'<text x="{_LEFT}" y="{_TOP + number * _LINE}" fill="{ink}" xml:space="preserve">{_painted(line)}</text>'
@@ -110,15 +116,19 @@ def picture(name: str) -> str:
 """
 
 
-def _in_terminal(arguments: Sequence[str]) -> list[str]:
+def _in_terminal(wanted: Picture) -> list[str]:
     """The lines that a command prints on a terminal of 80 columns."""
     reading, terminal = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environment |= {"COLUMNS": "80", "TERM": "xterm", "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "goldgate", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=terminal, stderr=subprocess.DEVNULL):
-        os.close(terminal)
-        printed = b"".join(_read(reading))
+    words = shlex.split(" ".join(line.removesuffix("\\") for line in wanted.command))
+    words[:1] = [sys.executable, "-m", "goldgate"]
+    with TemporaryDirectory() as folder:
+        for name, file in wanted.files.items():
+            (Path(folder) / name).symlink_to(ROOT / file)
+        with subprocess.Popen(words, cwd=folder, env=environment, stdout=terminal, stderr=subprocess.DEVNULL):
+            os.close(terminal)
+            printed = b"".join(_read(reading))
     return printed.decode().replace("\r\n", "\n").splitlines()
 
 
