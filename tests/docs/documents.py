@@ -73,6 +73,9 @@ def output_fits(shown: list[str], printed: list[str]) -> bool:
 
 
 def refit(shown: list[str], printed: list[str]) -> list[str]:
-    """What a page should show: all of it, or as many lines as it shows now and a line `…`."""
+    """What a page should show: all of it, or as many lines before and behind its one line `…` as it shows now."""
     whole = [line.rstrip() for line in printed]
-    return [*whole[: len(shown) - 1], "…"] if shown[-1:] == ["…"] else whole
+    if shown.count("…") != 1:
+        return whole
+    before, behind = shown.index("…"), len(shown) - shown.index("…") - 1
+    return [*whole[:before], "…", *whole[len(whole) - behind :]]

@@ -27,6 +27,7 @@ from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_o
 from .shell import Shell, workflow_steps
 
 LINKED = ("examples", "evaluate.py", "src", "eval", "scripts")  # what the examples use of the repository
+PROTOCOL = "examples/research/protocol.yaml"
 TUTORIAL = DOCS / "tutorial.md"  # it begins in an empty folder
 
 
@@ -72,6 +73,29 @@ def test_console_examples_print_what_is_shown(page: Path, root: Path, shell: She
             for step in workflow_steps(block.text):
                 done = shell.run(step, folder)
                 assert done.returncode == 0, f"{step}\n{done.stdout}"
+
+
+def test_no_command_of_the_tutorial_is_left_out() -> None:
+    """A block is a file, a console, or the job; the first one installs goldgate, which is no test's business."""
+    text = TUTORIAL.read_text(encoding="utf-8")
+    plain = [block for block in blocks(TUTORIAL) if block.file is None and block.language not in ("console", "yaml")]
+    assert plain == []
+    assert len(re.findall(r"^```$", text, re.MULTILINE)) == len(blocks(TUTORIAL)) + 2
+    assert sum(command.line.startswith("goldgate ") for b in blocks(TUTORIAL) for command in commands(b.text)) > 8
+
+
+def test_the_job_for_research_runs(tmp_path: Path, shell: Shell) -> None:
+    folder = tmp_path / "repository"
+    (folder / "eval").mkdir(parents=True)
+    (folder / "outputs").symlink_to(ROOT / "examples" / "research" / "passing")
+    for name, file in (("golden_queries.json", "eval/golden_queries.json"), ("protocol.yaml", PROTOCOL)):
+        (folder / "eval" / name).write_text((ROOT / file).read_text(encoding="utf-8"), encoding="utf-8")
+    steps = [*workflow_steps((ROOT / "examples" / "github-actions-research.yml").read_text(encoding="utf-8"))]
+    assert len(steps) == 2
+    for step in steps:
+        done = shell.run(step, folder)
+        assert done.returncode == 0, done.stdout
+    assert (folder / "report" / "report.json").exists()
 
 
 def _check_command(page: Path, command: Command, shell: Shell, folder: Path) -> None:
