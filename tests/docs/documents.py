@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(path for path in (ROOT / "README.md", *DOCS.rglob("*.md")) if path.exists())
+PAGES = sorted((*ROOT.glob("*.md"), *DOCS.rglob("*.md")))
 
 _BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)\s*$")

@@ -150,3 +150,15 @@ def test_every_decision_is_listed() -> None:
     text = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
     files = {path.name for path in (DOCS / "decisions").glob("0*.md")}
     assert set(re.findall(r"\]\((0[\w-]+\.md)\)", text)) == files
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_path_on_the_page_exists(page: str) -> None:
+    """What looks like a file or a folder in backticks is one, seen from the root, the sources or anywhere in them."""
+    named = re.findall(r"`([\w./-]+(?:\.py|\.md|\.yaml|/))`", (ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > 3
+    assert {path for path in named if not any((base / path).exists() for base in (ROOT, SOURCE)) and not _inside(path)} == set()
+
+
+def _inside(path: str) -> bool:
+    return next(SOURCE.rglob(path.rstrip("/")), None) is not None
