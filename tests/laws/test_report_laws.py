@@ -80,6 +80,8 @@ def test_order_and_split_into_files_change_nothing_but_the_inputs(
     assert sum(entry["samples"] for entry in inputs["gold"]) == len(data[0])
     assert sum(entry["samples"] for entry in inputs["predictions"]) == len(data[1])
     report.pop("signature")  # it names the digest of the schema, which a schema in memory has not
+    same = "gold_as_predictions"  # told by digests, which records in memory have not
+    report["stands_out"] = [remark for remark in report["stands_out"] if remark["code"] != same]
     assert report == {k: v for k, v in json.loads(json.dumps(expected)).items() if k not in ("inputs", "signature")}
 
 
