@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.core.evaluation import Evaluation
+from goldgate.core.finding import FewOfEachCode
 from goldgate.core.record_id import record_id
 from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
@@ -43,7 +44,7 @@ def evaluate(
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
-    tally, samples = Tally(), list[dict[str, Any]]()
+    tally, findings, samples = Tally(), FewOfEachCode(), list[dict[str, Any]]()
     for identity, (number, record) in _by_id(gold, "gold").items():
         with _located("gold", number):
             sample = Sample(parse_gold(record, identity))
@@ -53,7 +54,7 @@ def evaluate(
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
         scorer.add(facts, tally)
-        outcome.findings += findings_of(facts)
+        findings.add(findings_of(facts))
         if records:
             samples.append(sample_record(facts))
     for identity, (number, _) in answers.items():
@@ -63,6 +64,7 @@ def evaluate(
             place=_place("predictions", number, "id"),
             found=describe(identity),
         )
+    outcome.findings += findings.listed()
     evaluation = judge(SUITE, plan, tally, outcome)
     return replace(evaluation, samples=samples) if records else evaluation
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import SHOWN_A_CODE, Finding
+from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import check_gates, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
@@ -105,7 +104,7 @@ class CountShard:
     def __call__(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
-        findings = _Findings()
+        findings = FewOfEachCode()
         counters = [measure.count for measure in work.measures]
         for facts in work.score(shard):
             units += 1
@@ -114,7 +113,7 @@ class CountShard:
             findings.add(work.findings(facts))
             if self.keep_records:
                 records.append(work.record(facts))
-        return Part(units, tally, b"".join(records), findings.kept)
+        return Part(units, tally, b"".join(records), findings.listed())
 
 
 class ScoreShard:
@@ -138,11 +137,11 @@ class _Line:
         self.records = records
         self.progress = progress
         self._done = 0
-        self._findings = _Findings()
+        self._findings = FewOfEachCode()
 
     @property
     def findings(self) -> list[Finding]:
-        return self._findings.kept
+        return self._findings.listed()
 
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""
@@ -177,20 +176,6 @@ class _Line:
         self._done += units
         if self.progress is not None:
             self.progress(self._done, self.source.units)
-
-
-class _Findings:
-    """The first findings of each code; how many there are in all is for a measure to count."""
-
-    def __init__(self) -> None:
-        self.kept: list[Finding] = []
-        self._counts: Counter[str] = Counter()
-
-    def add(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            self._counts[finding.code] += 1
-            if self._counts[finding.code] <= SHOWN_A_CODE:
-                self.kept.append(finding)
 
 
 def _settings(suite: Suite, plan: Plan, outcome: Outcome) -> dict[str, object]:

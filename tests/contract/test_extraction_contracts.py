@@ -18,9 +18,10 @@ from goldgate.core.record_id import record_id
 from goldgate.errors import GoldgateError, InputError, Place
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
-from goldgate.suites.extraction.contracts import EventSchema, ExtractionReport, Gold, Prediction, SampleRecord
+from goldgate.suites.extraction.contracts import EventSchema, Gold, Prediction
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.report_contract import ExtractionReport, SampleRecord
 from tests.spoiling import spoiled
 
 from .referee import SCHEMAS, accepts, objections

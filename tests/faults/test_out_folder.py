@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.out_folder import NAMES, OutFolder
+from goldgate.cli.out_folder import NAMES as OTHERS
+from goldgate.cli.out_folder import SAMPLES, OutFolder
 from goldgate.cli.suite_command import suite_command
 from goldgate.errors import ConfigError
 from goldgate.files.atomic_write import write_whole
 from goldgate.files.folder_lock import NAME, FolderLock
+
+NAMES = (SAMPLES, *OTHERS)
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 
@@ -120,6 +123,13 @@ def test_one_file_replaces_what_a_killed_process_left(tmp_path: Path) -> None:
     (tmp_path / "report.json.unfinished").write_text("half of a much longer report")
     write_whole(str(path), b"{}", "--report")
     assert contents(tmp_path) == {"report.json": b"{}"}
+
+
+def test_one_file_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "report.json.unfinished").symlink_to(tmp_path / "victim")
+    write_whole(str(tmp_path / "report.json"), b"{}", "--report")
+    assert contents(tmp_path) == {"report.json": b"{}", "victim": b"precious"}
 
 
 def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:

@@ -51,10 +51,10 @@ def test_one_that_files_the_corpus_and_knows_when_to_abstain_is_stopped_by_compa
 
 # Agents that pass the four gates and are of no use: the report of each must say so.
 SHOWN_BY = {
-    "dumps_the_corpus_and_abstains": {"uncited_ledger", "heaped_ledger", "stands_out"},
-    "dumps_the_corpus_and_cites_it": {"claim_cites_all", "heaped_ledger", "stands_out"},
-    "dumps_the_corpus_claim_by_claim": {"heaped_ledger", "stands_out"},
-    "abstains_and_files_what_is_asked": {"false_abstention", "nothing_verified", "stands_out"},
+    "dumps_the_corpus_and_abstains": {"uncited_ledger", "heaped_ledger"},
+    "dumps_the_corpus_and_cites_it": {"claim_cites_all", "heaped_ledger"},
+    "dumps_the_corpus_claim_by_claim": {"heaped_ledger"},
+    "abstains_and_files_what_is_asked": {"false_abstention", "nothing_verified"},
 }
 
 
@@ -63,6 +63,7 @@ def test_an_agent_that_passes_the_four_and_is_of_no_use_is_shown(name: str) -> N
     evaluation = judge_agent(name)
     assert evaluation.passed
     assert {finding["code"] for finding in evaluation.report["findings"]} == SHOWN_BY[name]
+    assert evaluation.report["stands_out"]
     assert not judge_agent(name, PROTOCOL).passed  # companions as gates stop it
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from goldgate.baseline.record import make_baseline
 from goldgate.errors import ConfigError, InputError
-from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
+from goldgate.suites.research.settings import DEFAULT_GATES
+from goldgate.suites.research.suite import SUITE
 
 from .judged import judged
 from .test_gates import passing, refused, reports
@@ -34,7 +35,7 @@ def changed(path: Path, name: str, change: Callable[[dict[str, Any]], object]) -
 
 def refusal(*paths: Path) -> InputError:
     with pytest.raises(InputError) as caught:
-        make_baseline(paths, SUITE, DEFAULT_GATES)
+        make_baseline(paths, [SUITE])
     return caught.value
 
 
@@ -132,7 +133,7 @@ def test_reports_with_missing_broken_and_surplus_trials_agree_with_their_runs(tm
     for number, protocol in enumerate((None, "research: {trials: 1}", "research: {trials: 4}")):
         path = tmp_path / f"report{number}.json"
         path.write_text(judged(tmp_path, protocol).to_json())
-        make_baseline([path], SUITE, DEFAULT_GATES)
+        make_baseline([path], [SUITE])
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_reports_with_missing_broken_and_surplus_trials_agree_with_their_runs(tm
 def test_a_record_whose_arithmetic_does_not_hold_is_none(
     tmp_path: Path, change: Callable[[dict[str, Any]], object]
 ) -> None:
-    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    record = make_baseline(reports(tmp_path), [SUITE])
     change(record)
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
@@ -162,13 +163,13 @@ def test_only_warning_on_one_of_the_four_is_lowering_it(tmp_path: Path, name: st
     error = refused(tmp_path, protocol)
     assert error.code == "protocol.lowered_without_baseline"
     assert "severity warn" in str(error.found)
-    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    record = make_baseline(reports(tmp_path), [SUITE])
     (tmp_path / "baseline.json").write_text(json.dumps(record))
     assert judged(tmp_path, f"research: {{baseline: baseline.json}}\n{protocol}").passed
 
 
 def test_a_warning_below_the_record_is_refused_too(tmp_path: Path) -> None:
-    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    record = make_baseline(reports(tmp_path), [SUITE])
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
     with pytest.raises(ConfigError) as caught:

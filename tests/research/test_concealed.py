@@ -12,6 +12,7 @@ import pytest
 
 from goldgate.baseline.stored_report import load_report
 from goldgate.core.evaluation import Evaluation
+from goldgate.suites.research.suite import SUITE
 
 from .judged import broken, codes, counts, judged, unbalanced
 from .trees import abstention, claim, evidence, output, query, write_golden, write_run
@@ -114,7 +115,7 @@ def test_claims_that_cannot_be_read_are_not_covered(
     assert "claims_unknown" in codes(evaluation)
     assert not list(unbalanced(evaluation))
     (tmp_path / "report.json").write_text(json.dumps(evaluation.report))
-    assert load_report(tmp_path / "report.json", "research").rates[COVERAGE] == (9, 10)
+    assert load_report(tmp_path / "report.json", [SUITE]).stored.rates[COVERAGE] == (9, 10)
 
 
 def test_a_lost_output_among_many_claims_fails_the_gate_by_itself(bad_run: Path, tmp_path: Path) -> None:

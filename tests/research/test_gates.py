@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.baseline.record import make_baseline
 from goldgate.errors import ConfigError, InputError
-from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
+from goldgate.suites.research.suite import SUITE
 
 from .judged import counts, judged
 from .trees import abstention, claim, output, query, write_golden, write_run
@@ -131,7 +131,7 @@ def reports(folder: Path, covered: int = 45, number: int = 2) -> list[Path]:
 
 
 def test_a_baseline_record_holds_digests_counts_and_arithmetic(tmp_path: Path) -> None:
-    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    record = make_baseline(reports(tmp_path), [SUITE])
     assert [len(report["sha256"]) for report in record["reports"]] == [64, 64]
     assert (record["runs"], record["objectives"]) == (4, 2)
     coverage = record["metrics"]["evidence_coverage_rate"]
@@ -148,11 +148,11 @@ def test_a_baseline_record_holds_digests_counts_and_arithmetic(tmp_path: Path) -
 
 def test_the_order_of_the_reports_changes_nothing(tmp_path: Path) -> None:
     paths = reports(tmp_path)
-    assert make_baseline(paths, SUITE, DEFAULT_GATES) == make_baseline(paths[::-1], SUITE, DEFAULT_GATES)
+    assert make_baseline(paths, [SUITE]) == make_baseline(paths[::-1], [SUITE])
 
 
 def test_a_protocol_that_names_its_record_may_lower_as_far_as_it_proposes(tmp_path: Path) -> None:
-    record = make_baseline(reports(tmp_path), SUITE, DEFAULT_GATES)
+    record = make_baseline(reports(tmp_path), [SUITE])
     passing(tmp_path)
     (tmp_path / "baseline.json").write_text(json.dumps(record))
     proposed = Decimal(record["metrics"]["evidence_coverage_rate"]["proposal"]["threshold"])
@@ -197,14 +197,14 @@ def test_a_report_that_is_none(tmp_path: Path, change: dict[str, Any], code: str
     (path,) = reports(tmp_path, number=1)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(InputError) as caught:
-        make_baseline([path], SUITE, DEFAULT_GATES)
+        make_baseline([path], [SUITE])
     assert caught.value.code == code
 
 
 def test_one_report_twice_is_refused(tmp_path: Path) -> None:
     (path,) = reports(tmp_path, number=1)
     with pytest.raises(InputError) as caught:
-        make_baseline([path, path], SUITE, DEFAULT_GATES)
+        make_baseline([path, path], [SUITE])
     assert caught.value.code == "report.twice"
 
 

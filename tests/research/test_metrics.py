@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goldgate.baseline.record import make_baseline
-from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
+from goldgate.suites.research.suite import SUITE
 
 from .judged import codes, counts, finding, judged
 from .trees import abstention, claim, event, evidence, lines, manifest, output, query, write_golden, write_run
@@ -167,7 +167,7 @@ def test_with_a_torn_log_the_gate_cannot_pass(tmp_path: Path, lowered: bool) -> 
         write_golden(without)
         write_run(without / "outputs", events=[event(step) for step in range(1, 31)], manifests=many[:20])
         (without / "report.json").write_text(judged(without).to_json())
-        record = make_baseline([without / "report.json"], SUITE, DEFAULT_GATES)  # proposes 0.43 for 20 of 30
+        record = make_baseline([without / "report.json"], [SUITE])  # proposes 0.43 for 20 of 30
         (tmp_path / "baseline.json").write_text(json.dumps(record))
         protocol = "research: {baseline: baseline.json}\ngates: {manifest_integrity: {min: 0.5}}"
     evaluation = judged(tmp_path, protocol)

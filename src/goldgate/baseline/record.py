@@ -11,9 +11,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldgate.baseline.stored_report import load_report, refuse_mixtures
+from goldgate.baseline.stored_report import load_reports, proposed_for
 from goldgate.core.gate import Gate
 from goldgate.core.metric import shorten
+from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, Place, as_yaml
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
@@ -35,17 +36,18 @@ class Baseline(NamedTuple):
 
 
 def make_baseline(
-    paths: Sequence[str | Path], suite: str, defaults: Mapping[str, Gate], false_alarm_rate: Decimal = FALSE_ALARM_RATE
+    paths: Sequence[str | Path], suites: Sequence[Suite], false_alarm_rate: Decimal = FALSE_ALARM_RATE
 ) -> dict[str, Any]:
-    """Sum stored reports and propose a threshold for each metric with a default gate."""
-    reports = sorted((load_report(path, suite) for path in paths), key=lambda report: report.sha256)
-    refuse_mixtures(reports)
-    runs = sum(report.value["conservation"]["runs"]["evaluated"] for report in reports)
-    objectives = {query["objective"] for report in reports for query in report.value["queries"] if query["trials"]}
+    """Sum stored reports of one of the suites, and propose a threshold for each metric that it would gate."""
+    reports = load_reports(paths, suites)
+    suite = reports[0].suite
+    stored = [report.stored for report in reports]
+    summed = next(iter(stored[0].sizes), None)  # the units; other sizes may be the same ones in every report
+    subjects = {name: frozenset().union(*(each.subjects[name] for each in stored)) for name in stored[0].subjects}
     return {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
-        "suite": suite,
+        "suite": suite.name,
         "metrics_version": reports[0].value["metrics"]["version"],
         "false_alarm_rate": str(false_alarm_rate),
         "reports": [
@@ -53,16 +55,15 @@ def make_baseline(
                 "sha256": report.sha256,
                 "signature": report.value["signature"],
                 "status": report.value["status"],
-                "runs": report.value["conservation"]["runs"]["evaluated"],
-                "queries": report.value["conservation"]["queries"]["total"],
+                **report.stored.sizes,
             }
             for report in reports
         ],
-        "runs": runs,
-        "objectives": len(objectives),
+        **({} if summed is None else {summed: sum(each.sizes[summed] for each in stored)}),
+        **{name: len(found) for name, found in subjects.items()},
         "metrics": {
-            name: _entry(gate, [report.rates[name] for report in reports], false_alarm_rate)
-            for name, gate in defaults.items()
+            name: _entry(gate, [each.rates[name] for each in stored], false_alarm_rate)
+            for name, gate in proposed_for(suite).items()
         },
     }
 
@@ -117,7 +118,7 @@ def require_baseline(
     """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
     for name, default in defaults.items():
         gate = gates.get(name, default)
-        least, default_least = _least(gate), _least(default)
+        least, default_least = gate.least, default.least
         shown = "no lower bound" if least is None else f"≥ {least}"
         if gate.severity == "warn":
             shown += ", severity warn: it cannot fail the evaluation"
@@ -128,7 +129,7 @@ def require_baseline(
                 "protocol.lowered_without_baseline",
                 f"the gate on {name} is lower than its default",
                 place=places.get(name),
-                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('research.baseline', 'FILE')}",
+                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
                 found=shown,
                 advice=_ADVICE,
             )
@@ -146,13 +147,8 @@ def require_baseline(
 
 _ADVICE = (
     "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
-    "and name the file in the protocol: research: {baseline: baseline.json}"
+    "and name the file in the protocol: baseline: baseline.json"
 )
-
-
-def _least(gate: Gate) -> Decimal | None:
-    bounds = [bound for bound in (gate.min, gate.equals) if bound is not None]
-    return max(bounds) if bounds else None
 
 
 def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> dict[str, Any]:
@@ -170,9 +166,13 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
     further = min(trials // len(counted), MOST_FURTHER)
     if not further:
         return entry
-    if trials < FEW_TRIALS:
-        entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
     found = quantile(hits, trials, further, float(chance))
+    if not hits:
+        entry["caution"] = f"not one of {trials} trials succeeded: a threshold of 0 cannot fail, so look there first"
+    elif not found.hits:
+        entry["caution"] = f"{hits} of {trials} leave no threshold above 0, and one of 0 cannot fail: collect more"
+    elif trials < FEW_TRIALS:
+        entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
     threshold = shorten(found.hits, further, _DIGITS)
     entry["proposal"] = {
         "threshold": threshold,

@@ -26,9 +26,9 @@ from goldgate.files.atomic_write import write_whole
 )
 @click.pass_context
 def baseline_command(context: click.Context, reports: tuple[str, ...], out: str, false_alarm_rate: str) -> None:
-    """Collect JSON reports of the research suite into a baseline record, and propose thresholds.
+    """Collect JSON reports of one suite into a baseline record, and propose thresholds.
 
-    A protocol that sets a gate below its default names such a record as research.baseline.
+    A protocol that sets a gate below its default names such a record: baseline: FILE.
     """
 
     def work() -> str:
@@ -36,10 +36,10 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         from goldgate.core.evaluation import render_json
         from goldgate.report.baseline import describe_baseline
         from goldgate.report.text import render_text
-        from goldgate.suites.research.settings import DEFAULT_GATES, SUITE
+        from goldgate.suites import all_suites
 
         _protect(out, reports)
-        record = make_baseline(reports, SUITE, DEFAULT_GATES, _rate(false_alarm_rate))
+        record = make_baseline(reports, all_suites(), _rate(false_alarm_rate))
         write_whole(out, render_json(record), "--out")
         return render_text(describe_baseline(record))
 

@@ -47,7 +47,8 @@ def show_error(error: GoldgateError) -> None:
     """Print an error to stderr, with its file as it was given."""
     from goldgate.report.text import render_error
 
-    click.echo(render_error({**error.as_json(), "file": error.place.file}), nl=False, err=True)
+    shown = render_error({**error.as_json(), "file": error.place.file}, columns(sys.stderr))
+    click.echo(shown, nl=False, err=True)
 
 
 def columns(stream: TextIO | None = None) -> int:
@@ -62,11 +63,15 @@ def in_colour() -> bool:
 
 
 def show_failed_gates(report: dict[str, Any]) -> None:
-    """The gates that failed, a line each, to stderr: what even a quiet command says."""
+    """The gates that failed, to stderr: what even a quiet command says."""
+    from goldgate.report.escape import visible
+    from goldgate.report.layout import words
+
     for gate in report["gates"]:
         if gate["verdict"] == "FAIL":
             warn = " (warn)" if gate["severity"] == "warn" else ""
-            click.echo(f"FAIL{warn}  {gate['metric']}: {gate['reason']}", err=True)
+            text = visible(f"FAIL{warn}  {gate['metric']}: {gate['reason']}")
+            click.echo("\n".join(words(text, columns(sys.stderr), "      ", "")), err=True)
 
 
 def closing(report: dict[str, Any], places: Sequence[str]) -> str:

@@ -43,6 +43,26 @@ class JudgedGate(TypedDict):
     equals: NotRequired[str]
 
 
+class StandsOut(TypedDict):
+    """A sign that a number is not what it seems."""
+
+    code: str
+    message: str
+    counts: dict[str, int]
+
+
+class FindingValue(TypedDict):
+    """Something that a reader of the report must know of."""
+
+    code: str
+    severity: Literal["error", "warning", "hint"]
+    file: str
+    line: int | None
+    pointer: str
+    message: str
+    id: NotRequired[str]
+
+
 class ProtocolValue(TypedDict):
     version: str
     name: str
@@ -66,3 +86,48 @@ class ErrorValue(TypedDict):
     found: str | None
     advice: str | None
     problems: NotRequired[list[ProblemValue]]
+
+
+class FileDigest(TypedDict):
+    """One input file."""
+
+    sha256: str
+    samples: int
+
+
+class GateValue(JudgedGate):
+    """One gate. Bounds are decimals as written."""
+
+    measured: RateValue | CountValue
+
+
+class PlainMetrics(TypedDict):
+    """A suite's metrics by name."""
+
+    version: str
+    main: dict[str, RateValue | CountValue]
+
+
+class PlainReport(TypedDict):
+    """The report of a suite that joins gold and predictions and adds no parts of its own."""
+
+    format_version: int
+    suite: str
+    status: Literal["PASS", "FAIL", "NO_GATES"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: dict[str, list[FileDigest] | str | None]
+    gates: list[GateValue]
+    metrics: PlainMetrics
+    stands_out: list[StandsOut]
+    findings: list[FindingValue]
+    error: None
+
+
+class PlainErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: str
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "hint"]
@@ -70,3 +71,31 @@ class Findings:
     @property
     def total(self) -> int:
         return sum(self._counts.values())
+
+
+class FewOfEachCode:
+    """The findings of all units, so many of each code: the same ones, in whatever order they come.
+
+    How many there are in all is for a measure to count.
+    """
+
+    def __init__(self) -> None:
+        self._by_code: dict[str, list[Finding]] = {}
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            kept = self._by_code.setdefault(finding.code, [])
+            kept.append(finding)
+            if len(kept) == 2 * SHOWN_A_CODE:
+                kept[:] = _first(kept)
+
+    def listed(self) -> list[Finding]:
+        """By code, then by id and place."""
+        return [finding for _, kept in sorted(self._by_code.items()) for finding in _first(kept)]
+
+
+def _first(findings: list[Finding]) -> list[Finding]:
+    def order(finding: Finding) -> tuple[str, str, int, str, str]:
+        return finding.id or "", finding.file, finding.line or 0, finding.pointer, finding.message
+
+    return sorted(findings, key=order)[:SHOWN_A_CODE]

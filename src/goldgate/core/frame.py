@@ -13,6 +13,7 @@ from goldgate.core.page import (
     Cell,
     Column,
     FindingLine,
+    Findings,
     GateLine,
     InputLine,
     Measured,
@@ -29,10 +30,12 @@ from goldgate.core.page import (
     Values,
     counted,
     measured,
+    values,
 )
 from goldgate.errors import Place
 
 SHOWN_PROBLEMS = 20
+SHOWN_FINDINGS = 5
 
 
 def frame(
@@ -59,6 +62,17 @@ def frame(
         origin=origin(report),
         samples=samples,
     )
+
+
+def plain_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
+    """The page of a suite that joins gold and predictions and describes no more: every metric, every finding."""
+    metrics = {name: found for name, found in report["metrics"].items() if isinstance(found, Mapping)}
+    titles = {"main": "Metrics"}
+    sections = [Section(titles.get(name, name.capitalize()), (values(found),)) for name, found in metrics.items()]
+    found = finding_lines(report["findings"])
+    sections.append(Section("Findings", (Findings(found, limit=SHOWN_FINDINGS),) if found else ()))
+    units = sum(file["samples"] for file in report["inputs"].get("gold", ()))
+    return frame(report, counted(units, unit), sections, Samples(records, units))
 
 
 def error_page(report: Mapping[str, Any]) -> Page:

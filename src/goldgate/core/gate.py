@@ -31,6 +31,12 @@ class Gate:
     on_not_evaluable: Literal["fail", "pass"] = "fail"
     severity: Literal["error", "warn"] = "error"
 
+    @property
+    def least(self) -> Decimal | None:
+        """The lowest value that may pass; None where there is no such bound."""
+        bounds = [bound for bound in (self.min, self.equals) if bound is not None]
+        return max(bounds) if bounds else None
+
     def bounds(self) -> str:
         """The bounds in words: `≥ 0.95`."""
         parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))

@@ -38,14 +38,14 @@ def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Rema
             reasons.setdefault(metric["reason"], []).append(name)
     for reason, names in reasons.items():
         are = "is" if len(names) == 1 else "are"
-        yield remark("undefined", f"{', '.join(names)} {are} undefined: {reason}", metrics=len(names))
+        yield remark("undefined", f"{' and '.join(names)} {are} undefined: {reason}", metrics=len(names))
 
 
 def _zero(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
     names = [name for name in headline if _metric(report, name)["value"] == 0]
     if names:
         are = "is" if len(names) == 1 else "are"
-        yield remark("zero", f"{', '.join(names)} {are} 0: not one was right", metrics=len(names))
+        yield remark("zero", f"{' and '.join(names)} {are} 0", metrics=len(names))
 
 
 def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
+from goldgate.core.stored import Stored, stored_as_it_stands
 from goldgate.core.tally import Tally
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ class Input:
     required: bool = True
 
 
+# The inputs of a suite that joins records by id.
+GOLD = Input(
+    "gold", "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.", many=True
+)
+PREDICTIONS = Input("predictions", "A model's stored answers, likewise; one file or more.", many=True)
+
 Contract = tuple[str, Any]  # the title and the type of a file: validators and JSON Schemas are made from it
 
 
@@ -63,8 +70,10 @@ class Work(ABC, Generic[Shard, Facts]):
         """Read a shard and say everything that can be said of each unit in it."""
 
     def record(self, facts: Facts) -> bytes:
-        """The line of a unit in the file of records, with its line end."""
-        return b""
+        """The line of a unit in the file of records, with its line end. Without more: the facts themselves."""
+        import orjson  # here, because the help of a command needs this module and no more
+
+        return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""
@@ -77,21 +86,25 @@ class Mapper(Protocol):
     def map(self, work: Any, shards: Iterable[Any]) -> Iterator[Any]: ...
 
 
-class Outcome(Protocol):
-    """What is known when everything was read, beside the counts."""
+@dataclass
+class Outcome:
+    """What is known when everything was read, beside the counts. A suite with more to say of it overrides."""
 
-    inputs: dict[str, Any]  # digests and sizes of what was read: no path, no clock
-    settings: dict[str, object]  # the rest of what can change a number, for the signature
-    findings: list[Finding]
+    inputs: dict[str, Any] = field(default_factory=dict)  # digests and sizes of what was read: no path, no clock
+    settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
+    findings: list[Finding] = field(default_factory=list)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         """The results, with FAIL where a rule says so that no threshold can express."""
+        return gates
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         """The suite's own parts of the report, in their order."""
+        return {}
 
     def remarks(self, report: Report) -> Iterable[Remark]:
         """What stands out in this suite's reports, beside what can stand out in any."""
+        return ()
 
 
 class Source(ABC, Generic[Shard, Facts]):
@@ -129,7 +142,11 @@ class Suite(ABC):
     headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
     default_gates: ClassVar[Mapping[str, Gate]] = {}
     writes_report: ClassVar[bool] = False  # to `report_file`, where the command names no other place
-    preload: ClassVar[str]  # the module that worker processes import while inputs are being opened
+
+    @property
+    def preload(self) -> str:
+        """The module that holds the work: worker processes import it while inputs are being opened."""
+        return type(self).__module__
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
@@ -151,9 +168,15 @@ class Suite(ABC):
     def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[Source[Any, Any]]:
         """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input."""
 
-    @abstractmethod
     def describe(self, report: Report) -> Page:
-        """A report as a page: what to show, not how."""
+        """A report as a page: what to show, not how. Without more: its metrics and its findings."""
+        from goldgate.core.frame import plain_page
+
+        return plain_page(report, self.unit, self.records)
+
+    def stored(self, report: Report) -> Stored:
+        """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
+        return stored_as_it_stands(report)
 
     def metric_as_json(self, metric: Metric) -> dict[str, object]:
         """A metric as it stands in the report."""

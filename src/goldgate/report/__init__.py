@@ -1,11 +1,13 @@
 """Reports rendered: a suite describes its report as a page, and each format lays out any page.
 
-A new format is a file and a line here.
+A new format is a file with a function from a page to text, and a line here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
@@ -14,10 +16,20 @@ if TYPE_CHECKING:
 Report = dict[str, Any]
 
 
-class Renderer(Protocol):
-    """A report in one format. How wide it is, and in colour or not, only concerns formats for a terminal."""
+def _text(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.text import render_text
 
-    def __call__(self, report: Report, *, columns: int = 80, colour: bool = False) -> str: ...
+    return render_text(page, columns, colour)
+
+
+def _markdown(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.markdown import render_markdown
+
+    return render_markdown(page)
+
+
+# The command line lists these names in its help, so nothing is imported before one is used.
+PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {"text": _text, "markdown": _markdown}
 
 
 def describe(report: Report) -> Page:
@@ -31,26 +43,9 @@ def describe(report: Report) -> Page:
     return load_suite(report["suite"]).describe(report)
 
 
-def _json(report: Report, *, columns: int = 80, colour: bool = False) -> str:
-    from goldgate.core.evaluation import render_json
-
-    return render_json(report).decode()
-
-
-def _text(report: Report, *, columns: int = 80, colour: bool = False) -> str:
-    from goldgate.report.text import render_text
-
-    return render_text(describe(report), columns, colour)
-
-
-def _markdown(report: Report, *, columns: int = 80, colour: bool = False) -> str:
-    from goldgate.report.markdown import render_markdown
-
-    return render_markdown(describe(report))
-
-
-# The command line lists these names in its help, so nothing is imported before one is used.
-RENDERERS: dict[str, Renderer] = {"json": _json, "text": _text, "markdown": _markdown}
+def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
+    """A page in a format. How wide it is, and in colour or not, only concerns those for a terminal."""
+    return PAGE_FORMATS[format](page, columns, colour)
 
 
 def render(
@@ -62,4 +57,11 @@ def render(
 ) -> str:
     """An evaluation, or the report of one, as text, Markdown or JSON."""
     report = evaluation if isinstance(evaluation, dict) else evaluation.report
-    return RENDERERS[format](report, columns=columns, colour=colour)
+    if format == "json":
+        from goldgate.core.evaluation import render_json
+
+        return render_json(report).decode()
+    return render_page(describe(report), format, columns=columns, colour=colour)
+
+
+RENDERERS: dict[str, Callable[..., str]] = {name: partial(render, format=name) for name in ("json", *PAGE_FORMATS)}  # type: ignore[arg-type]  # the names of the formats

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldgate.core.page import Column, Name, Notes, Page, Section, Table, counted
+from goldgate.core.page import NOT_AVAILABLE, Column, Name, Notes, Page, Paragraph, Section, Table, counted
+
+NO_USE = "none: 0 cannot fail"
+INDEPENDENT = (
+    "Trials are taken as independent of each other. Where many of them stem from one answer, or one counts twice as in "
+    "an F1, the next evaluation varies more than this says, and the gate fails more often."
+)
 
 
 def describe_baseline(record: Mapping[str, Any]) -> Page:
@@ -14,20 +20,22 @@ def describe_baseline(record: Mapping[str, Any]) -> Page:
     for name, entry in record["metrics"].items():
         proposal = entry["proposal"]
         counts = f"{entry['numerator']}/{entry['denominator']}"
-        proposed = f"≥ {proposal['threshold']}" if proposal else "n/a"
-        rows.append((Name(name), entry["observed"] or "n/a", counts, entry["default"], proposed))
+        proposed = NOT_AVAILABLE if not proposal else f"≥ {proposal['threshold']}" if proposal["count"] else NO_USE
+        rows.append((Name(name), entry["observed"] or NOT_AVAILABLE, counts, entry["default"] or "none", proposed))
         words = proposal["arithmetic"] if proposal else "no trials in these reports"
         words += f" ({entry['caution']})" if "caution" in entry else ""
         sums.append((Name(name), f": {words}."))
     columns = tuple(map(Column, ("metric", "observed", "counts", "default", "proposed")))
+    sizes = [counted(size, things.removesuffix("s")) for things, size in record.items() if type(size) is int]
     parts = (
+        f"{record['suite']} suite",
         counted(len(record["reports"]), "report"),
-        counted(record["runs"], "run"),
-        counted(record["objectives"], "objective"),
+        *sizes[1:],  # the first is the version of the format
         f"false-alarm rate {record['false_alarm_rate']}",
     )
+    arithmetic = (Notes(tuple(sums)), Paragraph(INDEPENDENT))
     return Page(
         suite="baseline",
         subject=", ".join(parts),
-        sections=(Section("Proposals", (Table(columns, tuple(rows)),)), Section("Arithmetic", (Notes(tuple(sums)),))),
+        sections=(Section("Proposals", (Table(columns, tuple(rows)),)), Section("Arithmetic", arithmetic)),
     )

@@ -67,7 +67,7 @@ def wrapped(
     lines, line, is_new = [], begin, True
     for number, part in enumerate(parts):
         piece = part + (separator if number < len(parts) - 1 else "")
-        for fragment in _fragments(piece, columns - width(indent)):
+        for fragment in _fragments(piece, max(2, columns - width(indent))):
             fits = width(line) + width(fragment.rstrip(" ")) <= columns
             if not fits and (not is_new or width(line) > width(indent)):
                 lines.append(line.rstrip(" "))
@@ -91,6 +91,7 @@ def labelled(
     """A label, and beside it the parts; a single part is broken between its words."""
     if len(parts) == 1:
         parts, separator = parts[0].split(" "), " "
+    label_width = min(label_width, columns // 2)
     label = shortened_in_the_middle(label, label_width)
     begin = indent + label + " " * (label_width - width(label)) + _GAP
     return wrapped(parts, columns, begin, " " * width(begin), separator)
@@ -104,17 +105,15 @@ def paint(text: str, verdict: str, *, colour: bool) -> str:
 
 def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: bool = False) -> list[str]:
     """Rows with aligned columns, none of them wider than `columns`; heads without any title are not shown."""
-    wanted = list(range(len(heads)))
-    fixed = [number for number in wanted if not heads[number].optional]
-    choices = [wanted, *(fixed[:kept] for kept in range(len(fixed), 0, -1))]
+    fixed = [n for n, head in enumerate(heads) if not head.optional]
     room = columns - len(INDENT)
-    for chosen in choices:
+    for chosen in _choices(heads, fixed):
         fitted = _fit([heads[n] for n in chosen], [[row.cells[n] for n in chosen] for row in rows], room)
         if fitted is not None:
             break
     else:
         fitted = [[_cut(row.cells[n], room) for n in chosen] for row in rows]
-    shown_heads = [heads[n] for n in chosen]
+    shown_heads = [replace(heads[n], title=shortened_in_the_middle(heads[n].title, room)) for n in chosen]
     lines, widths = _head_lines(shown_heads, fitted), _widths(shown_heads, fitted)
     for row, cells in zip(rows, fitted, strict=True):
         lines += _row_lines(cells, widths, colour=colour)
@@ -150,6 +149,15 @@ def _fragments(piece: str, room: int) -> Iterator[str]:
             word = word[len(part) :]
         if word:
             yield word
+
+
+def _choices(heads: Sequence[Head], fixed: list[int]) -> Iterator[list[int]]:
+    """Which columns could stand side by side: all, then fewer and fewer, groups as a whole, at last the first."""
+    yield list(range(len(heads)))
+    for kept in range(len(fixed), 0, -1):
+        group = heads[fixed[kept - 1]].group
+        if kept in (1, len(fixed)) or not group or heads[fixed[kept]].group != group:
+            yield fixed[:kept]
 
 
 def _fit(heads: Sequence[Head], cells: list[list[Shown]], room: int) -> list[list[Shown]] | None:

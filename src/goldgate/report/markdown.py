@@ -51,7 +51,7 @@ def _gates(page: Page) -> list[str]:
     if page.gates is None:
         return []
     if not page.gates:
-        return ["## Gates", "None: nothing was judged, and nothing can fail."]
+        return ["## Gates", "None."]
     columns = gate_columns(page.gates)
     own, shared = gate_notes(page.gates)
     heads = [title or "verdict" for title in columns] + (["reason"] if own else [])

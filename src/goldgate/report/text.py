@@ -24,7 +24,7 @@ from goldgate.core.page import (
     Table,
     Values,
 )
-from goldgate.report.escape import apart, named, shortened, shortened_apart, visible, width
+from goldgate.report.escape import apart, named, shortened, shortened_apart, shortened_in_the_middle, visible, width
 from goldgate.report.layout import (
     COLUMNS,
     INDENT,
@@ -57,11 +57,20 @@ def render_text(page: Page, columns: int = COLUMNS, colour: bool = False) -> str
         top,
         look.gates(page),
         _titled("What stands out", look.notes(Notes(tuple((message,) for message in page.stands_out)))),
-        *(_titled(s.title, look.blocks(s)) for s in page.sections if s.title and not s.is_detail),
+        *(
+            _titled(shortened(visible(s.title), look.columns), look.blocks(s))
+            for s in page.sections
+            if s.title and not s.is_detail
+        ),
         look.first_samples(page),
         look.origin(page.origin),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def render_headline(page: Page, columns: int = COLUMNS, colour: bool = False) -> str:
+    """The verdict and what it is about, without the rest."""
+    return "\n".join(_Look(max(columns, NARROWEST), colour).headline(page)) + "\n"
 
 
 def render_error(error: Mapping[str, Any], columns: int = COLUMNS, colour: bool = False) -> str:
@@ -83,7 +92,7 @@ class _Look:
     def headline(self, page: Page) -> list[str]:
         about = visible(page.subject).split(", ") if page.subject else []
         about += [f"protocol {named(page.protocol)}"] if page.protocol else []
-        suite = f"goldgate {named(page.suite)}" if page.suite else ""
+        suite = f"goldgate {shortened_in_the_middle(named(page.suite), _LABEL_COLUMNS)}" if page.suite else ""
         start = "  ".join(part for part in (page.verdict, suite) if part) + (": " if about else "")
         lines = wrapped(about, self.columns, start, INDENT * 3, ", ")
         return [paint(page.verdict, page.verdict, colour=self.colour) + lines[0][len(page.verdict) :], *lines[1:]]
@@ -92,7 +101,7 @@ class _Look:
         if page.gates is None:
             return []
         if not page.gates:
-            return ["Gates", *words("none: nothing was judged, and nothing can fail", self.columns, INDENT)]
+            return ["Gates", f"{INDENT}none"]
         titles = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
         rows = [Row(self._gate(gate, titles), visible(own.get(gate.metric, ""))) for gate in page.gates]
@@ -191,8 +200,9 @@ class _Look:
         rows, lines = block.rows[: block.limit], []
         for severity, code, place, message in rows:
             first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
-            lines.append(INDENT + shortened_apart(first, self.columns - len(INDENT)))
             indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
+            first = shortened_apart(first, (self.columns - len(indent)) * FINDING_LINES)
+            lines += words(first, self.columns, indent, INDENT)
             lines += words(visible(message), self.columns, indent, most=FINDING_LINES)
         return [*lines, *more(len(block.rows) - len(rows))]
 
@@ -224,7 +234,7 @@ class _Look:
             lines += labelled(visible(label), parts, self.columns, longest)
         for kind in kinds:
             left_out = sum(given.kind == kind for given in origin.inputs) - SHOWN_FILES
-            lines += [f"{INDENT}… and {left_out} more {visible(kind)} files"] if left_out > 0 else []
+            lines += words(visible(f"… and {left_out} more {kind} files"), self.columns, INDENT) if left_out > 0 else []
         return lines
 
 

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 
@@ -157,7 +157,7 @@ def take_apart(kind: Any) -> Kind:
     raise TypeError(f"no rule for {kind}")
 
 
-@cache
+@lru_cache(512)  # some types are made anew for every protocol
 def _fields(kind: Any) -> Mapping[str, Field]:
     hints = typing.get_type_hints(kind, include_extras=True)
     required = kind.__required_keys__ if typing.is_typeddict(kind) else _without_default(kind)

@@ -206,8 +206,8 @@ def test_what_is_printed_is_short() -> None:
     assert without_gates.startswith("<Evaluation: extraction NO_GATES; strict_precision n/a, ")
     assert "…" in without_gates
     one = scorer(SCHEMA)
-    assert repr(one) == "<Scorer: protocol default 1.0, 3 event types>"
-    assert repr(scorer()) == "<Scorer: protocol default 1.0, no event schema>"
+    assert repr(one) == "<Scorer: metrics 2.0, 3 event types>"
+    assert repr(scorer()) == "<Scorer: metrics 2.0, no event schema>"
     scored = one.score(RIGHT, GOLD)
     assert repr(scored) == "<Score of a: strict_f1 1.0000, relaxed_f1 1.0000, type_f1 1.0000, parse raw>"
     assert repr(one.score(None, GOLD)).endswith("no answer>")

@@ -37,7 +37,7 @@ def test_metric_of_another_suite_is_said_to_be_one(suite: str, metric: str, home
 
 
 def test_default_gates_stay_under_those_of_the_protocol() -> None:
-    plan = load_plan(load_suite("research"), {"gates": {"golden_recall": {"min": "0.9"}}})
+    plan = load_plan(load_suite("research"), {"gates": {"golden_recall": {"min": 0.9}}})
     assert {name: gate.bounds() for name, gate in plan.gates.items()} == {
         "evidence_coverage_rate": "≥ 0.95",
         "golden_recall": "≥ 0.9",

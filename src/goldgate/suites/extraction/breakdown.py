@@ -54,6 +54,7 @@ def reading(tally: Tally) -> dict[str, Any]:
             for violation in Violation
             if counts[f"violation.{violation}"]
         },
+        "null_words": counts["hint.null_words"],
         "values": {"distinct": counts["hallucination_values"], "units": counts["hallucination_units"]},
     }
 

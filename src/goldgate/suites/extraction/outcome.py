@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from goldgate.core.finding import Finding
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics
-from goldgate.core.suite import Remark, Report
+from goldgate.core.suite import Outcome, Remark, Report
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -21,25 +20,13 @@ from goldgate.suites.extraction.stands_out import stands_out
 PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
 
 
-class ExtractionOutcome:
-    """`digests` has a list for the gold and one for the predictions; records from memory have none."""
+class ExtractionOutcome(Outcome):
+    """Records from memory have no digests; those of files are filled in when they were read."""
 
-    def __init__(
-        self,
-        settings: ExtractionSettings,
-        schema: EventSchema | None,
-        digests: Mapping[str, list[dict[str, Any]]] | None = None,
-    ) -> None:
+    def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
+        digest = schema.sha256 if schema is not None else None
+        super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
         self._form = form_of(settings.response)
-        self.inputs: dict[str, Any] = {
-            **(digests or {"gold": [], "predictions": []}),
-            "schema": schema.sha256 if schema is not None else None,
-        }
-        self.settings = _signed(settings, schema)
-        self.findings: list[Finding] = []
-
-    def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
-        return gates
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         return {

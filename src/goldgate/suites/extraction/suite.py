@@ -7,15 +7,14 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
-from goldgate.suites.extraction.check_settings import check_settings
-from goldgate.suites.extraction.measures import all_measures
-from goldgate.suites.extraction.sample import Facts
+from goldgate.core.stored import Stored
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
 from goldgate.suites.extraction.settings import ExtractionSettings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
-    from goldgate.suites.extraction.source import ExtractionSource
+    from goldgate.readers.joined_work import JoinedSource
+    from goldgate.suites.extraction.sample import Facts
 
 
 class ExtractionSuite(Suite):
@@ -24,18 +23,14 @@ class ExtractionSuite(Suite):
     name = "extraction"
     about = "Score stored answers of an event extraction model."
     inputs = (
-        Input(
-            "gold",
-            "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.",
-            many=True,
-        ),
-        Input("predictions", "A model's stored answers, likewise; one file or more.", many=True),
+        GOLD,
+        PREDICTIONS,
         Input("schema", "The event schema: event types and their roles.", required=False),
     )
     section = "metrics"
     settings = ExtractionSettings
     metrics_version = "2.0"
-    headline = ("strict_f1", "relaxed_f1", "type_f1", "schema_compliance_rate")
+    headline = ("strict_f1", "relaxed_f1", "type_f1")
     preload = "goldgate.suites.extraction.source"
 
     @property
@@ -45,12 +40,18 @@ class ExtractionSuite(Suite):
         return CONTRACTS
 
     def check(self, plan: Plan) -> None:
+        from goldgate.suites.extraction.check_settings import check_settings
+
         check_settings(plan)
 
     def measures(self, settings: ExtractionSettings) -> Sequence[Measure[Facts]]:
+        from goldgate.suites.extraction.measures import all_measures
+
         return all_measures(settings)
 
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ExtractionSource]:
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[JoinedSource[Facts]]:
         from goldgate.suites.extraction.source import open_source
 
         return open_source(inputs, plan)
@@ -59,6 +60,11 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.page import describe
 
         return describe(report)
+
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.extraction.stored_report import stored
+
+        return stored(report)
 
 
 SUITE = ExtractionSuite()

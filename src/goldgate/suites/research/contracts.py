@@ -7,7 +7,7 @@ A decoded file that fits its type is used as it is; what an agent records beyond
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
-from goldgate.suites.research.report_contract import Report
+from goldgate.suites.research.report_contract import Report, TrialRecord
 
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
@@ -150,4 +150,5 @@ CONTRACTS: dict[str, tuple[str, Any]] = {
     "manifest.schema.json": ("Context manifest", Manifest),
     "chunk.schema.json": ("Chunk, a line of chunks.jsonl", Chunk),
     "report.schema.json": ("Report of the research suite", Report),
+    "research_run.schema.json": ("Trial, a line of runs.jsonl", TrialRecord),
 }

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from goldgate.core.gate import GateResult, Verdict
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Remark, Report
+from goldgate.core.suite import Outcome, Remark, Report
 from goldgate.core.tally import Tally
 from goldgate.stats.binomial import CONFIDENCE
 from goldgate.suites.research.collect import Collected, trials, trials_of
@@ -51,20 +51,19 @@ UNANCHORED = (
 )
 
 
-class ResearchOutcome:
+class ResearchOutcome(Outcome):
     """The runs of all directories, settled, beside the golden queries."""
 
     def __init__(self, collected: Collected, golden: Golden, origin: Origin) -> None:
         self._collected = collected
         self._golden = golden
         self._origin = origin
-        self.findings = collected.findings
-        self.inputs: dict[str, Any] = {
+        inputs: dict[str, Any] = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
             "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
             "corpus": _corpus(origin.corpus),
         }
-        self.settings = _signed(origin.plan.settings, golden, origin.corpus)
+        super().__init__(inputs, _signed(origin.plan.settings, golden, origin.corpus), collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         runs = self._collected.runs

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, TypedDict
 
-from goldgate.core.contracts import ErrorValue, JudgedGate, MeanValue, ProtocolValue, RateValue
+from goldgate.core.contracts import ErrorValue, FindingValue, JudgedGate, MeanValue, ProtocolValue, RateValue, StandsOut
 
 
 class GateValue(JudgedGate):
@@ -103,17 +103,6 @@ class RunValue(TypedDict):
     steps: int
     steps_with_manifest: int
     fingerprint: str | None
-
-
-class FindingValue(TypedDict):
-    """Something that a reader of the report must know of."""
-
-    code: str
-    severity: Literal["error", "warning", "hint"]
-    file: str
-    line: int | None
-    pointer: str
-    message: str
 
 
 class IgnoredValue(TypedDict):
@@ -232,12 +221,13 @@ class ResearchReport(TypedDict):
     inputs: InputsValue
     gates: list[GateValue]
     metrics: MetricsValue
+    stands_out: list[StandsOut]
     evidence: EvidenceValue
     conservation: Conservation
     queries: list[QueryValue]
     runs: list[RunValue]
-    findings: list[FindingValue]
     ignored: list[IgnoredValue]
+    findings: list[FindingValue]
     error: None
 
 
@@ -251,3 +241,22 @@ class ErrorReport(TypedDict):
 
 
 Report = ResearchReport | ErrorReport
+
+
+class RunRecord(RunValue):
+    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason."""
+
+    objective: str | None
+    failures: dict[str, int]
+
+
+class MissingTrials(TypedDict):
+    """A line of runs.jsonl for the trials that a query owes and has not."""
+
+    run: None
+    objective: str
+    status: Literal["missing"]
+    trials: int
+
+
+TrialRecord = RunRecord | MissingTrials

@@ -7,18 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from goldgate.baseline.support import support
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Rate
 from goldgate.core.plan import Plan
+from goldgate.core.stored import Stored
 from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
-from goldgate.stats.binomial import lower_bound
-from goldgate.suites.research.measures import all_measures
-from goldgate.suites.research.measures.trial import Trial
 from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.suites.research.measures.trial import Trial
     from goldgate.suites.research.source import ResearchSource
 
 
@@ -59,6 +57,8 @@ class ResearchSuite(Suite):
         return {name: gate for name, gate in DEFAULT_GATES.items() if name != "manifest_integrity"}
 
     def measures(self, settings: ResearchSettings) -> Sequence[Measure[Trial]]:
+        from goldgate.suites.research.measures import all_measures
+
         return all_measures(settings)
 
     def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ResearchSource]:
@@ -71,8 +71,15 @@ class ResearchSuite(Suite):
 
         return describe(report)
 
+    def stored(self, report: Report) -> Stored:
+        from goldgate.suites.research.stored_report import stored
+
+        return stored(report)
+
     def metric_as_json(self, metric: Metric) -> dict[str, object]:
         """A rate with its lower bound."""
+        from goldgate.stats.binomial import lower_bound
+
         shown = metric.as_json()
         if isinstance(metric, Rate):
             bound = lower_bound(metric.numerator, metric.denominator) if metric.denominator else None
@@ -80,6 +87,8 @@ class ResearchSuite(Suite):
         return shown
 
     def gate_as_json(self, gate: GateResult) -> dict[str, object]:
+        from goldgate.baseline.support import support
+
         return {**gate.as_json(), "support": support(gate.gate, gate.measured)}
 
     def report_file(self, inputs: Inputs) -> str | None:

@@ -87,14 +87,12 @@ def test_supported_value_said_200_times_does_not_dilute_the_others() -> None:
 def test_one_argument_written_in_many_ways_stands_out() -> None:
     values = ["ABC" + " " * blanks for blanks in range(6)]
     result = judge([gold(text=TEXT)], [{"id": "1", "events": [event("T", *(("r", value) for value in values))]}])
-    assert result.report["stands_out"] == [
-        {
-            "code": "value_variants",
-            "message": "6 values were checked for 1 units: one argument written in many ways makes "
-            "hallucination_entity_rate smaller",
-            "counts": {"values": 6, "units": 1},
-        }
-    ]
+    assert result.report["stands_out"][-1] == {
+        "code": "value_variants",
+        "message": "6 values were checked for 1 units: one argument written in many ways makes "
+        "hallucination_entity_rate smaller",
+        "counts": {"values": 6, "units": 1},
+    }
 
 
 def test_rates_over_samples_and_values() -> None:

@@ -194,7 +194,7 @@ def test_thought_that_is_the_answer_over_again_is_shown(thought: str, copied: bo
     assert cot(response)["copied"] is copied
     report = judge([gold()], [{"id": "1", "response": response}], SCHEMA, cot=STRICT).report
     assert report["metrics"]["diagnostics"]["cot_copied_rate"]["value"] == copied
-    assert [entry["code"] for entry in report["stands_out"]] == ["copied_thought"] * copied
+    assert ("copied_thought" in [entry["code"] for entry in report["stands_out"]]) is copied
 
 
 def test_empty_answer_cannot_be_copied() -> None:

@@ -6,12 +6,11 @@ from goldgate.core.suite import Measure
 from goldgate.suites.extraction.measures.event_type import EventType
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.measures.hinted import Hinted
+from goldgate.suites.extraction.measures.matched import Matched
 from goldgate.suites.extraction.measures.mistaken import Mistaken
 from goldgate.suites.extraction.measures.parse import Parse
-from goldgate.suites.extraction.measures.relaxed import Relaxed
 from goldgate.suites.extraction.measures.relaxed_excess import RelaxedExcess
 from goldgate.suites.extraction.measures.schema_compliance import SchemaCompliance
-from goldgate.suites.extraction.measures.strict import Strict
 from goldgate.suites.extraction.measures.thought import Thought
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
@@ -20,8 +19,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
     """Every measure under these settings."""
     return [
-        Strict(),
-        Relaxed(),
+        Matched(),
         EventType(),
         Parse(),
         SchemaCompliance(),

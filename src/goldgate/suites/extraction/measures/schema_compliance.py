@@ -13,6 +13,7 @@ class SchemaCompliance:
     section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
+        tally.counts["schema_samples"] += 1
         violations = facts.predicted.violations
         if not violations:
             tally.counts["schema_compliant"] += 1
@@ -25,5 +26,5 @@ class SchemaCompliance:
     def metrics(self, tally: Tally) -> Metrics:
         counts = tally.counts
         return {
-            "schema_compliance_rate": Rate(counts["schema_compliant"], counts["total_samples"], "there are no samples")
+            "schema_compliance_rate": Rate(counts["schema_compliant"], counts["schema_samples"], "there are no samples")
         }

@@ -1,0 +1,111 @@
+"""For suites that join gold and predictions by id: such a suite says what it makes of a pair, and no more."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from goldgate.core.plan import Plan
+from goldgate.core.suite import GOLD, PREDICTIONS, Facts, Inputs, Measure, Outcome, Source, Suite, Work
+from goldgate.errors import InputError, Place
+from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
+from goldgate.shape.fits import fits
+from goldgate.shape.problems import problems
+
+
+class JoinedWork(Work[Shard, Facts]):
+    """Compares pairs of gold and prediction. An error in a record gets its file and line here."""
+
+    gold_kind: ClassVar[Any] = object  # the types of the records: one that does not fit is an error
+    prediction_kind: ClassVar[Any] = object
+
+    def __init__(self, reader: PairReader, measures: Sequence[Measure[Facts]], settings: Any) -> None:
+        self.reader = reader
+        self.measures = measures
+        self.settings = settings
+
+    @abstractmethod
+    def compare(self, identity: str, gold: Any, prediction: Any | None) -> Facts:
+        """What can be said of a sample; without a prediction that is None."""
+
+    def read_gold(self, identity: str, record: Record) -> Any:
+        """A gold record, checked; an InputError need only name the field."""
+        return _checked(self.gold_kind, record, "gold")
+
+    def read_prediction(self, record: Record) -> Any:
+        """A prediction, likewise."""
+        return _checked(self.prediction_kind, record, "predictions")
+
+    def score(self, shard: Shard) -> Iterator[Facts]:
+        for identity, gold, prediction in self.reader.pairs(shard):
+            try:
+                wanted = self.read_gold(identity, gold)
+            except InputError as error:
+                raise self.reader.gold.at(error, gold.location) from None
+            if prediction is None:
+                yield self.compare(identity, wanted, None)
+                continue
+            try:
+                answer = self.read_prediction(prediction)
+            except InputError as error:
+                raise self.reader.predictions.at(error, prediction.location) from None
+            yield self.compare(identity, wanted, answer)
+
+
+class JoinedSource(Source[Shard, Facts]):
+    """Joined files and the work on them. Their digests become inputs of the outcome."""
+
+    def __init__(self, files: JoinedFiles, work: JoinedWork[Facts], outcome: Outcome) -> None:
+        self._files = files
+        self._work = work
+        self._outcome = outcome
+        self.units = len(files)
+
+    def work(self) -> JoinedWork[Facts]:
+        return self._work
+
+    def shards(self) -> Iterator[Shard]:
+        return self._files.shards()
+
+    def finish(self) -> Outcome:
+        for kind, found in self._files.digests().items():
+            self._outcome.inputs[kind] = [digest._asdict() for digest in found]
+        return self._outcome
+
+
+class JoinedSuite(Suite):
+    """A suite whose inputs are gold and predictions, and whose settings all stand in the signature."""
+
+    inputs = (GOLD, PREDICTIONS)
+    work: ClassVar[type[JoinedWork[Any]]]
+
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+    ) -> AbstractContextManager[JoinedSource[Any]]:
+        settings, measures = plan.settings, self.measures(plan.settings)
+        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), Outcome({}, asdict(settings)))
+
+
+@contextmanager
+def open_pairs(
+    inputs: Inputs, make_work: Callable[[PairReader], JoinedWork[Facts]], outcome: Outcome
+) -> Iterator[JoinedSource[Facts]]:
+    """The inputs `gold` and `predictions`, opened and joined."""
+    with open_joined(inputs["gold"], inputs["predictions"]) as files:
+        yield JoinedSource(files, make_work(files.reader), outcome)
+
+
+def _checked(kind: Any, record: Record, name: str) -> Any:
+    if not fits(kind)(record.value):
+        problem = next(problems(kind, record.value))
+        raise InputError(
+            f"{name}.wrong_type",
+            f"this {name} record is malformed",
+            place=Place(field=problem.pointer.strip("/").replace("/", ".")),
+            expected=problem.expected,
+            found=problem.found,
+        )
+    return record.value

@@ -1,0 +1,100 @@
+"""A stored report of the research suite, worked out again: one that contradicts its own runs is refused.
+
+What a baseline sums comes from `runs` and `queries`; the numbers under `metrics` must be the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from goldgate.core.stored import ContradictionError, Counts, Stored, require_same, whole
+from goldgate.errors import describe
+
+_COUNTS = (  # of a run: the part, and what it is a part of
+    ("covered_claims", "verified_claims"),
+    ("found_ids", "required_ids"),
+    ("steps_with_manifest", "steps"),
+)
+
+
+def stored(report: dict[str, Any]) -> Stored:
+    """The four rates as the runs give them; the objectives that were asked."""
+    _require_fields(report)
+    rates = _rates(report)
+    _check_conservation(report)
+    require_same("metrics.main", rates, _stated(report))
+    balance = report["conservation"]
+    asked = frozenset(query["objective"] for query in report["queries"] if query["trials"])
+    return Stored(
+        rates,
+        {"runs": balance["runs"]["evaluated"], "queries": balance["queries"]["total"]},
+        {"objectives": asked},
+        report["inputs"]["outputs"],
+        tuple(run["fingerprint"] for run in report["runs"]),
+    )
+
+
+def _require_fields(report: dict[str, Any]) -> None:
+    """What is taken from a report without working it out again is there: KeyError or TypeError if not."""
+    if not all(type(query["objective"]) is str for query in report["queries"]):
+        raise TypeError
+    if not all(run["fingerprint"] is None or type(run["fingerprint"]) is str for run in report["runs"]):
+        raise TypeError
+    _ = [query["trials"] for query in report["queries"]], report["inputs"]["outputs"]["sha256"]
+
+
+def _check_conservation(report: dict[str, Any]) -> None:
+    runs, stated = report["runs"], report["conservation"]["runs"]
+    evaluated = sum(run["status"] == "evaluated" for run in runs)
+    counted = {"total": len(runs), "evaluated": evaluated, "broken": len(runs) - evaluated}
+    for name in sorted(counted.keys() | stated.keys()):
+        if counted.get(name) != stated.get(name):
+            raise ContradictionError(
+                f"conservation.runs.{name}", describe(counted.get(name)), describe(stated.get(name))
+            )
+
+
+def _stated(report: dict[str, Any]) -> dict[str, Counts]:
+    main = report["metrics"]["main"]
+    return {name: (whole(metric["numerator"]), whole(metric["denominator"])) for name, metric in main.items()}
+
+
+def _rates(report: dict[str, Any]) -> dict[str, Counts]:
+    """The four rates, from the counts of every run and the trials that every query owes."""
+    queries, runs = report["queries"], report["runs"]
+    for number, run in enumerate(runs):
+        for part, of in _COUNTS:
+            if not 0 <= whole(run[part]) <= whole(run[of]):
+                raise ContradictionError(f"runs.{number}.{part}", f"at most {run[of]}", str(run[part]))
+        if run["query"] is not None and run["required_ids"] != queries[whole(run["query"])]["required_ids"]:
+            raise ContradictionError(f"runs.{number}.required_ids", "those of its query", str(run["required_ids"]))
+    there = Counter(run["query"] for run in runs)
+    owed = max([whole(query["owed_trials"]) for query in queries])
+    for number, query in enumerate(queries):
+        surplus = there[number] > owed and any(r["query"] == number and r["status"] == "evaluated" for r in runs)
+        if query["trials"] != there[number] or query["owed_trials"] != owed or surplus:
+            found = f"{query['trials']} trials of {query['owed_trials']}"
+            raise ContradictionError(f"queries.{number}.trials", f"{there[number]} trials, of {owed} owed", found)
+    of_query = [(query, max(owed, there[number])) for number, query in enumerate(queries)]
+    whole_runs = [run for run in runs if run["status"] == "evaluated"]
+    asked = [(run, queries[run["query"]]) for run in whole_runs if run["query"] is not None]
+    right = sum(
+        run["stop_reason"] == "NO_EVIDENCE" and run["verified_claims"] == 0
+        for run, query in asked
+        if not query["evidence_sufficient"]
+    )
+    return {
+        "evidence_coverage_rate": (_sum(whole_runs, "covered_claims"), _sum(runs, "verified_claims")),
+        "golden_recall": (
+            sum(run["found_ids"] for run, _ in asked),
+            sum(whole(query["required_ids"]) * trials for query, trials in of_query),
+        ),
+        "abstention_accuracy": (right, sum(trials for query, trials in of_query if not query["evidence_sufficient"])),
+        "manifest_integrity": (_sum(runs, "steps_with_manifest"), _sum(runs, "steps")),
+    }
+
+
+def _sum(runs: Sequence[dict[str, Any]], name: str) -> int:
+    return sum(run[name] for run in runs)

@@ -1,0 +1,129 @@
+"""Question answering: is the answer right, are the sources those of the gold, is silence kept where they are silent?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, TypedDict
+
+from goldgate.core.contracts import PlainErrorReport, PlainReport
+from goldgate.core.finding import Finding
+from goldgate.core.gate import Gate
+from goldgate.core.metric import Metrics, Rate, precision_recall_f1
+from goldgate.core.suite import Contract, Measure
+from goldgate.core.tally import Tally
+from goldgate.readers.joined_work import JoinedSuite, JoinedWork
+
+
+class Gold(TypedDict):
+    """A question; its answer is null where the sources have none."""
+
+    id: str | int
+    question: str
+    answer: str | None
+    sources: list[str]
+
+
+class Prediction(TypedDict):
+    """An answer, null for none, and the sources that it names."""
+
+    id: str | int
+    answer: str | None
+    citations: list[str]
+
+
+class Facts(TypedDict):
+    """A sample, compared. It is also its record."""
+
+    id: str
+    answerable: bool
+    answered: bool | None  # None: there is no prediction
+    right: bool
+    cited: list[str]
+    sources: list[str]
+
+
+@dataclass(frozen=True)
+class QaSettings:
+    """The section `qa` of a protocol."""
+
+    case_sensitive: bool = False
+
+
+class Answers:
+    """exact_match = right answers / answerable questions; abstention = unanswered / unanswerable questions."""
+
+    section = "main"
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        kind = "answerable" if facts["answerable"] else "unanswerable"
+        tally.counts[kind] += 1
+        tally.counts[f"{kind}_right"] += facts["right"]
+
+    def metrics(self, tally: Tally) -> Metrics:
+        counts = tally.counts
+        return {
+            "exact_match": Rate(counts["answerable_right"], counts["answerable"], "no question has an answer"),
+            "abstention": Rate(counts["unanswerable_right"], counts["unanswerable"], "every question has an answer"),
+        }
+
+
+class Citations:
+    """Cited sources that are in the gold: over those cited, over those in the gold."""
+
+    section = "main"
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        cited, sources = {*facts["cited"]}, {*facts["sources"]}
+        for name, found in (("hits", cited & sources), ("cited", cited), ("sources", sources)):
+            tally.counts[name] += len(found)
+
+    def metrics(self, tally: Tally) -> Metrics:
+        counts = tally.counts
+        return {**precision_recall_f1("citation_", counts["hits"], counts["cited"], counts["sources"])}
+
+
+class QaWork(JoinedWork[Facts]):
+    gold_kind = Gold
+    prediction_kind = Prediction
+
+    def compare(self, identity: str, gold: Gold, prediction: Prediction | None) -> Facts:
+        wanted, said = gold["answer"], prediction and prediction["answer"]
+        fold = str if self.settings.case_sensitive else str.casefold
+        same = said is wanted if said is None or wanted is None else fold(said) == fold(wanted)
+        return {
+            "id": identity,
+            "answerable": wanted is not None,
+            "answered": None if prediction is None else said is not None,
+            "right": prediction is not None and same,
+            "cited": prediction["citations"] if prediction else [],
+            "sources": gold["sources"],
+        }
+
+    def findings(self, facts: Facts) -> Iterable[Finding]:
+        if facts["answered"] is None:
+            yield Finding("missing_prediction", "error", "predictions", None, "", "no prediction", facts["id"])
+
+
+class QaSuite(JoinedSuite):
+    name = "qa"
+    about = "Score stored answers with citations."
+    section = "qa"
+    settings = QaSettings
+    work = QaWork
+    metrics_version = "1.0"
+    headline = ("exact_match", "citation_f1")
+    default_gates: ClassVar[Mapping[str, Gate]] = {"exact_match": Gate(min=Decimal("0.5"))}
+    contracts: ClassVar[Mapping[str, Contract]] = {
+        "qa_gold.schema.json": ("Gold record of the qa suite", Gold),
+        "qa_predictions.schema.json": ("Prediction record of the qa suite", Prediction),
+        "qa_report.schema.json": ("Report of the qa suite", PlainReport | PlainErrorReport),
+        "qa_sample.schema.json": ("Sample, a line of samples.jsonl", Facts),
+    }
+
+    def measures(self, settings: QaSettings) -> Sequence[Measure[Facts]]:
+        return [Answers(), Citations()]
+
+
+SUITE = QaSuite()

@@ -1,0 +1,92 @@
+"""What stands out on top of an extraction report: each remark where it is due, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldgate
+from goldgate.core.gate import Gate
+
+from ..helpers import SCHEMA, Json, event, gate, gold, judge
+
+GOOD = event("质押", ("质押方", "甲公司"))
+
+
+def codes(report: Json) -> list[str]:
+    return [entry["code"] for entry in report["stands_out"]]
+
+
+def remarks(golds: list[Json], predictions: list[Json], schema: Json | None = None, **settings: Any) -> dict[str, str]:
+    settings.setdefault("gates", {"strict_f1": gate(min="0")})
+    report = judge(golds, predictions, schema, **settings).report
+    return {entry["code"]: entry["message"] for entry in report["stands_out"]}
+
+
+def test_no_gates_is_never_a_pass_and_stands_out() -> None:
+    report = judge([gold(GOOD)], [{"id": "1", "events": [GOOD]}]).report
+    assert (report["status"], codes(report)) == ("NO_GATES", ["no_gates"])
+
+
+def test_gates_that_only_warn_stand_out() -> None:
+    warn = {"strict_f1": Gate(min=Decimal(0), severity="warn")}
+    report = judge([gold(GOOD)], [{"id": "1", "events": [GOOD]}], gates=warn)
+    assert codes(report.report) == ["only_warnings"]
+
+
+def test_missing_and_unreadable_answers_and_what_share() -> None:
+    golds = [gold(GOOD, identity=str(number)) for number in range(8)]
+    predictions = [{"id": str(number), "events": [GOOD]} for number in range(5)] + [{"id": "5", "response": "no"}]
+    found = remarks(golds, predictions)
+    # 6 and 7 are missing: 2/8; 5 cannot be read: 1/8
+    assert found["missing_answers"].startswith("2 of 8 answers are missing (25.0 %)")
+    assert found["unreadable_answers"].startswith("1 of 8 answers could not be read (12.5 %)")
+
+
+def test_most_answers_that_do_not_fit_the_schema() -> None:
+    golds = [gold(GOOD, identity=name) for name in "abc"]
+    unknown = event("Unheard-of", ("r", "x"))
+    predictions: list[Json] = [{"id": "a", "events": [GOOD]}] + [{"id": name, "events": [unknown]} for name in "bc"]
+    found = remarks(golds, predictions, SCHEMA, schema_mode="schema_strict")
+    assert found["schema_misfits"].startswith(
+        "2 of 3 answers do not fit the schema, 2 of them because of unknown_event_type"
+    )
+
+
+def test_half_of_the_answers_is_not_most() -> None:
+    golds = [gold(GOOD, identity=name) for name in "ab"]
+    predictions: list[Json] = [{"id": "a", "events": [GOOD]}, {"id": "b", "response": "no"}]
+    assert "schema_misfits" not in remarks(golds, predictions)
+
+
+def test_metrics_that_are_zero_or_undefined() -> None:
+    found = remarks([gold(event("T"))], [{"id": "1", "events": []}])
+    assert found["undefined"].startswith("strict_f1 and relaxed_f1 are undefined: nothing was predicted")
+    assert found["zero"] == "type_f1 is 0"
+    assert found["gold_without_arguments"].startswith("no gold event has an argument")
+
+
+def test_arguments_that_are_the_word_null() -> None:
+    spoken = event("T", ("r", "null"))
+    found = remarks([gold(GOOD)], [{"id": "1", "response": json.dumps([spoken])}])
+    assert found["null_words"].startswith("1 of 1 answers have a word such as null as an argument")
+
+
+def test_answers_of_another_form_with_the_setting_that_reads_them() -> None:
+    mapping = [{"event_type": "T", "arguments": {"r": "x"}}]
+    found = remarks([gold(GOOD)], [{"id": "1", "response": json.dumps(mapping)}])
+    assert found["other_form"].endswith("to read them: metrics: {response: {arguments: mapping}}")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_gold_as_predictions_byte_for_byte(same: bool, tmp_path: Path) -> None:
+    record = json.dumps(gold(GOOD))
+    (tmp_path / "gold.jsonl").write_text(record + "\n")
+    (tmp_path / "predictions.jsonl").write_text(record + ("\n" if same else "\n\n"))
+    protocol = {"metrics": {"schema": {"mode": "syntax_only"}}}
+    report = goldgate.evaluate_files(tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", None, protocol).report
+    assert ("gold_as_predictions" in codes(report)) is same

@@ -1,0 +1,165 @@
+"""What the suites and the commands describe: no fact of a report is lost, and no line is too wide."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate import render
+from goldgate.core.page import Page, Table
+from goldgate.report import PAGE_FORMATS, describe, render_page
+from goldgate.report.baseline import describe_baseline
+from goldgate.report.checks import describe_check, describe_gold_check
+from goldgate.report.escape import width
+from goldgate.report.generation import describe_seeds, seeds_markdown, seeds_text
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+REPORTS = ("model-a", "model-b", "research-passing", "research-failing")
+reports = pytest.mark.parametrize("name", REPORTS)
+
+
+def load(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def metrics_of(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    sections = [section for section in report["metrics"].values() if isinstance(section, dict)]
+    return {name: metric for section in sections for name, metric in section.items()}
+
+
+@reports
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_line_of_a_report_is_wider_than_the_terminal(name: str, columns: int) -> None:
+    report = load(name)
+    report["protocol"]["name"] = "质押 " * 40
+    report["signature"] += "|long:" + "x" * 200
+    shown = render(report, columns=columns)
+    assert [line for line in shown.splitlines() if width(line) > columns] == []
+
+
+@reports
+@pytest.mark.parametrize("format", PAGE_FORMATS)
+def test_every_metric_and_gate_is_shown(name: str, format: str) -> None:
+    report = load(name)
+    shown = re.sub(r"[\\`]", "", render(report, format))  # type: ignore[arg-type]  # a name of a format
+    for metric in metrics_of(report).values():
+        if "denominator" in metric:
+            assert f"{metric['numerator']}/{metric['denominator']}" in shown
+    for gate in report["gates"]:
+        assert gate["metric"] in shown
+        assert all(gate[bound] in shown for bound in ("min", "max", "equals") if bound in gate)
+    assert report["signature"].replace("|", "") in re.sub(r"[|\s]", "", shown)
+
+
+def test_the_long_format_has_every_role_run_query_and_finding() -> None:
+    roles = render(load("model-b"), "markdown")
+    assert all(f"| `{entry['role']}` |" in roles for entry in load("model-b")["breakdown"]["roles"])
+    failing = load("research-failing")
+    shown = render(failing, "markdown").replace("\\", "")
+    assert all(f"`{run['run']}`" in shown for run in failing["runs"])
+    assert all(query["objective"] in shown for query in failing["queries"])
+    assert all(finding["message"] in shown for finding in failing["findings"])
+
+
+@reports
+@pytest.mark.parametrize("format", PAGE_FORMATS)
+def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> None:
+    report = load(name)
+    report["stands_out"] = [{"code": "x", "message": "this stands out", "counts": {}}]
+    titles = re.findall(r"(?m)^(?:## )?([A-Z][a-z].*)$", render(report, format))  # type: ignore[arg-type]
+    assert titles[:2] == ["Gates", "What stands out"]
+    del report["stands_out"]  # an older report
+    assert "this stands out" not in render(report, format)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", PAGE_FORMATS)
+def test_generation_is_shown_with_its_bounds(format: str) -> None:
+    report = load("model-b")
+    rate = {"value": 0.5, "numerator": 1, "denominator": 2}
+    report["generation"] = {
+        "coverage": {"value": 0.975, "numerator": 78, "denominator": 80},
+        "missing": {"timeout": 2},
+        "bounds": {side: {"strict_f1": rate, "strict_recall": rate} for side in ("all_wrong", "all_right")},
+        "tokens": {"input": 1200, "output": 34},
+        "cost": {"amount": "0.0123", "currency": "EUR"},
+    }
+    shown = re.sub(r"[\\`]", "", render(report, format))  # type: ignore[arg-type]
+    for fact in ("0.9750", "78/80", "missing: timeout", "all wrong", "0.0123 EUR", "input 1200, output 34"):
+        assert fact in shown
+    assert describe(report).sections[0].title == "Generation"
+    (bounds,) = [block for block in describe(report).sections[0].blocks if isinstance(block, Table)]
+    assert len(bounds.rows) == 1  # of the headline metrics only
+
+
+def test_an_error_of_any_suite_is_a_page() -> None:
+    names = ("code", "message", "file", "line", "field", "expected", "found", "advice")
+    problems = [{"pointer": f"/{n}", "expected": "a number", "found": "null"} for n in range(30)]
+    for suite in ("extraction", "research", "check-gold"):
+        report = {"suite": suite, "error": {**dict.fromkeys(names), "code": "x.y", "problems": problems}}
+        text, page = (render(report, format) for format in ("text", "markdown"))
+        assert text.startswith(f"SYSTEM_ERROR  goldgate {suite}\n  code  x.y\n")
+        assert "/19: expected a number" in text
+        assert "… and 10 more" in text
+        assert "- `/29`: expected a number, found null" in page
+
+
+SEEDS = {
+    "seeds": [1, 2, 3],
+    "metrics": {
+        "strict_f1": {"mean": 0.99999, "standard_deviation": None, "min": 0.66666, "max": 1.0},
+        "parse_errors": {"mean": 1.0, "standard_deviation": 0.0, "min": 1.0, "max": 1.0},
+    },
+}
+
+
+def test_seeds_are_cut_and_never_rounded_up() -> None:
+    assert seeds_text(SEEDS) == (
+        "goldgate seeds: 1, 2, 3\n\nMetrics\n"
+        "  metric       mean  std. dev.     min     max\n"
+        "  strict_f1  0.9999        n/a  0.6666  1.0000\n"
+    )
+    assert "| `strict_f1` | 0.9999 | n/a | 0.6666 | 1.0000 |" in seeds_markdown(SEEDS)
+
+
+def check(severity: str, message: str) -> dict[str, Any]:
+    finding = {"code": "a.code", "severity": severity, "file": "f.json", "line": 3, "message": message}
+    return {"suite": "validate", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
+
+
+@pytest.mark.parametrize("format", PAGE_FORMATS)
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
+    long = "a long message " * 40
+    gold = {
+        **check("note", long),
+        "records": 1,
+        "records_without_events": 0,
+        "errors": 0,
+        "notes": 1,
+        "types_checked": True,
+    }
+    proposal = {"threshold": "0.9", "arithmetic": long}
+    entry = {"observed": "0.666666", "numerator": 2, "denominator": 3, "default": "≥ 0.95", "caution": "only 3 trials"}
+    record = {
+        "metrics": {"a_rate": {**entry, "proposal": proposal}, "b": {**entry, "observed": None, "proposal": None}},
+        "reports": [{}],
+        "runs": 2,
+        "objectives": 1,
+        "false_alarm_rate": "0.05",
+    }
+    pages: list[tuple[Page, tuple[str, ...]]] = [
+        (describe_check(check("error", long), "a summary, " * 20), ("a.code", "f.json:3 (n) /x", "a long message")),
+        (describe_gold_check(gold), ("1 record, 0 without events; 0 errors, 1 note", "note")),
+        (describe_baseline(record), ("1 report", "0.666666", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials")),
+        (describe_seeds(SEEDS), ("0.9999",)),
+    ]
+    for page, facts in pages:
+        shown = render_page(page, format, columns=columns)
+        flat = " ".join(re.sub(r"[\\`]", "", shown).split())
+        assert all(fact in flat for fact in facts)
+        assert format != "text" or max(map(width, shown.splitlines())) <= columns
