@@ -46,7 +46,8 @@ def commands_page() -> str:
 
 
 def _help(name: str, command: click.Command) -> str:
-    context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH, help_option_names=["-h", "--help"])
+    names = ["-h", "--help"]
+    context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH, help_option_names=names)
     return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
@@ -90,7 +91,9 @@ PICTURES = {
 
 _LINE, _TOP, _LEFT = 18, 52, 18
 _WIDE = 720
+_PLAIN = "#d7dce2"
 _INK = {"31": "#ff7b72", "32": "#7ee787", "33": "#f2c97d"}
+_FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 _PAINTED = re.compile(r"\x1b\[(\d+)m(.*?)\x1b\[0m")
 
 
@@ -98,18 +101,23 @@ def picture(name: str) -> str:
     """A terminal with the beginning of a report in it, its main sections and its end."""
     wanted = PICTURES[name]
     lines = [("$ " * (number == 0) + line, "#8fb7ff") for number, line in enumerate(wanted.command)]
-    lines += [(line, "#d7dce2") for line in _excerpt(_in_terminal(wanted), wanted.sections)]
+    lines += [(line, _PLAIN) for line in _excerpt(_in_terminal(wanted), wanted.sections)]
     height = _TOP + len(lines) * _LINE + 6
     texts = "\n".join(
         f'<text x="{_LEFT}" y="{_TOP + number * _LINE}" fill="{ink}" xml:space="preserve">{_painted(line)}</text>'
         for number, (line, ink) in enumerate(lines)
     )
     title = escape(wanted.title)
+    size = f'viewBox="0 0 {_WIDE} {height}" width="{_WIDE}" height="{height}"'
+    buttons = "".join(
+        f'<circle cx="{22 + 20 * number}" cy="20" r="6" fill="{ink}"/>'
+        for number, ink in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+    )
     return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {height}" width="{_WIDE}" height="{height}" role="img" aria-label="{title}">
+<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">
 <rect width="{_WIDE}" height="{height}" rx="10" fill="#12161c"/>
-<circle cx="22" cy="20" r="6" fill="#ff5f57"/><circle cx="42" cy="20" r="6" fill="#febc2e"/><circle cx="62" cy="20" r="6" fill="#28c840"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+{buttons}
+<g font-family="{_FONTS}" font-size="14">
 {texts}
 </g>
 </svg>
@@ -157,10 +165,10 @@ def _excerpt(lines: list[str], sections: Sequence[str]) -> Iterator[str]:
 
 
 def _painted(line: str) -> str:
-    return _PAINTED.sub(
-        lambda found: f'<tspan fill="{_INK.get(found.group(1), "#d7dce2")}" font-weight="bold">{found.group(2)}</tspan>',
-        escape(line, quote=False),
-    )
+    def paint(found: re.Match[str]) -> str:
+        return f'<tspan fill="{_INK.get(found.group(1), _PLAIN)}" font-weight="bold">{found.group(2)}</tspan>'
+
+    return _PAINTED.sub(paint, escape(line, quote=False))
 
 
 GENERATED = [COMMANDS_PAGE, *(DOCS / "images" / name for name in PICTURES)]
