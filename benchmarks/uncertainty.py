@@ -21,13 +21,13 @@ from pathlib import Path
 import orjson
 
 from goldgate import evaluate_files
+from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
 from goldgate.stats.paired import Difference, compare_rates, paired_sums, t_test
 from goldgate.stats.sequence import Decision, GateSequence
 from goldgate.stats.several import Runs, RunsSummary, summarize_runs
 from goldgate.stats.student import t_quantile
-from goldgate.stats.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.stats.swap import Pair, swap_test
 
 Document = tuple[int, int]
@@ -225,12 +225,12 @@ def costs(full: bool) -> None:
     for (twice_hits, both), gold in _documents(0.8, count, rng):
         vectors.append((twice_hits // 2, both - gold, gold))
     ratios = {
-        "precision": RatioForm({"hits": 1}, {"predicted": 1}),
-        "recall": RatioForm({"hits": 1}, {"gold": 1}),
-        "f1": RatioForm({"hits": 2}, {"predicted": 1, "gold": 1}),
+        "precision": RatioForm((1, 0, 0), (0, 1, 0)),
+        "recall": RatioForm((1, 0, 0), (0, 0, 1)),
+        "f1": RatioForm((2, 0, 0), (0, 1, 1)),
     }
     started = time.perf_counter()
-    families = [UnitSums(("hits", "predicted", "gold"), ratios) for _ in range(4)]
+    families = [UnitSums(ratios) for _ in range(4)]
     for vector in vectors:
         for family in families:
             family.add(vector)

@@ -53,6 +53,7 @@ def evaluate(
             with _located("predictions", number):
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
+        tally.group = facts.sample.gold.group
         scorer.add(facts, tally)
         findings.add(findings_of(facts))
         if records:

@@ -9,7 +9,7 @@ from typing import IO, Any, NamedTuple
 import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import FewOfEachCode, Finding
-from goldgate.core.gate import check_gates, overall
+from goldgate.core.gate import GateResult, check_gates, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
 from goldgate.core.remarks import remarks
@@ -18,6 +18,10 @@ from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.engines import Engine, start_engine
 from goldgate.protocol.load import ProtocolSource
+from goldgate.readers.unit_records import with_units
+from goldgate.stats.interval import LEVEL, METHOD
+from goldgate.stats.reported import GROUP, with_interval
+from goldgate.stats.support import support
 from goldgate.suites.plan import load_plan
 
 Progress = Callable[[int, int], None]  # units done, units in all
@@ -52,6 +56,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluatio
     sections = divide(suite.measures(plan.settings), tally)
     metrics = {name: metric for found in sections.values() for name, metric in found.items()}
     gates = outcome.overrule(check_gates(plan.gates, metrics), tally)
+    unit = GROUP if tally.is_grouped else suite.unit
     details = outcome.details(tally, metrics, gates)
     report: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
@@ -60,11 +65,11 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluatio
         "protocol": asdict(plan.protocol),
         "signature": signature(_settings(suite, plan, outcome)),
         "inputs": {**outcome.inputs, "protocol": plan.sha256, "baseline": plan.baseline_sha256},
-        "gates": [suite.gate_as_json(gate) for gate in gates],
+        "gates": [_gate(gate, unit) for gate in gates],
         "metrics": {
             "version": suite.metrics_version,
             **{
-                section: {name: suite.metric_as_json(metric) for name, metric in found.items()}
+                section: {name: with_interval(metric, unit) for name, metric in found.items()}
                 for section, found in sections.items()
             },
         },
@@ -75,6 +80,15 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluatio
     }
     report["stands_out"] = [*remarks(report, suite.headline), *outcome.remarks(report)]
     return Evaluation(report, metrics, gates)
+
+
+def _gate(result: GateResult, unit: str) -> dict[str, object]:
+    """A gate with the interval of what it measured, and whether the units are many enough to stand behind it."""
+    return {
+        **result.as_json(),
+        "measured": with_interval(result.measured, unit),
+        "support": support(result.gate, result.measured),
+    }
 
 
 def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]:
@@ -108,11 +122,14 @@ class CountShard:
         counters = [measure.count for measure in work.measures]
         for facts in work.score(shard):
             units += 1
+            tally.group = work.group(facts)
+            tally.unit = {} if self.keep_records else None
             for count in counters:
                 count(facts, tally)
             findings.add(work.findings(facts))
             if self.keep_records:
-                records.append(work.record(facts))
+                records.append(with_units(work.record(facts), tally))
+        tally.unit = None
         return Part(units, tally, b"".join(records), findings.listed())
 
 
@@ -160,11 +177,13 @@ class _Line:
         tally = Tally()
         work = self.source.work()
         for facts in self.source.settle(self._found(work), self.engine):
+            tally.group = work.group(facts)
+            tally.unit = {} if self.records is not None else None
             for measure in work.measures:
                 measure.count(facts, tally)
             self._findings.add(work.findings(facts))
             if self.records is not None:
-                self.records.write(work.record(facts))
+                self.records.write(with_units(work.record(facts), tally))
         return tally
 
     def _found(self, work: Work[Any, Any]) -> Iterator[Any]:
@@ -186,4 +205,5 @@ def _settings(suite: Suite, plan: Plan, outcome: Outcome) -> dict[str, object]:
         "metrics": suite.metrics_version,
         "protocol": f"{plan.protocol.name}@{plan.protocol.version}",
         **outcome.settings,
+        "interval": f"{METHOD}@{LEVEL}",
     }

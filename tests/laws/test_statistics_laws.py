@@ -8,12 +8,12 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldgate.core.sums import RatioForm, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, NoInterval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
 from goldgate.stats.paired import Difference, NoDifference, compare_rates, difference_interval, paired_sums
 from goldgate.stats.several import benjamini_hochberg, holm
 from goldgate.stats.student import t_quantile, t_tail
-from goldgate.stats.sums import RatioForm, UnitSums, pair_sums
 from goldgate.stats.swap import Pair
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
@@ -22,11 +22,11 @@ counts = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 grouped = st.lists(st.tuples(counts, st.sampled_from([None, None, "g", "h"])), max_size=40)
 classes = st.dictionaries(st.sampled_from("ABC"), shares, max_size=3)
 
-RATIOS = {"recall": RatioForm({"hits": 1}, {"gold": 1}), "f1": RatioForm({"hits": 2}, {"gold": 1, "predicted": 1})}
+RATIOS = {"recall": RatioForm((1, 0, 0), (0, 0, 1)), "f1": RatioForm((2, 0, 0), (0, 1, 1))}
 
 
 def unit_sums(units: list[tuple[tuple[int, int, int], str | None]]) -> UnitSums:
-    summed = UnitSums(("hits", "predicted", "gold"), RATIOS)
+    summed = UnitSums(RATIOS)
     for unit, group in units:
         summed.add(unit, group)
     return summed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from goldgate.stats.binomial import lower_bound
+
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.settings import DEFAULT_GATES
 from goldgate.suites.research.suite import SUITE

@@ -7,14 +7,14 @@ from fractions import Fraction
 from math import comb
 
 import pytest
+from goldgate.baseline.support import support
+from goldgate.stats.binomial import lower_bound, upper_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.baseline.support import support
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Rate
 from goldgate.stats.beta_binomial import quantile
-from goldgate.stats.binomial import lower_bound, upper_bound
 
 STEP = Fraction(1, 10**6)
 

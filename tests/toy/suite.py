@@ -10,9 +10,9 @@ from typing import ClassVar, TypedDict
 from goldgate.core.contracts import PlainErrorReport, PlainReport
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Metrics, Rate, precision_recall_f1
+from goldgate.core.measure import RatioMeasure, over, precision_recall_f1
 from goldgate.core.suite import Contract, Measure
-from goldgate.core.tally import Tally
+from goldgate.core.sums import Counts
 from goldgate.readers.joined_work import JoinedSuite, JoinedWork
 
 
@@ -51,37 +51,31 @@ class QaSettings:
     case_sensitive: bool = False
 
 
-class Answers:
+class Answers(RatioMeasure[Facts]):
     """exact_match = right answers / answerable questions; abstention = unanswered / unanswerable questions."""
 
-    section = "main"
+    table = "answers"
+    columns = ("right", "answerable", "silent", "unanswerable")
+    ratios = {
+        "exact_match": over("right", "answerable", "no question has an answer"),
+        "abstention": over("silent", "unanswerable", "every question has an answer"),
+    }
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        kind = "answerable" if facts["answerable"] else "unanswerable"
-        tally.counts[kind] += 1
-        tally.counts[f"{kind}_right"] += facts["right"]
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {
-            "exact_match": Rate(counts["answerable_right"], counts["answerable"], "no question has an answer"),
-            "abstention": Rate(counts["unanswerable_right"], counts["unanswerable"], "every question has an answer"),
-        }
+    def units(self, facts: Facts) -> Counts:
+        right = int(facts["right"])
+        return (right, 1, 0, 0) if facts["answerable"] else (0, 0, right, 1)
 
 
-class Citations:
+class Citations(RatioMeasure[Facts]):
     """Cited sources that are in the gold: over those cited, over those in the gold."""
 
-    section = "main"
+    table = "citations"
+    columns = ("hits", "cited", "sources")
+    ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
-    def count(self, facts: Facts, tally: Tally) -> None:
+    def units(self, facts: Facts) -> Counts:
         cited, sources = {*facts["cited"]}, {*facts["sources"]}
-        for name, found in (("hits", cited & sources), ("cited", cited), ("sources", sources)):
-            tally.counts[name] += len(found)
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {**precision_recall_f1("citation_", counts["hits"], counts["cited"], counts["sources"])}
+        return len(cited & sources), len(cited), len(sources)
 
 
 class QaWork(JoinedWork[Facts]):

@@ -4,21 +4,35 @@
 from typing import Literal, NotRequired, TypedDict
 
 
+class IntervalValue(TypedDict):
+    """The values that the units do not rule out, at this level of confidence."""
+
+    level: float
+    low: float
+    high: float
+    method: str
+    unit: str
+    units: int
+
+
 class RateValue(TypedDict):
-    """A rate with its counts, and a one-sided 95 % Clopper-Pearson lower bound. Undefined: null, with a reason."""
+    """A rate with its counts and its interval. Undefined: null, with a reason."""
 
     value: float | None
     numerator: int
     denominator: int
     reason: NotRequired[str]
-    lower_bound: NotRequired[float | None]
+    interval: IntervalValue | None
+    interval_reason: NotRequired[str]
 
 
 class CountValue(TypedDict):
-    """A number of things. Undefined: null, with a reason."""
+    """A number of things, with its interval. Undefined: null, with a reason."""
 
     value: int | None
     reason: NotRequired[str]
+    interval: IntervalValue | None
+    interval_reason: NotRequired[str]
 
 
 class MeanValue(TypedDict):
@@ -41,6 +55,7 @@ class JudgedGate(TypedDict):
     min: NotRequired[str]
     max: NotRequired[str]
     equals: NotRequired[str]
+    support: Literal["supported", "inconclusive", "refuted"] | None
 
 
 class StandsOut(TypedDict):

@@ -56,7 +56,7 @@ def frame(
         verdict=report["status"],
         subject=subject,
         protocol=f"{protocol['name']} {protocol['version']}",
-        gates=tuple(_gate(gate, report) for gate in report["gates"]),
+        gates=tuple(_gate(gate) for gate in report["gates"]),
         stands_out=tuple(entry["message"] for entry in report.get("stands_out", ())),
         sections=tuple(section for section in (generation, *sections) if section.blocks),
         origin=origin(report),
@@ -156,17 +156,14 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
         yield Pair("cost", (f"{cost['amount']} {cost['currency']}",))
 
 
-def _gate(gate: Mapping[str, Any], report: Mapping[str, Any]) -> GateLine:
+def _gate(gate: Mapping[str, Any]) -> GateLine:
     bounds = {name: Decimal(gate[name]) for name in ("min", "max", "equals") if gate.get(name) is not None}
-    sections = [section for section in report["metrics"].values() if isinstance(section, dict)]
-    metric: Mapping[str, Any] = next((section[gate["metric"]] for section in sections if gate["metric"] in section), {})
     return GateLine(
         metric=gate["metric"],
         gate=Gate(**bounds, on_not_evaluable=gate["on_not_evaluable"], severity=gate["severity"]),
         measured=measured(gate["measured"]),
         verdict=gate["verdict"],
         reason=gate["reason"],
-        lower_bound=metric.get("lower_bound"),
         support=gate.get("support"),
     )
 

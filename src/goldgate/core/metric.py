@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
@@ -21,6 +22,7 @@ class Rate:
     numerator: int
     denominator: int
     undefined: str = "nothing to divide by"
+    sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
 
     @property
     def value(self) -> float | None:
@@ -59,6 +61,7 @@ class Count:
 
     value: int | None
     reason: str | None = None
+    sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
 
     @property
     def exact(self) -> Fraction | None:
@@ -121,15 +124,6 @@ def mean(rates: Iterable[Rate]) -> Mean:
     defined = [value for value in values if value is not None]
     value = math.fsum(defined) / len(defined) if defined else None
     return Mean(value, len(defined), len(values) - len(defined))
-
-
-def precision_recall_f1(prefix: str, hits: int, predicted: int, gold: int) -> dict[str, Rate]:
-    """P = hits / predicted, R = hits / gold, F1 = 2 hits / (predicted + gold)."""
-    return {
-        f"{prefix}precision": Rate(hits, predicted, "nothing was predicted"),
-        f"{prefix}recall": Rate(hits, gold, "nothing is in the gold"),
-        f"{prefix}f1": Rate(2 * hits, predicted + gold, "nothing was predicted and nothing is in the gold"),
-    }
 
 
 def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:

@@ -167,8 +167,7 @@ class GateLine:
     measured: Measured
     verdict: str
     reason: str
-    lower_bound: float | None = None  # of the metric, at 95 %
-    support: str | None = None  # what that says about the gate
+    support: str | None = None  # what the interval says about the gate
 
     @property
     def says_more(self) -> bool:
@@ -233,7 +232,7 @@ def measured(metric: Mapping[str, Any]) -> Measured:
     interval = metric.get("interval")
     return Measured(
         **{name: metric[name] for name in known if name in metric},
-        interval=None if interval is None else Interval(*interval),
+        interval=None if interval is None else Interval(interval["low"], interval["high"]),
     )
 
 

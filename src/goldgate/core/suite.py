@@ -75,6 +75,10 @@ class Work(ABC, Generic[Shard, Facts]):
 
         return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
+    def group(self, facts: Facts) -> str | None:
+        """The group that a unit is part of, where units that belong together count as one."""
+        return None
+
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""
         return ()
@@ -177,14 +181,6 @@ class Suite(ABC):
     def stored(self, report: Report) -> Stored:
         """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
         return stored_as_it_stands(report)
-
-    def metric_as_json(self, metric: Metric) -> dict[str, object]:
-        """A metric as it stands in the report."""
-        return metric.as_json()
-
-    def gate_as_json(self, gate: GateResult) -> dict[str, object]:
-        """A gate as it stands in the report."""
-        return gate.as_json()
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Where the JSON report goes if nobody says; None: nowhere."""

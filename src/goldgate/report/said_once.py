@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from goldgate.core.metric import cut
-from goldgate.core.page import NOT_AVAILABLE, GateLine, Measured, Name, Table
+from goldgate.core.page import GateLine, Measured, Name, Table
 
 Reasons = dict[str, list[str]]
 
@@ -27,8 +26,6 @@ def gate_columns(gates: Sequence[GateLine]) -> dict[str, Callable[[GateLine], st
     if any(gate.measured.counts for gate in gates):
         columns["counts"] = lambda gate: gate.measured.counts
     columns["gate"] = lambda gate: gate.gate.bounds()
-    if any(gate.lower_bound is not None for gate in gates):
-        columns["bound"] = lambda gate: NOT_AVAILABLE if gate.lower_bound is None else cut(gate.lower_bound)
     if any(gate.support for gate in gates):
         columns["at 95 %"] = lambda gate: gate.support or ""
     return columns

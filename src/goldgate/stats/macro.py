@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import sqrt
 from typing import NamedTuple
 
+from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share_interval
-from goldgate.stats.sums import RatioSums, pair_sums
 
 Classes = Mapping[str, tuple[int, int]]  # a and b of each class that occurs in a unit
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
+from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share_interval
 from goldgate.stats.power import detectable_difference
 from goldgate.stats.student import t_quantile, t_tail
-from goldgate.stats.sums import RatioSums
 from goldgate.stats.swap import SEED, SWAPS, Pairs, SwapTest, swap_test
 
 _NOTHING = "one of the two rates has nothing to divide by"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
+from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import LEVEL, Interval, share_interval
 from goldgate.stats.student import normal_quantile, t_quantile
-from goldgate.stats.sums import RatioSums
 
 POWER = 0.8  # as often is a difference of that size found; the usual choice
 MOST_UNITS = 10**12  # beyond this no number is named

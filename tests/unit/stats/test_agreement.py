@@ -12,9 +12,9 @@ import orjson
 import pytest
 
 from goldgate import evaluate_files
+from goldgate.core.sums import pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.paired import Difference, compare_rates
-from goldgate.stats.sums import pair_sums
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "extraction"
 DRAWS = 2_000

@@ -5,6 +5,7 @@ from math import sqrt
 
 import pytest
 
+from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.interval import (
     Interval,
     NoInterval,
@@ -16,7 +17,6 @@ from goldgate.stats.interval import (
     share_interval,
 )
 from goldgate.stats.student import t_quantile
-from goldgate.stats.sums import RatioSums, pair_sums
 
 
 def interval(pairs: dict[tuple[int, int], int]) -> Interval:

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.power import (
     PowerPoint,
@@ -15,7 +16,6 @@ from goldgate.stats.power import (
     unseen_difference_se,
 )
 from goldgate.stats.student import t_quantile
-from goldgate.stats.sums import RatioSums, pair_sums
 
 
 def test_detectable_is_the_sum_of_two_quantiles_times_the_error() -> None:

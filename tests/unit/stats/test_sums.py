@@ -5,16 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from goldgate.stats.sums import RatioForm, RatioSums, UnitSums, pair_sums
+from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 
 RATIOS = {
-    "precision": RatioForm({"hits": 1}, {"predicted": 1}),
-    "f1": RatioForm({"hits": 2}, {"predicted": 1, "gold": 1}),
+    "precision": RatioForm((1, 0, 0), (0, 1, 0)),
+    "f1": RatioForm((2, 0, 0), (0, 1, 1)),
 }
 
 
 def units() -> UnitSums:
-    return UnitSums(("hits", "predicted", "gold"), RATIOS)
+    return UnitSums(RATIOS)
 
 
 def test_sums_of_two_documents_by_hand() -> None:
@@ -72,7 +72,7 @@ def test_a_stored_list_of_anything_else_is_refused(stored: list[int]) -> None:
 def test_sums_of_other_counts_do_not_add_up() -> None:
     summed = units()
     with pytest.raises(ValueError, match="do not add up"):
-        summed += UnitSums(("hits",), {})
+        summed += UnitSums({})
 
 
 def test_variance_by_hand() -> None:

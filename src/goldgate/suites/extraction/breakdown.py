@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
-from goldgate.core.metric import Rate, mean, precision_recall_f1
+from goldgate.core.metric import Metrics, Rate, mean
 from goldgate.core.tally import Tally
+from goldgate.stats.reported import with_interval
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
-from goldgate.suites.extraction.measures.unit_counts import UnitCounts, unit_counts_by
+from goldgate.suites.extraction.measures.hallucination import Hallucination
+from goldgate.suites.extraction.measures.matched import Matched
 from goldgate.suites.extraction.response.parsed import METHODS
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 
+UNIT = "sample"
+
 
 def breakdown(tally: Tally) -> dict[str, Any]:
     """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages."""
-    types, roles = unit_counts_by(tally, 1), unit_counts_by(tally, 2)
+    types, roles = _parts(tally, 1), _parts(tally, 2)
     return {
-        "event_types": [_entry(("event_type",), key, counts) for key, counts in types.items()],
-        "roles": [_entry(("event_type", "role"), key, counts) for key, counts in roles.items()],
+        "event_types": [_entry(("event_type",), key, metrics) for key, metrics in types.items()],
+        "roles": [_entry(("event_type", "role"), key, metrics) for key, metrics in roles.items()],
         "macro": {"event_types": _macro(types.values()), "roles": _macro(roles.values())},
     }
 
@@ -55,28 +59,39 @@ def reading(tally: Tally) -> dict[str, Any]:
             if counts[f"violation.{violation}"]
         },
         "null_words": counts["hint.null_words"],
-        "values": {"distinct": counts["hallucination_values"], "units": counts["hallucination_units"]},
+        "values": {"distinct": _checked_values(tally), "units": counts["hallucination_units"]},
     }
 
 
-def _entry(names: tuple[str, ...], key: tuple[str, ...], counts: UnitCounts) -> dict[str, Any]:
+def _checked_values(tally: Tally) -> int:
+    rate = Hallucination().metrics(tally)["hallucination_entity_rate"]
+    assert isinstance(rate, Rate)
+    return rate.denominator
+
+
+def _parts(tally: Tally, names: int) -> dict[tuple[str, ...], Metrics]:
+    """The metrics of each event type (`names` 1), or of each role of an event type (2), sorted by name."""
+    measure = Matched()
+    keys = sorted(key for key in tally.tables if key[0] == measure.table and len(key) == names + 1)
+    return {key[1:]: measure.metrics_of(tally, key) for key in keys}
+
+
+def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics) -> dict[str, Any]:
+    precision, recall = metrics["strict_precision"], metrics["relaxed_recall"]
+    assert isinstance(precision, Rate)
+    assert isinstance(recall, Rate)
     return {
         **dict(zip(names, key, strict=True)),
-        "predicted": counts.predicted,
-        "gold": counts.gold,
-        "strict_hits": counts.strict,
-        "relaxed_hits": counts.relaxed,
-        **{name: rate.as_json() for name, rate in _rates(counts).items()},
+        "predicted": precision.denominator,
+        "gold": recall.denominator,
+        "strict_hits": precision.numerator,
+        "relaxed_hits": recall.numerator,
+        **{name: with_interval(metric, UNIT) for name, metric in metrics.items()},
     }
 
 
-def _macro(all_counts: Iterable[UnitCounts]) -> dict[str, Any]:
-    rates = [_rates(counts) for counts in all_counts]
-    return {name: mean([each[name] for each in rates]).as_json() for name in _rates(UnitCounts(0, 0, 0, 0))}
-
-
-def _rates(counts: UnitCounts) -> dict[str, Rate]:
+def _macro(parts: Collection[Metrics]) -> dict[str, Any]:
     return {
-        **precision_recall_f1("strict_", counts.strict, counts.predicted, counts.gold),
-        **precision_recall_f1("relaxed_", counts.relaxed, counts.predicted, counts.gold),
+        name: mean([rate for part in parts if isinstance(rate := part[name], Rate)]).as_json()
+        for name in Matched.ratios
     }

@@ -50,7 +50,23 @@ def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | No
             expected="a string",
             found=describe(text),
         )
-    return Gold(identity, text or None, events)
+    return Gold(identity, text or None, events, _group(record) if "group" in record else None)
+
+
+def _group(record: Mapping[str, Any]) -> str | None:
+    """What a record belongs to, a document's id for example."""
+    group = record["group"]
+    if group is None or (type(group) is str and group):
+        return group
+    if type(group) is int:
+        return str(group)
+    raise InputError(
+        "gold.wrong_type",
+        "a group is named by a string",
+        place=Place(field="group"),
+        expected="a string that is not empty, or none at all",
+        found=describe(group),
+    )
 
 
 def source_text(record: Mapping[str, Any]) -> Any:

@@ -16,11 +16,12 @@ from goldgate.suites.extraction.response import Parsed
 
 @dataclass(slots=True)
 class Gold:
-    """A gold record: its id, its source text (None if it has none), its events."""
+    """A gold record: its id, its source text (None if it has none), its events, its group."""
 
     id: str
     text: str | None
     events: Events
+    group: str | None = None  # records that belong together count as one in intervals
 
 
 @dataclass(slots=True)

@@ -52,6 +52,9 @@ class ExtractionWork(JoinedWork[Facts]):
     def record(self, facts: Facts) -> bytes:
         return render_record(facts)
 
+    def group(self, facts: Facts) -> str | None:
+        return facts.sample.gold.group
+
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return findings_of(facts)
 

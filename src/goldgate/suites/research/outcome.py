@@ -12,7 +12,6 @@ from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Outcome, Remark, Report
 from goldgate.core.tally import Tally
-from goldgate.stats.binomial import CONFIDENCE
 from goldgate.suites.research.collect import Collected, trials, trials_of
 from goldgate.suites.research.corpus import Corpus
 from goldgate.suites.research.dilution import (
@@ -236,7 +235,6 @@ def _signed(research: ResearchSettings, golden: Golden, corpus: Corpus | None) -
         **({} if research.manifests == "required" else {"manifests": research.manifests}),
         "trials": "most" if research.trials is None else f"{research.trials.normalize():f}",
         "limit": "/".join(f"{limit.normalize():f}" for limit in limits) + "MB",
-        "bound": f"clopper-pearson-{CONFIDENCE}",
         "golden": golden.sha256[:12],
         "corpus": "none" if corpus is None else corpus.sha256[:12],
     }

@@ -10,7 +10,6 @@ class GateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
     measured: RateValue
-    support: Literal["supported", "inconclusive", "refuted"] | None
 
 
 class MainMetrics(TypedDict):

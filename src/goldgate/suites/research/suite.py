@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from goldgate.core.gate import Gate, GateResult
-from goldgate.core.metric import Metric, Rate
+from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
 from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
@@ -75,21 +74,6 @@ class ResearchSuite(Suite):
         from goldgate.suites.research.stored_report import stored
 
         return stored(report)
-
-    def metric_as_json(self, metric: Metric) -> dict[str, object]:
-        """A rate with its lower bound."""
-        from goldgate.stats.binomial import lower_bound
-
-        shown = metric.as_json()
-        if isinstance(metric, Rate):
-            bound = lower_bound(metric.numerator, metric.denominator) if metric.denominator else None
-            shown["lower_bound"] = None if bound is None else float(bound)
-        return shown
-
-    def gate_as_json(self, gate: GateResult) -> dict[str, object]:
-        from goldgate.baseline.support import support
-
-        return {**gate.as_json(), "support": support(gate.gate, gate.measured)}
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Beside the outputs, named after them."""

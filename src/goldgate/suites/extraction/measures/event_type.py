@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, precision_recall_f1
-from goldgate.core.tally import Tally
+from goldgate.core.measure import RatioMeasure, precision_recall_f1
+from goldgate.core.sums import Counts
 from goldgate.suites.extraction.sample import Facts
 
 
-class EventType:
+class EventType(RatioMeasure[Facts]):
     """TP = |types(P) ∩ types(G)|, summed over samples."""
 
-    section = "main"
+    table = "type"
+    columns = ("hits", "predicted", "gold")
+    ratios = precision_recall_f1("type_", "hits")
 
-    def count(self, facts: Facts, tally: Tally) -> None:
+    def units(self, facts: Facts) -> Counts:
         predicted, gold = facts.predicted.units, facts.sample.gold.events.units
-        counts = tally.counts
-        counts["type_predicted"] += len(predicted)
-        counts["type_gold"] += len(gold)
-        counts["type_hits"] += len(predicted.keys() & gold.keys())
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {**precision_recall_f1("type_", counts["type_hits"], counts["type_predicted"], counts["type_gold"])}
+        return len(predicted.keys() & gold.keys()), len(predicted), len(gold)

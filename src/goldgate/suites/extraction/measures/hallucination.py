@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from goldgate.core.metric import Count, Metrics, Rate
+from goldgate.core.measure import EACH, RatioMeasure, over
+from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.event import Events, Value
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
@@ -18,37 +19,29 @@ HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it 
 MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
 
 
-class Hallucination:
+class Hallucination(RatioMeasure[Facts]):
     """Unsupported / checked values, and samples with at least one / samples that have a source text.
 
     A value is checked once, however often it is said: same event type, role, text as written, offsets.
     """
 
-    section = "main"
+    table = "hallucination"
+    columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", EACH)
+    ratios = {
+        "hallucination_rate": over("hallucinating", "checked", "no sample has a source text"),
+        "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
+    }
+    counted = {"hallucination_unchecked": "unchecked"}
+
+    def units(self, facts: Facts) -> Counts:
+        if facts.text is None:
+            return 0, 0, 0, 0, 1, 1
+        return int(bool(facts.unsupported)), 1, len(facts.unsupported), count_distinct(facts.predicted), 0, 1
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        counts = tally.counts
-        if facts.text is None:
-            counts["hallucination_unchecked"] += 1
-            return
-        counts["hallucination_samples"] += 1
-        counts["hallucination_values"] += count_distinct(facts.predicted)
-        counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
-        if facts.unsupported:
-            counts["hallucinating_samples"] += 1
-            counts["hallucinated_values"] += len(facts.unsupported)
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {
-            "hallucination_rate": Rate(
-                counts["hallucinating_samples"], counts["hallucination_samples"], "no sample has a source text"
-            ),
-            "hallucination_entity_rate": Rate(
-                counts["hallucinated_values"], counts["hallucination_values"], "no predicted value could be checked"
-            ),
-            "hallucination_unchecked": Count(counts["hallucination_unchecked"]),
-        }
+        super().count(facts, tally)
+        if facts.text is not None:
+            tally.counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
 
 
 def distinct_values(events: Events) -> list[Value]:

@@ -1,31 +1,55 @@
 """Strict and relaxed precision, recall and F1 over (event type, role, argument) units.
 
-They are one measure because they are one comparison: both divide by the same units, and its rows have the hits of both.
+They are one measure because they are one comparison: both divide by the same units.
 """
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, precision_recall_f1
-from goldgate.core.tally import Tally
-from goldgate.suites.extraction.measures.unit_counts import unit_counts
+from goldgate.core.measure import RatioMeasure, precision_recall_f1
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Key, Tally
+from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
 from goldgate.suites.extraction.sample import Facts
 
+TABLE = "matching"
+# What each row of a comparison adds: strict hits, relaxed hits, predicted, gold.
+_ADDS = {HIT: (1, 1, 1, 1), FALSE_POSITIVE: (0, 0, 1, 0), FALSE_NEGATIVE: (0, 0, 0, 1), PAIR: (0, 1, 0, 0)}
+_NOTHING = (0, 0, 0, 0)
 
-class Matched:
+
+class Matched(RatioMeasure[Facts]):
     """Strict: TP = |P ∩ G| over sets of units with normalized arguments, summed over samples.
     Relaxed: TP = size of the largest matching within each (event type, role) under the protocol's rule.
 
-    The breakdown reads the same rows.
+    Every event type, and every role of it, has a table of its own: the breakdown reads them.
     """
 
-    section = "main"
+    table = TABLE
+    columns = ("strict", "relaxed", "predicted", "gold")
+    ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
+
+    def units(self, facts: Facts) -> Counts:
+        columns = zip(_NOTHING, *(_ADDS[row[0]] for row in facts.comparison.rows), strict=True)
+        return tuple(sum(column) for column in columns)
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        tally.rows.update(facts.comparison.rows)
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = unit_counts(tally)
-        return {
-            **precision_recall_f1("strict_", counts.strict, counts.predicted, counts.gold),
-            **precision_recall_f1("relaxed_", counts.relaxed, counts.predicted, counts.gold),
-        }
+        parts: dict[Key, list[int]] = {(TABLE,): [0, 0, 0, 0]}
+        whole = parts[TABLE,]
+        for kind, event_type, role in facts.comparison.rows:
+            adds = _ADDS[kind]
+            keys: tuple[Key, Key] = (TABLE, event_type), (TABLE, event_type, role)
+            for key in keys:
+                part = parts.get(key)
+                if part is None:
+                    part = parts[key] = [0, 0, 0, 0]
+                part[0] += adds[0]
+                part[1] += adds[1]
+                part[2] += adds[2]
+                part[3] += adds[3]
+            whole[0] += adds[0]
+            whole[1] += adds[1]
+            whole[2] += adds[2]
+            whole[3] += adds[3]
+        forms, add = self.forms, tally.add
+        for key, counts in parts.items():
+            add(key, forms, (counts[0], counts[1], counts[2], counts[3]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from goldgate.core.measure import EACH, RatioMeasure
 from goldgate.core.metric import Count, Metrics
+from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.response import Status
 from goldgate.suites.extraction.response.parsed import Method
@@ -13,34 +15,35 @@ _METRIC_OF = {
     Status.REPAIRED: "parse_repair_success",
     Status.ERROR: "parse_errors",
 }
+_STATUS_COUNTS = {status: tuple(int(status == other) for other in _METRIC_OF) for status in _METRIC_OF}
+_MISSING = (1, *_STATUS_COUNTS[Status.ERROR], 0, 1)  # an error, for nothing was parsed
 
 
-class Parse:
+class Parse(RatioMeasure[Facts]):
     """raw + repaired + errors = all samples; a missing prediction is an error, for nothing was parsed."""
 
-    section = "main"
+    table = "parse"
+    columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", EACH)
+    counted = {name: name for name in columns[:-1]}
+
+    def units(self, facts: Facts) -> Counts:
+        parsed = facts.parsed
+        if parsed is None:
+            return _MISSING
+        no_json = int(parsed.method == Method.NO_JSON_FOUND)
+        return 0, *_STATUS_COUNTS[parsed.status], no_json, 1
 
     def count(self, facts: Facts, tally: Tally) -> None:
+        super().count(facts, tally)
         counts, parsed = tally.counts, facts.parsed
         counts["total_samples"] += 1
         if parsed is None:
-            counts["missing_predictions"] += 1
-            counts["parse_errors"] += 1
             return
-        counts[_METRIC_OF[parsed.status]] += 1
         counts["method." + parsed.method] += 1
         counts["thought." + parsed.thought_state] += 1
-        if parsed.method == Method.NO_JSON_FOUND:
-            counts["parse_extraction_failures"] += 1
         if parsed.status == Status.REPAIRED:
             for step in parsed.repairs:
                 counts[f"repair.{step}"] += 1
 
     def metrics(self, tally: Tally) -> Metrics:
-        names = (
-            "total_samples",
-            "missing_predictions",
-            *_METRIC_OF.values(),
-            "parse_extraction_failures",
-        )
-        return {name: Count(tally.counts[name]) for name in names}
+        return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}

@@ -7,14 +7,14 @@ excess of about 1 and a shortfall of about 0.
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, Rate, Ratio
-from goldgate.core.tally import Tally
+from goldgate.core.measure import Over, RatioMeasure, over
+from goldgate.core.sums import Counts
 from goldgate.suites.extraction.sample import Facts
 
 _NOTHING = "no argument was matched"
 
 
-class RelaxedExcess:
+class RelaxedExcess(RatioMeasure[Facts]):
     """Over all pairs of relaxed matching, with p and g the lengths of both normalized arguments:
 
     relaxed_excess = sum of max(p, g) / sum of g, and relaxed_shortfall = sum of max(0, g - p) / sum of g.
@@ -22,25 +22,24 @@ class RelaxedExcess:
     """
 
     section = "diagnostics"
+    table = "length"
+    columns = ("excess", "shortfall", "gold")
+    ratios = {
+        "relaxed_excess": Over({"gold": 1, "excess": 1}, {"gold": 1}, _NOTHING, share=False),
+        "relaxed_shortfall": over("shortfall", "gold", _NOTHING),
+    }
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        comparison, counts = facts.comparison, tally.counts
+    def units(self, facts: Facts) -> Counts:
+        comparison = facts.comparison
         # Hits are as long on both sides: all predicted units but the errors and the hits that were paired otherwise.
         length = sum([len(argument) for pairs in facts.predicted.units.values() for _, argument in pairs])
         length -= sum([len(unit.argument) for unit in comparison.false_positives])
+        excess = shortfall = 0
         if comparison.pairs:
             extra = set(comparison.false_positives)
             for pair in comparison.pairs:
                 predicted, gold = len(pair.predicted.argument), len(pair.gold.argument)
                 length += gold if pair.predicted in extra else gold - predicted
-                counts["relaxed_excess_length"] += max(0, predicted - gold)
-                counts["relaxed_shortfall_length"] += max(0, gold - predicted)
-        counts["relaxed_gold_length"] += length
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        gold = counts["relaxed_gold_length"]
-        return {
-            "relaxed_excess": Ratio(gold + counts["relaxed_excess_length"], gold, _NOTHING),
-            "relaxed_shortfall": Rate(counts["relaxed_shortfall_length"], gold, _NOTHING),
-        }
+                excess += max(0, predicted - gold)
+                shortfall += max(0, gold - predicted)
+        return excess, shortfall, length

@@ -6,7 +6,9 @@ consistent in all of them.
 
 from __future__ import annotations
 
-from goldgate.core.metric import Count, Metrics, Rate
+from goldgate.core.measure import EACH, RatioMeasure, over
+from goldgate.core.metric import Count, Metrics
+from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.occurrences import LATIN
@@ -21,42 +23,36 @@ CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
 _DISABLED = "metrics.cot.enabled is false"
 
 
-class Thought:
+class Thought(RatioMeasure[Facts]):
     """Every sample falls into one of three buckets; the rates are over the checked ones."""
 
     section = "diagnostics"
+    table = "thought"
+    columns = ("type_consistent", "argument_consistent", "faithful", "copied", CHECKED, SKIPPED, PARSE_FAIL, EACH)
+    counted = {name: name for name in (CHECKED, SKIPPED, PARSE_FAIL)}
 
     def __init__(self, settings: CotSettings) -> None:
         self.enabled = settings.enabled
+        nothing = "no thought was checked" if self.enabled else _DISABLED
+        self.ratios = {
+            "cot_type_consistency": over("type_consistent", CHECKED, nothing),
+            "cot_argument_consistency": over("argument_consistent", CHECKED, nothing),
+            "cot_faithfulness": over("faithful", CHECKED, nothing),
+            "cot_copied_rate": over("copied", CHECKED, nothing),
+            "cot_coverage_rate": over(CHECKED, EACH, "there are no samples" if self.enabled else _DISABLED),
+        }
 
-    def count(self, facts: Facts, tally: Tally) -> None:
+    def units(self, facts: Facts) -> Counts | None:
         check = facts.thought
         if check is None:
-            return
-        counts = tally.counts
-        counts[check.bucket] += 1
-        counts["cot_type_consistent"] += check.type_consistent
-        counts["cot_argument_consistent"] += check.argument_consistent
-        counts["cot_faithful"] += check.type_consistent and check.argument_consistent
-        counts["cot_copied"] += check.copied
+            return None
+        types, arguments = check.type_consistent, check.argument_consistent
+        buckets = [int(check.bucket == name) for name in (CHECKED, SKIPPED, PARSE_FAIL)]
+        return int(types), int(arguments), int(types and arguments), int(check.copied), *buckets, 1
 
     def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        checked, skipped, failed = counts[CHECKED], counts[SKIPPED], counts[PARSE_FAIL]
-        nothing = "no thought was checked" if self.enabled else _DISABLED
-        return {
-            "cot_type_consistency": Rate(counts["cot_type_consistent"], checked, nothing),
-            "cot_argument_consistency": Rate(counts["cot_argument_consistent"], checked, nothing),
-            "cot_faithfulness": Rate(counts["cot_faithful"], checked, nothing),
-            "cot_copied_rate": Rate(counts["cot_copied"], checked, nothing),
-            "cot_coverage_rate": Rate(
-                checked, checked + skipped + failed, "there are no samples" if self.enabled else _DISABLED
-            ),
-            **{
-                name: Count(counts[name]) if self.enabled else Count(None, _DISABLED)
-                for name in (CHECKED, SKIPPED, PARSE_FAIL)
-            },
-        }
+        found = super().metrics(tally)
+        return found if self.enabled else found | {name: Count(None, _DISABLED) for name in self.counted}
 
 
 class ThoughtChecker:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, Rate
-from goldgate.core.tally import Tally
-from goldgate.suites.research.measures.trial import Trial
+from goldgate.core.measure import EACH, over
+from goldgate.core.sums import Counts
+from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.suspicion import ABSTAINED
 
 
-class Abstention:
+class Abstention(TrialMeasure):
     """Over trials of queries without sufficient evidence. Running out of budget is no abstention."""
 
-    section = "main"
+    table = "abstention"
+    columns = ("right", EACH)
+    ratios = {"abstention_accuracy": over("right", EACH, "no query is labeled as evidence-insufficient")}
 
-    def count(self, trial: Trial, tally: Tally) -> None:
+    def units(self, trial: Trial) -> Counts | None:
         if trial.query is None or trial.query.sufficient:
-            return
-        tally.counts["insufficient_trials"] += trial.times
+            return None
         run = trial.evaluated
-        if run is not None and run.stop_reason == ABSTAINED and not run.verified:
-            tally.counts["right_abstentions"] += 1
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {
-            "abstention_accuracy": Rate(
-                counts["right_abstentions"],
-                counts["insufficient_trials"],
-                "no query is labeled as evidence-insufficient",
-            )
-        }
+        return int(run is not None and run.stop_reason == ABSTAINED and not run.verified), 1

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from goldgate.core.measure import over
 from goldgate.core.metric import Metrics, Rate
+from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.suites.research.measures.trial import Trial
+from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.suspicion import ABSTAINED
 
 
-class Companions:
+class Companions(TrialMeasure):
     """false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
     cited_golden_recall = required ids that verified claims cite, as valid records / required ids.
     ledger_precision = required ids found / ledger records, over sufficient trials.
@@ -17,43 +19,53 @@ class Companions:
     """
 
     section = "companions"
+    table = "companions"
+    columns = (
+        *("false_abstentions", "sufficient_stops", "cited", "required"),
+        *("sufficient_found", "sufficient_ledger", "uncited", "ledger"),
+    )
+    ratios = {
+        "false_abstention_rate": over(
+            "false_abstentions", "sufficient_stops", "no run of a sufficient query has ended"
+        ),
+        "cited_golden_recall": over("cited", "required", "no query requires an id"),
+        "ledger_precision": over("sufficient_found", "sufficient_ledger", "no run of a sufficient query has a ledger"),
+        "uncited_evidence_rate": over("uncited", "ledger", "no run has an evidence record"),
+    }
+
+    def units(self, trial: Trial) -> Counts:
+        query, run, evaluated = trial.query, trial.run, trial.evaluated
+        sufficient = query is not None and query.sufficient and run is not None
+        ended = sufficient and run is not None and run.stop_reason is not None
+        return (
+            int(ended and run is not None and run.stop_reason == ABSTAINED),
+            int(ended),
+            evaluated.cited if evaluated is not None and query is not None else 0,
+            len(query.required) if query is not None else 0,
+            evaluated.found if sufficient and evaluated is not None else 0,
+            run.ledger if sufficient and run is not None else 0,
+            run.uncited if run is not None else 0,
+            run.ledger if run is not None else 0,
+        )
 
     def count(self, trial: Trial, tally: Tally) -> None:
-        counts = tally.counts
-        query, run, evaluated = trial.query, trial.run, trial.evaluated
-        if run is not None:
-            counts["ledger_records"] += run.ledger
-            counts["uncited_records"] += run.uncited
-        if query is None:
+        super().count(trial, tally)
+        counts, run = tally.counts, trial.run
+        if trial.query is None:
             if run is not None and run.broken is not None and run.objective is None:
                 counts["broken_strangers"] += 1  # of a query that nobody can tell
             return
-        counts["all_required_ids"] += len(query.required) * trial.times
         counts["missing_trials" if run is None else "trials"] += trial.times
-        if evaluated is not None:
-            counts["completed_trials"] += 1
-            counts["cited_ids"] += evaluated.cited
-        if query.sufficient and run is not None:
-            counts["sufficient_ledger"] += run.ledger
-            counts["sufficient_found"] += run.found if evaluated is not None else 0
-            if run.stop_reason is not None:
-                counts["sufficient_stops"] += 1
-                counts["false_abstentions"] += run.stop_reason == ABSTAINED
+        counts["completed_trials"] += trial.evaluated is not None
 
     def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
+        counts, rates = tally.counts, super().metrics(tally)
         # A broken run that does not say its query may be the one that a missing query lacks: counted once.
         trials = counts["trials"] + max(counts["missing_trials"], counts["broken_strangers"])
+        completion = Rate(counts["completed_trials"], trials, "there are no trials")
+        order = ("false_abstention_rate", "cited_golden_recall", "ledger_precision")
         return {
-            "false_abstention_rate": Rate(
-                counts["false_abstentions"], counts["sufficient_stops"], "no run of a sufficient query has ended"
-            ),
-            "cited_golden_recall": Rate(counts["cited_ids"], counts["all_required_ids"], "no query requires an id"),
-            "ledger_precision": Rate(
-                counts["sufficient_found"], counts["sufficient_ledger"], "no run of a sufficient query has a ledger"
-            ),
-            "run_completion_rate": Rate(counts["completed_trials"], trials, "there are no trials"),
-            "uncited_evidence_rate": Rate(
-                counts["uncited_records"], counts["ledger_records"], "no run has an evidence record"
-            ),
+            **{name: rates[name] for name in order},
+            "run_completion_rate": completion,
+            "uncited_evidence_rate": rates["uncited_evidence_rate"],
         }

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, Rate
-from goldgate.core.tally import Tally
-from goldgate.suites.research.measures.trial import Trial
+from goldgate.core.measure import over
+from goldgate.core.sums import Counts
+from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 
 
-class EvidenceCoverage:
+class EvidenceCoverage(TrialMeasure):
     """A broken run's claims stay in the denominator and are never covered; where none can be read, it has one."""
 
-    section = "main"
+    table = "claims"
+    columns = ("covered", "verified")
+    ratios = {"evidence_coverage_rate": over("covered", "verified", "no run has a verified claim")}
 
-    def count(self, trial: Trial, tally: Tally) -> None:
+    def units(self, trial: Trial) -> Counts | None:
         if trial.run is None:
-            return
-        tally.counts["verified_claims"] += trial.run.verified
-        if trial.evaluated is not None:
-            tally.counts["covered_claims"] += trial.run.covered
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {
-            "evidence_coverage_rate": Rate(
-                counts["covered_claims"], counts["verified_claims"], "no run has a verified claim"
-            )
-        }
+            return None
+        return trial.run.covered if trial.evaluated is not None else 0, trial.run.verified

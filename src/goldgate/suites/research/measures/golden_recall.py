@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from goldgate.core.metric import Metrics, Rate
-from goldgate.core.tally import Tally
-from goldgate.suites.research.measures.trial import Trial
+from goldgate.core.measure import over
+from goldgate.core.sums import Counts
+from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 
 
-class GoldenRecall:
+class GoldenRecall(TrialMeasure):
     """Over every query and trial; a missing or broken trial finds none, and its ids stay in the denominator."""
 
-    section = "main"
+    table = "ids"
+    columns = ("found", "required")
+    ratios = {"golden_recall": over("found", "required", "no query requires an id")}
 
-    def count(self, trial: Trial, tally: Tally) -> None:
+    def units(self, trial: Trial) -> Counts | None:
         if trial.query is None:
-            return
-        tally.counts["required_ids"] += len(trial.query.required) * trial.times
-        if trial.evaluated is not None:
-            tally.counts["found_ids"] += trial.evaluated.found
-
-    def metrics(self, tally: Tally) -> Metrics:
-        counts = tally.counts
-        return {"golden_recall": Rate(counts["found_ids"], counts["required_ids"], "no query requires an id")}
+            return None
+        return trial.evaluated.found if trial.evaluated is not None else 0, len(trial.query.required)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from goldgate.core.measure import RatioMeasure
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.facts import RunFacts
 
@@ -19,3 +20,10 @@ class Trial(NamedTuple):
     def evaluated(self) -> RunFacts | None:
         """The run, if it is there and not broken: only such a run can add to a numerator of ids or abstentions."""
         return self.run if self.run is not None and self.run.broken is None else None
+
+
+class TrialMeasure(RatioMeasure[Trial]):
+    """Counts trials; those that are not there are as many units as there should be."""
+
+    def times(self, trial: Trial) -> int:
+        return trial.times

@@ -6,26 +6,23 @@ from fractions import Fraction
 from typing import Literal
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Metric, Rate, Ratio
-from goldgate.stats.binomial import lower_bound, upper_bound
+from goldgate.core.metric import Metric
+from goldgate.stats.interval import NoInterval, one_sided
+from goldgate.stats.reported import interval_of
 
+CONFIDENCE = 0.95
 Support = Literal["supported", "inconclusive", "refuted"]
 
 
 def support(gate: Gate, measured: Metric) -> Support | None:
-    """Supported if the bounds of the rate lie within the gate's, refuted if they lie outside; None if undefined.
+    """Supported if the interval lies within the gate's bounds, refuted if it lies outside; None if there is none.
 
     The point estimate decides the gate; this says how much it would take to turn it.
     """
-    if (
-        not isinstance(measured, Rate)
-        or isinstance(measured, Ratio)
-        or not 0 <= measured.numerator <= measured.denominator
-        or not measured.denominator
-    ):
+    found = interval_of(measured, one_sided(CONFIDENCE))
+    if isinstance(found, NoInterval):
         return None
-    low = Fraction(lower_bound(measured.numerator, measured.denominator))
-    high = Fraction(upper_bound(measured.numerator, measured.denominator))
+    low, high = Fraction(found.low), Fraction(found.high)
     least = [Fraction(bound) for bound in (gate.min, gate.equals) if bound is not None]
     most = [Fraction(bound) for bound in (gate.max, gate.equals) if bound is not None]
     if any(high < bound for bound in least) or any(low > bound for bound in most):

@@ -68,10 +68,14 @@ def pair_sums(pairs: Mapping[tuple[int, int], int]) -> RatioSums:
 
 @dataclass(frozen=True, slots=True)
 class RatioForm:
-    """A rate as two weighted sums of named counts: F1 has 2 hits over predicted + gold."""
+    """A rate as two weighted sums of a unit's counts: F1 of (hits, predicted, gold) is (2, 0, 0) over (0, 1, 1)."""
 
-    numerator: Mapping[str, int]
-    denominator: Mapping[str, int]
+    numerator: tuple[int, ...]
+    denominator: tuple[int, ...]
+
+    def of(self, counts: Counts) -> tuple[int, int]:
+        """The a and b of one unit."""
+        return _weighted(counts, self.numerator), _weighted(counts, self.denominator)
 
 
 class UnitSums:
@@ -82,81 +86,81 @@ class UnitSums:
     the groups.
     """
 
-    __slots__ = ("_columns", "_forms", "_groups", "_sums", "_vectors")
+    __slots__ = ("_forms", "_groups", "_sums", "_vectors")
 
-    def __init__(self, columns: Sequence[str], ratios: Mapping[str, RatioForm]) -> None:
-        self._columns = tuple(columns)
-        self._forms = {
-            name: (self._terms(form.numerator), self._terms(form.denominator)) for name, form in ratios.items()
-        }
+    def __init__(self, forms: Mapping[str, RatioForm]) -> None:
+        self._forms = forms
         self._vectors: dict[Counts, int] = {}
         self._groups: dict[str, Counts] = {}
-        self._sums = dict.fromkeys(ratios, RatioSums())
+        self._sums: dict[str, RatioSums] = {}
 
-    def add(self, counts: Counts, group: str | None = None) -> None:
-        """One unit, or a part of the unit `group`, with one count for each column."""
+    @property
+    def forms(self) -> Mapping[str, RatioForm]:
+        return self._forms
+
+    @property
+    def is_grouped(self) -> bool:
+        return bool(self._groups)
+
+    def add(self, counts: Counts, group: str | None = None, times: int = 1) -> None:
+        """So many units with these counts, or a part of the unit `group`."""
         if group is not None:
             known = self._groups.get(group)
             self._groups[group] = tuple(counts) if known is None else _added(known, counts)
             return
         vectors = self._vectors
-        vectors[counts] = vectors.get(counts, 0) + 1
+        vectors[counts] = vectors.get(counts, 0) + times
         if len(vectors) > _MOST_VECTORS:
             self._square()
 
     def __iadd__(self, other: UnitSums) -> UnitSums:
-        if (self._columns, self._forms) != (other._columns, other._forms):
-            raise ValueError(f"sums of different counts do not add up: {self._columns} and {other._columns}")
+        if self._forms != other._forms:
+            raise ValueError("sums of different rates do not add up")
         for vector, times in other._vectors.items():
             self._vectors[vector] = self._vectors.get(vector, 0) + times
         for group, counts in other._groups.items():
             self.add(counts, group)
         for name, sums in other._sums.items():
-            self._sums[name] += sums
+            self._sums[name] = self._sums.get(name, RatioSums()) + sums
         if len(self._vectors) > _MOST_VECTORS:
             self._square()
         return self
 
     def sums(self) -> dict[str, RatioSums]:
         """The six sums of each rate, by its name."""
-        self._square()
-        grouped = dict.fromkeys(self._groups.values(), 0)
+        grouped: dict[Counts, int] = {}
         for counts in self._groups.values():
-            grouped[counts] += 1
-        return {name: known + self._of(name, grouped) for name, known in self._sums.items()}
+            grouped[counts] = grouped.get(counts, 0) + 1
+        for counts, times in self._vectors.items():
+            grouped[counts] = grouped.get(counts, 0) + times
+        return {name: self._sums.get(name, RatioSums()) + _sums_of(form, grouped) for name, form in self._forms.items()}
 
     def __eq__(self, other: object) -> bool:
         # Two ways to the same sums may have squared their vectors at different times.
         return (
             isinstance(other, UnitSums)
-            and (self._columns, self._forms, self._groups) == (other._columns, other._forms, other._groups)
+            and (self._forms, self._groups) == (other._forms, other._groups)
             and self.sums() == other.sums()
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
-    def _terms(self, form: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
-        return tuple((self._columns.index(name), weight) for name, weight in form.items())
-
     def _square(self) -> None:
-        for name in self._sums:
-            self._sums[name] += self._of(name, self._vectors)
-        self._vectors.clear()
-
-    def _of(self, name: str, vectors: Mapping[Counts, int]) -> RatioSums:
-        numerator, denominator = self._forms[name]
-        pairs: dict[tuple[int, int], int] = {}
-        for counts, times in vectors.items():
-            pair = (_weighted(counts, numerator), _weighted(counts, denominator))
-            pairs[pair] = pairs.get(pair, 0) + times
-        return pair_sums(pairs)
+        for name, form in self._forms.items():
+            self._sums[name] = self._sums.get(name, RatioSums()) + _sums_of(form, self._vectors)
+        self._vectors = {}
 
 
-def _weighted(counts: Counts, terms: tuple[tuple[int, int], ...]) -> int:
-    total = 0
-    for index, weight in terms:
-        total += counts[index] * weight
-    return total
+def _sums_of(form: RatioForm, vectors: Mapping[Counts, int]) -> RatioSums:
+    pairs: dict[tuple[int, int], int] = {}
+    for counts, times in vectors.items():
+        pair = form.of(counts)
+        pairs[pair] = pairs.get(pair, 0) + times
+    return pair_sums(pairs)
+
+
+def _weighted(counts: Counts, weights: tuple[int, ...]) -> int:
+    return sum([count * weight for count, weight in zip(counts, weights, strict=True) if weight])
 
 
 def _added(one: Counts, other: Counts) -> Counts:

@@ -1,0 +1,94 @@
+"""Measures that are rates: a suite says what each unit counts, and which counts are divided by which."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from goldgate.core.metric import Count, Metric, Metrics, Rate, Ratio
+from goldgate.core.sums import Counts, RatioForm, RatioSums
+from goldgate.core.tally import Key, Tally
+
+Facts = TypeVar("Facts")
+EACH = "units"  # the name of the count that is 1 in every unit
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
+
+    numerator: Mapping[str, int]
+    denominator: Mapping[str, int]
+    undefined: str
+    share: bool = True  # False: it may be above 1
+
+
+def over(numerator: str, denominator: str, undefined: str) -> Over:
+    """One count over another."""
+    return Over({numerator: 1}, {denominator: 1}, undefined)
+
+
+def precision_recall_f1(prefix: str, hits: str, predicted: str = "predicted", gold: str = "gold") -> dict[str, Over]:
+    """P = hits / predicted, R = hits / gold, F1 = 2 hits / (predicted + gold)."""
+    return {
+        f"{prefix}precision": over(hits, predicted, "nothing was predicted"),
+        f"{prefix}recall": over(hits, gold, "nothing is in the gold"),
+        f"{prefix}f1": Over({hits: 2}, {predicted: 1, gold: 1}, "nothing was predicted and nothing is in the gold"),
+    }
+
+
+class RatioMeasure(ABC, Generic[Facts]):
+    """Rates over the same few counts. What a unit counts is one vector, so every rate has an interval."""
+
+    section: str = "main"
+    table: str  # the name of its counts
+    columns: tuple[str, ...]
+    ratios: Mapping[str, Over] = MappingProxyType({})
+    counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
+
+    @abstractmethod
+    def units(self, facts: Facts) -> Counts | None:
+        """What this unit counts, column by column; None where it has no part in any rate."""
+
+    def times(self, facts: Facts) -> int:
+        """How many units this is."""
+        return 1
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        counts = self.units(facts)
+        if counts is not None:
+            tally.add((self.table,), self.forms, counts, self.times(facts))
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return self.metrics_of(tally, (self.table,))
+
+    def metrics_of(self, tally: Tally, key: Key) -> Metrics:
+        """The metrics of one table."""
+        table = tally.tables.get(key)
+        sums = table.sums() if table is not None else dict.fromkeys(self.forms, RatioSums())
+        metrics: dict[str, Metric] = {}
+        for name, ratio in self.ratios.items():
+            kind = Rate if ratio.share else Ratio
+            metrics[name] = kind(sums[name].a, sums[name].b, ratio.undefined, sums[name])
+        return metrics | {name: Count(sums[name].a, None, sums[name]) for name in self.counted}
+
+    @cached_property
+    def forms(self) -> dict[str, RatioForm]:
+        """Every metric as weights of the columns. A count is over 1 in each unit."""
+        forms = {
+            name: RatioForm(self._weights(ratio.numerator), self._weights(ratio.denominator))
+            for name, ratio in self.ratios.items()
+        }
+        for name, column in self.counted.items():
+            forms[name] = RatioForm(self._weights({column: 1}), self._weights({EACH: 1}))
+        return forms
+
+    def _weights(self, counts: Mapping[str, int]) -> tuple[int, ...]:
+        unknown = counts.keys() - set(self.columns)
+        if unknown:
+            raise ValueError(f"{type(self).__name__} counts no {', '.join(sorted(unknown))}")
+        return tuple(counts.get(column, 0) for column in self.columns)

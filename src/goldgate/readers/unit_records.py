@@ -1,0 +1,36 @@
+"""What each unit counted, in the line of its record: comparisons and checks read it from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Key, Tally
+
+UNITS, PARTS, GROUP = "units", "parts", "group"
+
+
+def with_units(record: bytes, tally: Tally) -> bytes:
+    """A record's line with what its unit counted: a list for each table, and for the parts of one.
+
+    `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]].
+    """
+    counted = tally.unit or {}
+    more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
+    parts = [[key, counts] for key, counts in counted.items() if len(key) > 1]
+    if parts:
+        more[PARTS] = parts
+    if tally.group is not None:
+        more[GROUP] = tally.group
+    return record[:-2] + b"," + orjson.dumps(more, option=orjson.OPT_APPEND_NEWLINE)[1:]
+
+
+def units_of(record: Mapping[str, Any]) -> dict[Key, Counts]:
+    """What the unit of a record counted, by table and by part of one. KeyError or TypeError if it does not say."""
+    found: dict[Key, Counts] = {(name,): tuple(counts) for name, counts in record[UNITS].items()}
+    for key, counts in record.get(PARTS, ()):
+        found[tuple(key)] = tuple(counts)
+    return found
