@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import cut, shorten
 
 NOT_AVAILABLE = "n/a"
+_SHOWN_DIGITS = 3  # of the ends of an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,12 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"[{cut(self.low)}, {cut(self.high)}]"
+        """With few decimals, the lower end rounded down and the upper one up; whole numbers as such."""
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return f"[{self.low}, {self.high}]"
+        scale = 10**_SHOWN_DIGITS
+        low, high = floor(self.low * scale) / scale, ceil(self.high * scale) / scale
+        return f"[{low:.{_SHOWN_DIGITS}f}, {high:.{_SHOWN_DIGITS}f}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from goldgate.core.page import GateLine, Measured, Name, Table
 
 Reasons = dict[str, list[str]]
 
+SUPPORT = "at 95 %"  # what the interval says of a gate: a column that can be left out
+
 
 def verdict_words(gate: GateLine) -> str:
     """`FAIL`, or `FAIL (warn)` where that does not fail the evaluation."""
@@ -27,7 +29,7 @@ def gate_columns(gates: Sequence[GateLine]) -> dict[str, Callable[[GateLine], st
         columns["counts"] = lambda gate: gate.measured.counts
     columns["gate"] = lambda gate: gate.gate.bounds()
     if any(gate.support for gate in gates):
-        columns["at 95 %"] = lambda gate: gate.support or ""
+        columns[SUPPORT] = lambda gate: gate.support or ""
     return columns
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
-from math import sqrt
+from math import ceil, floor, sqrt
 
 from goldgate.core.sums import RatioSums
 from goldgate.stats.student import t_quantile
@@ -136,18 +136,18 @@ def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
 
 
 def count_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of a number of things over so many units: what as many units like these bring on average. Every b is 1."""
+    """Of a number of things over so many units: what as many units like these bring on average, in whole numbers.
+
+    Every b is 1.
+    """
     if sums.b != sums.units or sums.bb != sums.units:
         raise ValueError("for the interval of a count, b is 1 in every unit")
-    if sums.aa == sums.a:  # at most one in each unit: a share of the units
-        share = share_interval(sums, level)
-        if isinstance(share, NoInterval):
-            return share
-        return outwards(level, share.low * sums.units, share.high * sums.units, share.method, sums.units)
-    mean = ratio_interval(sums, level)
+    # At most one in each unit is a share of the units.
+    mean = share_interval(sums, level) if sums.aa == sums.a else ratio_interval(sums, level)
     if isinstance(mean, NoInterval):
         return mean
-    return outwards(level, mean.low * sums.units, mean.high * sums.units, "mean-t", sums.units)
+    low, high = floor(mean.low * sums.units), ceil(mean.high * sums.units)
+    return Interval(level, low, high, mean.method, sums.units)
 
 
 def one_sided(confidence: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from goldgate.core.sums import RatioForm, RatioSums
 from goldgate.core.tally import Tally, total
 
 
@@ -11,13 +12,17 @@ def tally(**counts: int) -> Tally:
     return made
 
 
-def test_sum_adds_counts_and_rows() -> None:
+def test_sum_adds_counts_and_tables() -> None:
     first, second = tally(a=1, b=2), tally(b=3)
-    first.rows.update({"x": 1})
-    second.rows.update({"x": 2, "y": 1})
+    forms = {"rate": RatioForm((1, 0), (0, 1))}
+    first.add(("x",), forms, (1, 2))
+    second.add(("x",), forms, (3, 4))
+    second.add(("y",), forms, (0, 1), times=2)
     summed = total([first, second])
     assert dict(summed.counts) == {"a": 1, "b": 5}
-    assert dict(summed.rows) == {"x": 3, "y": 1}
+    # x: (1, 2) and (3, 4); y: twice (0, 1)
+    assert summed.tables["x",].sums()["rate"] == RatioSums(2, 4, 6, 1 + 9, 2 + 12, 4 + 16)
+    assert summed.tables["y",].sums()["rate"] == RatioSums(2, 0, 2, 0, 0, 2)
 
 
 def test_sum_of_nothing_is_empty() -> None:

@@ -125,7 +125,7 @@ def test_colour_adds_nothing_but_colour() -> None:
 
 
 def test_columns_that_do_not_fit_stand_under_their_row() -> None:
-    gate = GateLine("a_rate", Gate(min=Decimal("0.95")), Measured(0.5, 10**14, 2 * 10**14), "FAIL", "x", 0.1, "refuted")
+    gate = GateLine("a_rate", Gate(min=Decimal("0.95")), Measured(0.5, 10**14, 2 * 10**14), "FAIL", "x", "refuted")
     shown = render_text(Page("s", gates=(gate,)), 60)
     assert shown.endswith(
         "Gates\n"
@@ -207,7 +207,7 @@ def test_a_page_says_all_that_it_has() -> None:
         verdict="FAIL",
         subject="subject0",
         protocol="protocol0 1",
-        gates=(GateLine("gate0", Gate(min=Decimal("0.81")), RATE, "FAIL", "reason0", 0.1234567, "support0"),),
+        gates=(GateLine("gate0", Gate(min=Decimal("0.81")), RATE, "FAIL", "reason0", "support0"),),
         stands_out=("stands0",),
         sections=(
             Section(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from goldgate.core.frame import finding_lines, frame
@@ -44,7 +45,11 @@ _GROUPS = {
 _REST = "Other metrics"
 _THOUGHT = "cot_"  # they come last, under a heading of their own
 
-_RATE_COLUMNS = tuple(Column(title, group=family) for family in MATCHED for title in ("P", "R", "F1"))
+_RATE_COLUMNS = tuple(
+    Column(title, group=family, optional=title == "interval")
+    for family in MATCHED
+    for title in ("P", "R", "F1", "interval")
+)
 _HITS = {"strict_hits": "strict hits", "relaxed_hits": "relaxed hits"}
 
 
@@ -160,5 +165,10 @@ def _breakdown(report: Mapping[str, Any]) -> list[Section]:
 
 
 def _numbers(entry: Mapping[str, Any]) -> list[Cell]:
-    rates = [measured(entry[f"{family}_{rate}"]) for family in MATCHED for rate in RATES]
+    """Precision, recall and F1, of which the last has its interval beside it: three would leave no room."""
+    rates: list[Cell] = []
+    for family in MATCHED:
+        found = [measured(entry[f"{family}_{rate}"]) for rate in RATES]
+        rates += [replace(rate, interval=None) for rate in found]
+        rates.append("" if found[-1].interval is None else str(found[-1].interval))
     return [*rates, *(Measured(entry[name]) for name in (*_HITS, "predicted", "gold"))]
