@@ -9,19 +9,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(path for path in (ROOT / "README.md", *DOCS.rglob("*.md")) if path.exists())
+PAGES = sorted((*ROOT.glob("*.md"), *DOCS.rglob("*.md")))
 
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r"\s+# exit (\d+)\s*$")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, and the line of the page before its first line."""
+    """A fenced block: its language, its text, the line of the page before its first line, and the file that it is."""
 
     language: str
     text: str
     line: int
+    file: str | None = None  # named by a comment above the block
 
 
 @dataclass
@@ -40,7 +41,8 @@ def name_of(page: Path) -> str:
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
-        Block(found.group(1), found.group(2), text.count("\n", 0, found.start()) + 1) for found in _BLOCK.finditer(text)
+        Block(found.group(2), found.group(3), text.count("\n", 0, found.start(3)), found.group(1))
+        for found in _BLOCK.finditer(text)
     ]
 
 
@@ -68,3 +70,12 @@ def output_fits(shown: list[str], printed: list[str]) -> bool:
     pattern = "".join("(?:.*\n)*" if line.strip() == "…" else re.escape(line.rstrip()) + "\n" for line in shown)
     text = "".join(line.rstrip() + "\n" for line in printed)
     return re.fullmatch(pattern, text) is not None
+
+
+def refit(shown: list[str], printed: list[str]) -> list[str]:
+    """What a page should show: all of it, or as many lines before and behind its one line `…` as it shows now."""
+    whole = [line.rstrip() for line in printed]
+    if shown.count("…") != 1:
+        return whole
+    before, behind = shown.index("…"), len(shown) - shown.index("…") - 1
+    return [*whole[:before], "…", *whole[len(whole) - behind :]]

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.out_folder import NAMES, OutFolder
+from goldgate.cli.out_folder import NAMES as OTHERS
+from goldgate.cli.out_folder import SAMPLES, OutFolder
 from goldgate.cli.suite_command import suite_command
 from goldgate.errors import ConfigError
 from goldgate.files.atomic_write import write_whole
 from goldgate.files.folder_lock import NAME, FolderLock
+
+NAMES = (SAMPLES, *OTHERS)
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 

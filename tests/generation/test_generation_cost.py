@@ -38,7 +38,7 @@ def test_the_last_line_the_report_and_the_summary_agree_on_the_cost(data: Data, 
     cost = (tokens["input"] * Decimal("1.5") + tokens["output"] * Decimal("3.25")) / 1_000_000
     assert Decimal(summary["cost"]) == Decimal(summary["seeds"][0]["cost"]) == cost
     assert done.stderr.splitlines()[-1].endswith(f" tokens (36 of them reasoning), {summary['cost']} EUR")
-    assert f"Cost: {summary['cost']} EUR." in (data.out / "report.md").read_text()
+    assert f"cost: {summary['cost']} EUR" in (data.out / "report.md").read_text()
     assert stored(data, "report.json")["generation"]["cost"] == {"amount": summary["cost"], "currency": "EUR"}
     assert re.search(rf"^  cost +{summary['cost']} +EUR$", done.stdout, re.MULTILINE)
     asked = run(data, server.url, "--protocol", priced(data), program="generate")
@@ -52,7 +52,7 @@ def test_the_cost_of_several_seeds_is_their_sum(data: Data, serve: Serve) -> Non
     assert done.stderr.splitlines()[-1].startswith("36 of 36 answered, ")
     assert done.stderr.splitlines()[-1].endswith(f", {summary['cost']} EUR")
     for seed in summary["seeds"]:
-        assert f"Cost: {seed['cost']} EUR." in (data.out / f"seed-{seed['seed']}" / "report.md").read_text()
+        assert f"cost: {seed['cost']} EUR" in (data.out / f"seed-{seed['seed']}" / "report.md").read_text()
 
 
 def test_without_a_price_the_cost_is_unknown_and_not_nothing(data: Data, serve: Serve) -> None:
@@ -66,7 +66,7 @@ def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data
     server = serve(data.behaviour())
     done = run(data, server.url, "--seeds", "1,2")
     assert done.returncode == 0
-    assert done.stdout.startswith("Seeds 1, 2\n")
+    assert done.stdout.startswith("goldgate seeds: 1, 2\n")
     assert "Scores" not in done.stdout
     *_, head, first, second, cost = done.stderr.splitlines()
     assert head == "The reports of the single seeds:"
@@ -74,7 +74,7 @@ def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data
     assert "answered" in cost
     as_json = run(data, server.url, "--seeds", "1,2", "--format", "json")
     assert json.loads(as_json.stdout) == stored(data, "seeds.json")
-    assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# Seeds\n")
+    assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# goldgate seeds\n")
     quiet = run(data, server.url, "--seeds", "1,2", "--quiet")
     assert (quiet.stdout, quiet.stderr) == ("", "")
 

@@ -1,1 +1,1 @@
-"""How far a number can be trusted: exact intervals, and what a next run may bring."""
+"""How far a number can be trusted: intervals, differences of two systems, what more data or a next run may bring."""

@@ -1,0 +1,163 @@
+"""What an interval needs, in integers that add up: the sums of a rate over its units, in any order and any split.
+
+A rate is a ratio of sums, R = Σa / Σb, with a and b counts of one unit: a document, a run, or a group of them. A
+unit where both are zero says nothing about the rate and is no unit of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+Counts = tuple[int, ...]
+
+_MOST_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
+
+
+@dataclass(frozen=True, slots=True)
+class RatioSums:
+    """The number of units, Σa, Σb, Σa², Σab and Σb²."""
+
+    units: int = 0
+    a: int = 0
+    b: int = 0
+    aa: int = 0
+    ab: int = 0
+    bb: int = 0
+
+    def __add__(self, other: RatioSums) -> RatioSums:
+        return RatioSums(
+            self.units + other.units,
+            self.a + other.a,
+            self.b + other.b,
+            self.aa + other.aa,
+            self.ab + other.ab,
+            self.bb + other.bb,
+        )
+
+    @property
+    def variance(self) -> Fraction | None:
+        """Of R, by linearization: n/(n - 1) Σ(a - R b)² / (Σb)²; None for less than two units or a sum of zero."""
+        if self.units < 2 or self.b == 0:
+            return None
+        squares = self.b**2 * self.aa - 2 * self.a * self.b * self.ab + self.a**2 * self.bb
+        return Fraction(self.units * squares, (self.units - 1) * self.b**4)
+
+    def as_json(self) -> list[int]:
+        return [self.units, self.a, self.b, self.aa, self.ab, self.bb]
+
+    @classmethod
+    def from_json(cls, stored: Sequence[int]) -> RatioSums:
+        """What `as_json` gave; a list of anything but six integers is a ValueError."""
+        if len(stored) != 6 or any(type(value) is not int for value in stored):
+            raise ValueError(f"the six sums of a rate are six integers, not {list(stored)!r}")
+        return cls(*stored)
+
+
+def pair_sums(pairs: Mapping[tuple[int, int], int]) -> RatioSums:
+    """The sums of units given by their counts a and b, and how often each pair occurred."""
+    units = a_sum = b_sum = aa = ab = bb = 0
+    for (a, b), times in pairs.items():
+        if a or b:
+            units += times
+            a_sum, b_sum = a_sum + a * times, b_sum + b * times
+            aa, ab, bb = aa + a * a * times, ab + a * b * times, bb + b * b * times
+    return RatioSums(units, a_sum, b_sum, aa, ab, bb)
+
+
+@dataclass(frozen=True, slots=True)
+class RatioForm:
+    """A rate as two weighted sums of named counts: F1 has 2 hits over predicted + gold."""
+
+    numerator: Mapping[str, int]
+    denominator: Mapping[str, int]
+
+
+class UnitSums:
+    """The sums of all rates that are made of the same few counts, such as hits, predicted and gold.
+
+    Adding a unit costs one look-up: equal vectors of counts are kept once, with how often each occurred, and squared
+    at the end. Units of the same group are added up before they are squared, also over shards, so memory grows with
+    the groups.
+    """
+
+    __slots__ = ("_columns", "_forms", "_groups", "_sums", "_vectors")
+
+    def __init__(self, columns: Sequence[str], ratios: Mapping[str, RatioForm]) -> None:
+        self._columns = tuple(columns)
+        self._forms = {
+            name: (self._terms(form.numerator), self._terms(form.denominator)) for name, form in ratios.items()
+        }
+        self._vectors: dict[Counts, int] = {}
+        self._groups: dict[str, Counts] = {}
+        self._sums = dict.fromkeys(ratios, RatioSums())
+
+    def add(self, counts: Counts, group: str | None = None) -> None:
+        """One unit, or a part of the unit `group`, with one count for each column."""
+        if group is not None:
+            known = self._groups.get(group)
+            self._groups[group] = tuple(counts) if known is None else _added(known, counts)
+            return
+        vectors = self._vectors
+        vectors[counts] = vectors.get(counts, 0) + 1
+        if len(vectors) > _MOST_VECTORS:
+            self._square()
+
+    def __iadd__(self, other: UnitSums) -> UnitSums:
+        if (self._columns, self._forms) != (other._columns, other._forms):
+            raise ValueError(f"sums of different counts do not add up: {self._columns} and {other._columns}")
+        for vector, times in other._vectors.items():
+            self._vectors[vector] = self._vectors.get(vector, 0) + times
+        for group, counts in other._groups.items():
+            self.add(counts, group)
+        for name, sums in other._sums.items():
+            self._sums[name] += sums
+        if len(self._vectors) > _MOST_VECTORS:
+            self._square()
+        return self
+
+    def sums(self) -> dict[str, RatioSums]:
+        """The six sums of each rate, by its name."""
+        self._square()
+        grouped = dict.fromkeys(self._groups.values(), 0)
+        for counts in self._groups.values():
+            grouped[counts] += 1
+        return {name: known + self._of(name, grouped) for name, known in self._sums.items()}
+
+    def __eq__(self, other: object) -> bool:
+        # Two ways to the same sums may have squared their vectors at different times.
+        return (
+            isinstance(other, UnitSums)
+            and (self._columns, self._forms, self._groups) == (other._columns, other._forms, other._groups)
+            and self.sums() == other.sums()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it changes in place
+
+    def _terms(self, form: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+        return tuple((self._columns.index(name), weight) for name, weight in form.items())
+
+    def _square(self) -> None:
+        for name in self._sums:
+            self._sums[name] += self._of(name, self._vectors)
+        self._vectors.clear()
+
+    def _of(self, name: str, vectors: Mapping[Counts, int]) -> RatioSums:
+        numerator, denominator = self._forms[name]
+        pairs: dict[tuple[int, int], int] = {}
+        for counts, times in vectors.items():
+            pair = (_weighted(counts, numerator), _weighted(counts, denominator))
+            pairs[pair] = pairs.get(pair, 0) + times
+        return pair_sums(pairs)
+
+
+def _weighted(counts: Counts, terms: tuple[tuple[int, int], ...]) -> int:
+    total = 0
+    for index, weight in terms:
+        total += counts[index] * weight
+    return total
+
+
+def _added(one: Counts, other: Counts) -> Counts:
+    return tuple(mine + theirs for mine, theirs in zip(one, other, strict=True))

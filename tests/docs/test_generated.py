@@ -1,0 +1,29 @@
+"""The reference of the commands and the pictures are up to date; GOLDGATE_UPDATE=1 writes them anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from .documents import name_of
+from .generated import GENERATED, make
+
+
+@pytest.mark.parametrize("file", GENERATED, ids=name_of)
+def test_generated_file_is_up_to_date(file: Path) -> None:
+    made = make(file)
+    if os.environ.get("GOLDGATE_UPDATE"):
+        file.write_text(made, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("file", [file for file in GENERATED if file.suffix == ".svg"], ids=name_of)
+def test_picture_can_be_shown(file: Path) -> None:
+    """It is whole XML, in colour, and begins and ends with a verdict."""
+    texts = ["".join(text.itertext()) for text in ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]
+    assert "FAIL  goldgate" in "\n".join(texts[:4])
+    assert any(text.startswith("FAIL  ") and "gates failed" in text for text in texts[-6:])
+    assert not any("\x1b" in text for text in texts)

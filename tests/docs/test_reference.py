@@ -1,0 +1,165 @@
+"""The reference lists what there is: codes, keys, contracts, folders, layers."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldgate
+from goldgate.cli.schemas import all_schemas
+from goldgate.suites.research.run.evidence import FAILURES
+from goldgate.suites.research.settings import ALARMS
+
+from .documents import DOCS, ROOT
+
+SOURCE = ROOT / "src" / "goldgate"
+EXTRACTION, RESEARCH = SOURCE / "suites" / "extraction", SOURCE / "suites" / "research"
+
+
+def listed(page: str, heading: str) -> set[str]:
+    """What stands in backticks in the first columns of the tables under a heading."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    start = text.index(f"\n{heading}\n") + len(heading) + 2
+    level = heading.split(" ")[0]
+    end = re.compile(rf"^#{{1,{len(level)}}} ", re.MULTILINE).search(text, start)
+    rows = re.findall(r"^\|([^|]+)\|", text[start : end.start() if end else None], re.MULTILINE)
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+
+
+def calls(folder: Path, *names: str) -> Iterator[ast.Call]:
+    """Every call of a function or method of one of these names."""
+    for file in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "id", getattr(node.func, "attr", None))
+                if called in names:
+                    yield node
+
+
+def words(node: ast.expr) -> Iterator[str]:
+    """The text of an argument, or both where it is one or the other."""
+    if isinstance(node, ast.IfExp):
+        yield from words(node.body)
+        yield from words(node.orelse)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+# --- what stands out, and findings
+
+
+def remark_codes(folder: Path) -> set[str]:
+    return {code for call in calls(folder, "remark") for code in words(call.args[0])}
+
+
+def test_what_can_stand_out_is_documented() -> None:
+    everywhere = remark_codes(SOURCE / "core")
+    assert "no_gates" in everywhere  # they are found at all
+    in_extraction = listed("metrics.md", "## What stands out")
+    in_research = listed("research.md", "### What stands out")
+    assert everywhere | remark_codes(EXTRACTION) <= in_extraction
+    assert remark_codes(RESEARCH) | {*ALARMS} == in_research
+
+
+def finding_codes(folder: Path) -> set[str]:
+    """The first words of findings; of files that are refused, the second."""
+    first = ("Finding", "_finding", "add", "_break", "_RefusedError")
+    codes = {code for call in calls(folder, *first) if call.args for code in words(call.args[0])}
+    return codes | {code for call in calls(folder, "_refuse") if len(call.args) > 1 for code in words(call.args[1])}
+
+
+def test_every_finding_is_documented() -> None:
+    in_research = finding_codes(RESEARCH)
+    assert {"missing_run", "torn_log", "pin_mismatch", "too_large"} <= in_research
+    assert in_research - listed("research.md", "### Findings") - {*FAILURES} == set()
+    assert {*FAILURES} <= listed("research.md", "## Evidence, checked")
+    assert finding_codes(EXTRACTION / "findings.py") <= listed("files.md", "### report.json")
+
+
+# --- reports, records, contracts
+
+
+def reports() -> dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """A report of each suite, and its records."""
+    of_samples, of_runs = io.BytesIO(), io.BytesIO()
+    examples = ROOT / "examples" / "extraction"
+    paths = [examples / name for name in ("gold.jsonl", "model-b.jsonl", "schema.json", "protocol-fail.yaml")]
+    extraction = goldgate.evaluate_files(*paths, records=of_samples)
+    golden, outputs = ROOT / "eval" / "golden_queries.json", ROOT / "examples" / "research" / "failing"
+    research = goldgate.evaluate_outputs(golden, outputs, records=of_runs)
+    return {
+        suite: (report, [json.loads(line) for line in records.getvalue().splitlines()])
+        for suite, report, records in (
+            ("extraction", extraction.report, of_samples),
+            ("research", research.report, of_runs),
+        )
+    }
+
+
+def test_every_key_of_a_report_is_documented() -> None:
+    documented = listed("files.md", "### report.json")
+    for report, _ in reports().values():
+        keys = {*report, *(f"metrics.{name}" for name, found in report["metrics"].items() if isinstance(found, dict))}
+        assert keys - documented == set()
+
+
+@pytest.mark.parametrize(("suite", "heading"), [("extraction", "### samples.jsonl"), ("research", "### runs.jsonl")])
+def test_every_key_of_a_record_is_documented(suite: str, heading: str) -> None:
+    text = (DOCS / "files.md").read_text(encoding="utf-8")
+    section = text[text.index(f"\n{heading}\n") :].split("\n### ", 2)[1]
+    _, records = reports()[suite]
+    keys = {key for record in records for key in record}
+    levels = {"structural", "verbatim", "chain", "anchored"}
+    assert keys - levels - set(re.findall(r"[`\"](\w+)[`\"]", section)) == set()
+
+
+def test_every_contract_is_documented() -> None:
+    text = (DOCS / "files.md").read_text(encoding="utf-8")
+    section = text[text.index("\n### Contracts\n") :].split("\n## ", 1)[0]
+    assert set(re.findall(r"`([\w.]+\.schema\.json)`", section)) == {*all_schemas()}
+
+
+# --- the house
+
+
+def test_every_folder_has_its_sentence_in_the_architecture() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    folders = {path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")} - {"."}
+    assert "suites/extraction/response" in folders
+    assert {folder for folder in folders if f"`{folder}/`" not in text} == set()
+
+
+def test_the_layers_in_the_architecture_are_those_that_are_checked() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    shown = text[text.index("<!-- layers -->\n```\n") :].split("```")[1].strip().splitlines()
+    assert shown == [layer.replace("goldgate.", "") for layer in layers]
+
+
+def test_every_decision_is_listed() -> None:
+    text = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    files = {path.name for path in (DOCS / "decisions").glob("0*.md")}
+    assert set(re.findall(r"\]\((0[\w-]+\.md)\)", text)) == files
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_every_path_on_the_page_exists(page: str) -> None:
+    """What looks like a file or a folder in backticks is one, seen from the root, the sources or anywhere in them."""
+    named = re.findall(r"`([\w./-]+(?:\.py|\.md|\.yaml|/))`", (ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > 3
+    assert {path for path in named if not _exists(path)} == set()
+
+
+def _exists(path: str) -> bool:
+    found = any((base / path).exists() for base in (ROOT, SOURCE))
+    return found or next(SOURCE.rglob(path.rstrip("/")), None) is not None

@@ -1,0 +1,150 @@
+"""Laws of the statistics: order and split change nothing, exchanged systems only signs, more data never widens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldgate.stats.interval import Interval, NoInterval, share_interval
+from goldgate.stats.macro import MacroSums, macro_interval
+from goldgate.stats.paired import Difference, NoDifference, compare_rates, difference_interval, paired_sums
+from goldgate.stats.several import benjamini_hochberg, holm
+from goldgate.stats.student import t_quantile, t_tail
+from goldgate.stats.sums import RatioForm, UnitSums, pair_sums
+from goldgate.stats.swap import Pair
+
+shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
+pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)
+counts = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+grouped = st.lists(st.tuples(counts, st.sampled_from([None, None, "g", "h"])), max_size=40)
+classes = st.dictionaries(st.sampled_from("ABC"), shares, max_size=3)
+
+RATIOS = {"recall": RatioForm({"hits": 1}, {"gold": 1}), "f1": RatioForm({"hits": 2}, {"gold": 1, "predicted": 1})}
+
+
+def unit_sums(units: list[tuple[tuple[int, int, int], str | None]]) -> UnitSums:
+    summed = UnitSums(("hits", "predicted", "gold"), RATIOS)
+    for unit, group in units:
+        summed.add(unit, group)
+    return summed
+
+
+@given(grouped, st.randoms(use_true_random=False), st.integers(0, 40))
+def test_any_order_and_split_gives_the_same_sums(units: list, random, cut: int) -> None:  # type: ignore[no-untyped-def, type-arg]
+    whole = unit_sums(units)
+    shuffled = list(units)
+    random.shuffle(shuffled)
+    parts = unit_sums(shuffled[cut:])
+    parts += unit_sums(shuffled[:cut])
+    assert parts == whole
+
+
+@given(st.lists(classes, max_size=30), st.integers(0, 30))
+def test_any_order_and_split_gives_the_same_macro_average(units: list[dict[str, tuple[int, int]]], cut: int) -> None:
+    whole, one, other = MacroSums(), MacroSums(), MacroSums()
+    for unit in units:
+        whole.add(unit)
+    for unit in reversed(units[cut:]):
+        one.add(unit)
+    for unit in units[:cut]:
+        other.add(unit)
+    one += other
+    assert macro_interval(one) == macro_interval(whole)
+
+
+@given(st.lists(shares, max_size=40))
+def test_an_interval_has_a_width_and_holds_its_rate(units: list[tuple[int, int]]) -> None:
+    sums = pair_sums(Counter(units))
+    found = share_interval(sums)
+    if isinstance(found, NoInterval):
+        assert sums.b == 0
+        return
+    assert 0 <= found.low < found.high <= 1
+    assert found.low <= Fraction(sums.a, sums.b) <= found.high
+
+
+@given(st.lists(shares, min_size=1, max_size=30), st.integers(2, 5))
+def test_the_same_documents_again_never_widen(units: list[tuple[int, int]], times: int) -> None:
+    once = share_interval(pair_sums(Counter(units)))
+    again = share_interval(pair_sums(Counter(units * times)))
+    if isinstance(once, Interval) and isinstance(again, Interval):
+        assert again.high - again.low <= once.high - once.low
+
+
+@given(st.lists(shares, min_size=1, max_size=30))
+def test_right_and_wrong_exchanged_mirror_the_interval(units: list[tuple[int, int]]) -> None:
+    found = share_interval(pair_sums(Counter(units)))
+    mirrored = share_interval(pair_sums(Counter((b - a, b) for a, b in units)))
+    if isinstance(found, Interval) and isinstance(mirrored, Interval):
+        assert abs(found.low - (1 - mirrored.high)) < 3e-9
+        assert abs(found.high - (1 - mirrored.low)) < 3e-9
+
+
+@given(pairs_of_systems)
+def test_exchanged_systems_flip_the_signs_and_nothing_else(units: list[Pair]) -> None:
+    found = compare_rates(Counter(units))
+    turned = compare_rates(Counter((a2, b2, a1, b1) for a1, b1, a2, b2 in units))
+    if isinstance(found, NoDifference) or isinstance(turned, NoDifference):
+        assert found == turned
+        return
+    assert turned.value == -found.value
+    assert (turned.se, turned.test, turned.t_p, turned.detectable) == (
+        found.se,
+        found.test,
+        found.t_p,
+        found.detectable,
+    )
+    assert (turned.standing.wins, turned.standing.losses) == (found.standing.losses, found.standing.wins)
+    if isinstance(found.interval, Interval) and isinstance(turned.interval, Interval):
+        assert (turned.interval.low, turned.interval.high) == (-found.interval.high, -found.interval.low)
+
+
+@given(st.lists(shares, min_size=1, max_size=30))
+def test_a_system_with_itself_differs_by_nothing(units: list[tuple[int, int]]) -> None:
+    found = compare_rates(Counter(unit + unit for unit in units))
+    if isinstance(found, Difference):
+        assert found.value == 0
+        assert found.test.p == found.t_p == 1.0
+        assert found.standing.wins == found.standing.losses == 0
+
+
+@given(pairs_of_systems, st.integers(2, 4))
+def test_the_same_pairs_again_never_widen(units: list[Pair], times: int) -> None:
+    once = difference_interval(paired_sums(Counter(units)))
+    again = difference_interval(paired_sums(Counter(units * times)))
+    if isinstance(once, Interval) and isinstance(again, Interval):
+        assert again.high - again.low <= once.high - once.low
+
+
+@given(pairs_of_systems, st.integers(1, 50))
+def test_documents_without_counts_change_nothing(units: list[Pair], empty: int) -> None:
+    assert compare_rates(Counter([*units, *[(0, 0, 0, 0)] * empty])) == compare_rates(Counter(units))
+
+
+@given(pairs_of_systems)
+@settings(max_examples=50)
+def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[Pair]) -> None:
+    one, other = compare_rates(Counter(units)), compare_rates(Counter(reversed(units)))
+    assert one == other
+    if isinstance(one, Difference):
+        assert 0 < one.test.p <= 1
+        assert one.test.p == 1 or one.value != 0
+
+
+@given(st.floats(1e-9, 1 - 1e-9), st.floats(0.5, 1e6))
+def test_tail_and_quantile_are_inverse(p: float, df: float) -> None:
+    assert abs(t_tail(t_quantile(p, df), df) - (1 - p)) <= 1e-9 * min(p, 1 - p) + 1e-15
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_adjusted_p_values_keep_their_order_and_never_fall(p_values: list[float]) -> None:
+    for adjusted in (holm(p_values), benjamini_hochberg(p_values)):
+        assert all(after >= before for before, after in zip(p_values, adjusted, strict=True))
+        assert all(value <= 1 for value in adjusted)
+        ranked = [after for _, after in sorted(zip(p_values, adjusted, strict=True))]
+        assert ranked == sorted(ranked)
+    for careful, bold in zip(holm(p_values), benjamini_hochberg(p_values), strict=True):
+        assert careful >= bold

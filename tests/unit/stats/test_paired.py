@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from math import sqrt
+
+import pytest
+
+from goldgate.stats.interval import Interval, NoInterval
+from goldgate.stats.paired import (
+    Difference,
+    NoDifference,
+    Standing,
+    compare_rates,
+    difference_interval,
+    paired_sums,
+    standing,
+    t_test,
+)
+from goldgate.stats.student import t_quantile
+from goldgate.stats.swap import Pair, swap_test
+
+
+def compared(pairs: dict[Pair, int]) -> Difference:
+    found = compare_rates(pairs)
+    assert isinstance(found, Difference)
+    return found
+
+
+def by_listing(units: list[Pair]) -> Fraction:
+    """The swap test as its definition says: every way to exchange the counts, unit by unit."""
+
+    def difference(swapped: tuple[bool, ...]) -> Fraction | None:
+        chosen = [unit[2:] + unit[:2] if swap else unit for unit, swap in zip(units, swapped, strict=True)]
+        a1, b1, a2, b2 = (sum(column) for column in zip(*chosen, strict=True))
+        return abs(Fraction(a1, b1) - Fraction(a2, b2)) if b1 and b2 else None
+
+    observed = difference((False,) * len(units))
+    assert observed is not None
+    ways = [difference(swapped) for swapped in product((False, True), repeat=len(units))]
+    return Fraction(sum(way is None or way >= observed for way in ways), len(ways))
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [(1, 1, 0, 1)] * 3,
+        [(2, 5, 4, 6), (0, 3, 2, 4), (6, 6, 4, 7), (2, 2, 2, 2), (0, 1, 2, 5)],
+        [(1, 2, 0, 0), (0, 3, 1, 1), (2, 2, 1, 4)],
+        [(4, 9, 6, 8), (2, 3, 2, 9), (2, 2, 0, 4), (8, 9, 8, 8), (4, 4, 2, 3), (0, 7, 2, 2), (6, 8, 4, 4)],
+    ],
+)
+def test_the_exact_swap_test_counts_every_way(units: list[Pair]) -> None:
+    test = swap_test(Counter(units))
+    assert test is not None
+    assert test.exact
+    assert Fraction(test.p) == by_listing(units)
+
+
+def test_three_wins_of_three_by_hand() -> None:
+    # 2³ ways; all three for one system or all three for the other: 2 of 8
+    test = swap_test({(1, 1, 0, 1): 3})
+    assert test is not None
+    assert test.p == 0.25
+
+
+def test_drawn_swaps_come_close_to_the_exact_count() -> None:
+    # 1,200 single trials differ, 640 for the first: a sign test. P(|X - 600| ≥ 40), X binomial = 0.0225
+    test = swap_test({(1, 1, 0, 1): 640, (0, 1, 1, 1): 560, (1, 1, 1, 1): 5000})
+    assert test is not None
+    assert (test.exact, test.swaps) == (False, 9_999)
+    assert test.p == pytest.approx(0.0225, abs=0.005)
+
+
+def test_drawing_ends_once_the_answer_is_clear() -> None:
+    test = swap_test({(1, 1, 0, 1): 610, (0, 1, 1, 1): 590})
+    assert test is not None
+    assert test.swaps < 2_000
+    assert test.p == pytest.approx(0.58, abs=0.06)
+
+
+def test_another_seed_draws_other_swaps() -> None:
+    pairs: dict[Pair, int] = {(1, 1, 0, 1): 640, (0, 1, 1, 1): 560}
+    assert swap_test(pairs, seed=1) != swap_test(pairs, seed=2)
+
+
+def test_difference_and_interval_by_hand() -> None:
+    # R₁ = 3/4, R₂ = 1/4; d = (1 - 3/4)/4 - (0 - 1/4)/4 = 1/8 twice, and -1/8 twice: Σd² = 4/64, times 4/3
+    found = compared({(1, 1, 0, 1): 2, (1, 1, 1, 1): 1, (0, 1, 0, 1): 1})
+    assert found.value == Fraction(1, 2)
+    assert found.se == pytest.approx(sqrt(Fraction(4, 3) * Fraction(4, 64)))
+    assert isinstance(found.interval, Interval)
+    assert found.interval.low == pytest.approx(0.5 - t_quantile(0.975, 3) * found.se, abs=2e-9)
+    assert found.interval.high == 1.0  # a difference of shares ends there
+    assert found.standing == Standing(wins=2, ties=2, losses=0)
+
+
+def test_a_system_with_itself() -> None:
+    found = compared({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})
+    assert found.value == 0
+    assert found.test.p == found.t_p == 1.0
+    assert found.detectable is None
+    assert found.interval == Interval(0.95, 0.0, 0.0, "equal", 15)
+
+
+def test_all_units_alike_leave_a_width() -> None:
+    found = compared({(1, 1, 0, 1): 10})
+    assert found.value == 1
+    assert isinstance(found.interval, Interval)
+    assert found.interval.method == "newcombe"
+    assert found.interval.low < 0.8
+    assert found.interval.high == 1.0
+
+
+def test_one_unit_has_a_wide_interval_and_no_t_test() -> None:
+    sums = paired_sums({(1, 1, 0, 1): 1})
+    found = difference_interval(sums)
+    assert isinstance(found, Interval)
+    assert found.low <= 0
+    assert t_test(sums) is None
+
+
+def test_an_undefined_rate_is_said() -> None:
+    assert isinstance(compare_rates({(0, 0, 1, 2): 3}), NoDifference)
+    assert isinstance(difference_interval(paired_sums({})), NoInterval)
+    assert swap_test({(0, 0, 1, 2): 3}) is None
+
+
+def test_a_needless_prediction_loses_the_document() -> None:
+    # Equal hits, but the first system predicted one more (F1: 2 hits over predicted + gold)
+    assert standing({(4, 7, 4, 6): 1, (4, 6, 4, 6): 3}) == Standing(wins=0, ties=3, losses=1)
+
+
+def test_sums_of_a_split_add_up() -> None:
+    one: dict[Pair, int] = {(1, 2, 0, 2): 3}
+    other: dict[Pair, int] = {(1, 2, 0, 2): 1, (2, 2, 1, 1): 4}
+    assert paired_sums(one) + paired_sums(other) == paired_sums(Counter(one) + Counter(other))
