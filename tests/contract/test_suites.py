@@ -23,14 +23,14 @@ from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.suite import Measure, Suite
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
-from goldgate.errors import ConfigError, GoldgateError, InputError
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.pipeline import evaluate
 from goldgate.protocol.model import Protocol
 from goldgate.report import RENDERERS, render
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 
-from .inputs import HOSTILE, NAMES, TOY, given, write_inputs
+from .inputs import HOSTILE, NAMES, ROOT, TOY, given, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 
@@ -253,3 +253,30 @@ def test_an_input_that_is_not_there_is_an_error_with_a_place(name: str, tmp_path
         with pytest.raises(GoldgateError) as caught:
             evaluate(suite, {**paths, missing: [str(tmp_path / "nowhere")]})
         assert "nowhere" in str(caught.value.place)
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "code", "field"),
+    [
+        ("gold", {"answer": 7}, "gold.wrong_type", "answer"),
+        ("gold", {"sources": ["a", None]}, "gold.wrong_type", "sources.1"),
+        ("predictions", {"citations": "a"}, "predictions.wrong_type", "citations"),
+        ("predictions", {"id": "nobody"}, "predictions.unknown_id", "id"),
+    ],
+)
+def test_a_record_that_does_not_fit_its_type_is_an_error_with_its_line(
+    kind: str, record: dict[str, Any], code: str, field: str, tmp_path: Path
+) -> None:
+    paths = write_inputs("qa", tmp_path)
+    lines = paths[kind].read_text(encoding="utf-8").splitlines()
+    lines[2] = json.dumps({**json.loads(lines[2]), **record})
+    paths[kind].write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        evaluate(load_suite("qa"), given(paths))
+    assert (caught.value.code, caught.value.place) == (code, Place(str(paths[kind]), 3, field))
+
+
+def test_the_toy_suite_is_small() -> None:
+    """Its size is the proof of the contract: what a suite must write, and no more."""
+    files = (ROOT / "tests" / "toy").glob("*.py")
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) < 150
