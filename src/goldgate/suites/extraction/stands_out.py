@@ -28,7 +28,9 @@ def stands_out(report: Report) -> Iterator[Remark]:
 
 
 def _same_files(report: Report) -> Iterator[Remark]:
-    gold, predictions = ({file["sha256"] for file in report["inputs"][kind]} for kind in ("gold", "predictions"))
+    gold, predictions = (
+        {file["sha256"] for file in report["inputs"][kind] if file["samples"]} for kind in ("gold", "predictions")
+    )
     if same := len(gold & predictions):
         yield remark(
             "gold_as_predictions",
