@@ -2,7 +2,7 @@
 
 Documents have 1 to 20 units, and their quality varies from one to the next: hits and needless predictions are drawn
 with the document's own rate, so that what a document has goes together. `--full` takes minutes, and gives the tables
-of docs/decisions/0008-intervals.md.
+of docs/decisions/0007-intervals.md.
 """
 
 from __future__ import annotations

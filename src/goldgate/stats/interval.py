@@ -1,7 +1,7 @@
 """The interval of a rate over clustered units: Wilson's, with an effective number of units, and never of width zero.
 
 Where all units are right, or all alike, the spread between them is zero and the usual interval has no width; here the
-variance is then that of units that stand or fall as a whole. docs/decisions/0008 has the simulation that chose this.
+variance is then that of units that stand or fall as a whole. docs/decisions/0007 has the simulation that chose this.
 """
 
 from __future__ import annotations
