@@ -60,7 +60,8 @@ def test_every_name_is_explained() -> None:
 
 def test_how_many_runs_without_a_miss_support_the_default() -> None:
     def supported(gate: Gate, claims: int, runs: int) -> bool:
-        return support(gate, Rate(claims * runs, claims * runs, sums=pair_sums({(claims, claims): runs}))) == "supported"
+        sums = pair_sums({(claims, claims): runs})
+        return support(gate, Rate(sums.a, sums.b, sums=sums)) == "supported"
 
     gate = DEFAULT_GATES["evidence_coverage_rate"]
     assert [supported(gate, 1, runs) for runs in (53, 54)] == [False, True]

@@ -3,7 +3,16 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, TypedDict
 
-from goldgate.core.contracts import ErrorValue, FindingValue, JudgedGate, MeanValue, ProtocolValue, RateValue, StandsOut
+from goldgate.core.contracts import (
+    ErrorValue,
+    FindingValue,
+    JudgedGate,
+    PlainMean,
+    PlainRate,
+    ProtocolValue,
+    RateValue,
+    StandsOut,
+)
 
 
 class GateValue(JudgedGate):
@@ -59,9 +68,9 @@ class EvidenceValue(TypedDict):
 class OverTrials(TypedDict):
     """A rate over the trials of one query; one that is missing has hit nothing."""
 
-    best: RateValue
-    worst: RateValue
-    mean: MeanValue
+    best: PlainRate
+    worst: PlainRate
+    mean: PlainMean
 
 
 class QueryValue(TypedDict):
