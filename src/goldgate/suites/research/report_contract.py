@@ -4,6 +4,7 @@
 from typing import Literal, TypedDict
 
 from goldgate.core.contracts import (
+    CountedRecord,
     ErrorValue,
     FindingValue,
     JudgedGate,
@@ -251,14 +252,14 @@ class ErrorReport(TypedDict):
 Report = ResearchReport | ErrorReport
 
 
-class RunRecord(RunValue):
+class RunRecord(RunValue, CountedRecord):
     """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason."""
 
     objective: str | None
     failures: dict[str, int]
 
 
-class MissingTrials(TypedDict):
+class MissingTrials(CountedRecord):
     """A line of runs.jsonl for the trials that a query owes and has not."""
 
     run: None
