@@ -17,7 +17,7 @@ MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an a
 _MOST_ALIKE = 4096  # kinds of units kept before they are added to their tables
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Alike:
     """Units that count the same, or parts of units: added to their tables once, as many times as they occurred."""
 

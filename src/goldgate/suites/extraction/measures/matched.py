@@ -6,7 +6,6 @@ They are one measure because they are one comparison: both divide by the same un
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts
@@ -35,20 +34,25 @@ class Matched(RatioMeasure[Facts]):
 
     def count(self, facts: Facts, tally: Tally) -> None:
         """Answers to one event type that are right and wrong in the same roles are counted once, with how often."""
-        known = tally.alike
-        kinds: tuple[tuple[Any, ...], ...] = tuple(
-            [(event_type, *rows) for event_type, rows in facts.comparison.rows.items()]
-        )
-        found = known.get(kinds)
-        if found is None:
-            found = known[kinds] = self._whole(facts)
-        tally.count_alike(found)
-        for kind in kinds:
+        known, types = tally.alike, []
+        for event_type, rows in facts.comparison.rows.items():
+            kind = (event_type, *rows)
             found = known.get(kind)
             if found is None:
-                event_type = kind[0]
-                found = known[kind] = Alike(self.forms, _parts(event_type, facts.comparison.rows[event_type]))
-            tally.count_alike(found)
+                found = known[kind] = Alike(self.forms, _parts(event_type, rows))
+            types.append(found)
+        sample = tuple(types)
+        whole = known.get(sample)
+        if whole is None:
+            whole = known[sample] = self._whole(facts)
+        if tally.group is None and tally.unit is None:
+            whole.times += 1
+            for found in types:
+                found.times += 1
+        else:
+            tally.count_alike(whole)
+            for found in types:
+                tally.count_alike(found)
         tally.make_room()
 
     def _whole(self, facts: Facts) -> Alike:
