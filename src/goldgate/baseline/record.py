@@ -108,8 +108,8 @@ def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
         again = _entry(None, pairs, Decimal(record["false_alarm_rate"]))
         if entry["proposal"] != again["proposal"]:
             raise ValueError(name)
-        if entry["proposal"] is not None:
-            yield str(name), Decimal(entry["proposal"]["threshold"])
+        if entry["proposal"] is not None and Decimal(entry["proposal"]["threshold"]):
+            yield str(name), Decimal(entry["proposal"]["threshold"])  # one of 0 proposes nothing: it cannot fail
 
 
 def require_baseline(
@@ -139,7 +139,9 @@ def require_baseline(
                 "protocol.below_baseline",
                 f"the gate on {name} is lower than its baseline record proposes",
                 place=places.get(name),
-                expected="no proposal: the record has no trials of it" if proposed is None else f"≥ {proposed}",
+                expected="a record that proposes a threshold: this one has too few trials of it"
+                if proposed is None
+                else f"≥ {proposed}",
                 found=shown,
                 advice=_ADVICE,
             )

@@ -63,10 +63,12 @@ def in_colour() -> bool:
 
 
 def show_failed_gates(report: dict[str, Any]) -> None:
-    """The gates that failed, to stderr: what even a quiet command says."""
+    """The gates that failed, or that there are none, to stderr: what even a quiet command says."""
     from goldgate.report.escape import visible
     from goldgate.report.layout import words
 
+    if report["status"] == "NO_GATES":
+        click.echo("NO_GATES  nothing was judged: no gate can fail", err=True)
     for gate in report["gates"]:
         if gate["verdict"] == "FAIL":
             warn = " (warn)" if gate["severity"] == "warn" else ""

@@ -15,6 +15,14 @@ def protect(job: Job) -> None:
     """Raise a ConfigError where a result would overwrite an input, or become a file of what is judged."""
     if job.report is not None:
         _require_apart(job, job.report, "--report")
+        if os.path.isdir(job.report):
+            raise ConfigError(
+                "report.is_a_directory",
+                "--report names a directory",
+                place=Place(job.report),
+                expected="a file",
+                advice="for a folder with all results there is --out",
+            )
         for given in job.paths:
             if os.path.realpath(given) == os.path.realpath(job.report):
                 raise ConfigError(
@@ -28,10 +36,11 @@ def protect(job: Job) -> None:
 
 
 def _require_apart(job: Job, path: str, option: str) -> None:
-    folder = os.path.realpath(os.path.dirname(path.rstrip(os.sep)) or ".")
+    # A report may lie beside the runs; a folder there would be taken for one of them.
+    place = os.path.realpath(path if option == "--out" else os.path.dirname(path) or ".")
     for given in job.folders:
         root = os.path.realpath(given)
-        if folder.startswith(os.path.join(root, "")) or (option == "--out" and os.path.realpath(path) == root):
+        if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
             raise ConfigError(
                 "report.inside_a_run",
                 "the report would lie inside a run" if option == "--report" else "the results would lie among the runs",

@@ -83,7 +83,7 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
                     place=Place(file, lines.get(field), field),
                     expected="a number from 0 to 1",
                     found=str(bound),
-                    advice="write 5 % as 0.05",
+                    advice=f"write {bound} % as {bound / 100}",
                 )
         if gate.min is not None and gate.max is not None and gate.min > gate.max:
             field = f"gates.{name}"

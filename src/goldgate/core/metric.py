@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ class Rate:
 
     numerator: int
     denominator: int
-    undefined: str = "nothing to divide by"
+    undefined: str = field(default="nothing to divide by", repr=False)
 
     @property
     def value(self) -> float | None:
