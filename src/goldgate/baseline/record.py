@@ -118,26 +118,25 @@ def require_baseline(
     """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
     for name, default in defaults.items():
         gate = gates.get(name, default)
-        least, default_least = gate.least, default.least
-        shown = "no lower bound" if least is None else f"≥ {least}"
+        if not gate.is_weaker_than(default):
+            continue
+        least, shown = gate.least, gate.bounds()
         if gate.severity == "warn":
             shown += ", severity warn: it cannot fail the evaluation"
-        elif default_least is None or (least is not None and least >= default_least):
-            continue
         if baseline is None:
             raise ConfigError(
                 "protocol.lowered_without_baseline",
-                f"the gate on {name} is lower than its default",
+                f"the gate on {name} is weaker than its default",
                 place=places.get(name),
                 expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
                 found=shown,
                 advice=_ADVICE,
             )
         proposed = baseline.proposals.get(name)
-        if proposed is None or least is None or least < proposed:
+        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
             raise ConfigError(
                 "protocol.below_baseline",
-                f"the gate on {name} is lower than its baseline record proposes",
+                f"the gate on {name} is weaker than its baseline record proposes",
                 place=places.get(name),
                 expected="a record that proposes a threshold: this one has too few trials of it"
                 if proposed is None

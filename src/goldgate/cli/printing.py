@@ -86,6 +86,9 @@ def closing(report: dict[str, Any], places: Sequence[str]) -> str:
         words = f"{len(failed)} of {len(gates)} gates failed: {', '.join(failed)}"
     else:
         words = "the gate passed" if len(gates) == 1 else f"all {len(gates)} gates passed"
+    warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
+    if warned:
+        words += f"; only warned: {', '.join(warned)}"
     from goldgate.report.layout import verdict_lines
 
     return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], columns(), in_colour())) + "\n"

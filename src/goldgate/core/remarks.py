@@ -26,12 +26,13 @@ def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
 def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[Remark]:
     """Default gates that the protocol lowered, with a baseline record that speaks for it."""
     lowered = [
-        f"{name} {gates[name].bounds()} (default {default.bounds()})"
+        f"{name} {gates[name].bounds()}{', only a warning' if gates[name].severity == 'warn' else ''}"
+        f" (default {default.bounds()})"
         for name, default in defaults.items()
-        if default.least is not None and (gates[name].least or 0) < default.least
+        if gates[name].is_weaker_than(default)
     ]
     if lowered:
-        yield remark("lowered_gates", f"lower than by default: {', '.join(lowered)}", gates=len(lowered))
+        yield remark("lowered_gates", f"weaker than by default: {', '.join(lowered)}", gates=len(lowered))
 
 
 def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:

@@ -83,7 +83,7 @@ def _misfits(report: Report) -> Iterator[Remark]:
     violations = {name: found["samples"] for name, found in report["reading"]["violations"].items()}
     most = max(violations, key=lambda name: violations[name])
     message = (
-        f"{total - fitting} of {total} answers do not fit the schema, "
+        f"{total - fitting} of {total} samples do not fit the schema, "
         f"{violations[most]} of them because of {most}: is it what the model was asked for?"
     )
     yield remark("schema_misfits", message, misfits=total - fitting, samples=total)
