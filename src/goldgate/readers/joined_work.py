@@ -69,17 +69,15 @@ class JoinedWork(Work[Shard, Facts]):
 
 
 class JoinedOutcome(Outcome):
-    """What can stand out wherever gold and predictions are joined: the files themselves, and answers that are missing."""
+    """What can stand out wherever gold and predictions are joined: files that are the same, answers that are missing."""
 
     missing: int = 0
     samples: int = 0
 
     def remarks(self, report: Report) -> Iterator[Remark]:
         gold, predictions = ({file["sha256"] for file in report["inputs"][kind]} for kind in ("gold", "predictions"))
-        if gold & predictions:
-            yield remark(
-                "gold_as_predictions", "the predictions are the gold, byte for byte", files=len(gold & predictions)
-            )
+        if same := len(gold & predictions):
+            yield remark("gold_as_predictions", "the predictions are the gold, byte for byte", files=same)
         if self.missing:
             message = f"{self.missing} of {self.samples} answers are missing"
             yield remark("missing_answers", message, missing=self.missing, samples=self.samples)
@@ -118,9 +116,8 @@ class JoinedSuite(Suite):
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
     ) -> AbstractContextManager[JoinedSource[Any]]:
         settings, measures = plan.settings, self.measures(plan.settings)
-        return open_pairs(
-            inputs, lambda reader: self.work(reader, measures, settings), JoinedOutcome({}, asdict(settings))
-        )
+        outcome = JoinedOutcome({}, asdict(settings))
+        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome)
 
 
 @contextmanager
