@@ -69,7 +69,7 @@ class JoinedWork(Work[Shard, Facts]):
 
 
 class JoinedOutcome(Outcome):
-    """What can stand out wherever gold and predictions are joined: files that are the same, answers that are missing."""
+    """What can stand out wherever gold and predictions are joined: the same files, answers that are missing."""
 
     missing: int = 0
     samples: int = 0
