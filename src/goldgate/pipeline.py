@@ -12,7 +12,7 @@ from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import GateResult, check_gates, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import remarks
+from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
@@ -78,7 +78,11 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluatio
         "findings": [finding.as_json() for finding in outcome.findings],
         "error": None,
     }
-    report["stands_out"] = [*remarks(report, suite.headline), *outcome.remarks(report)]
+    report["stands_out"] = [
+        *remarks(report, suite.headline),
+        *lowered_gates(plan.gates, suite.gates(plan)),
+        *outcome.remarks(report),
+    ]
     return Evaluation(report, metrics, gates)
 
 

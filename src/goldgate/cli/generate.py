@@ -191,7 +191,7 @@ class _Run:
             return evaluation
 
         job = self._job(folder)
-        return carry_out(dataclasses.replace(job, quiet=job.quiet or len(self.options.seeds) > 1), evaluate)
+        return carry_out(dataclasses.replace(job, silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
         inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}

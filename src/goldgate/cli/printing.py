@@ -63,10 +63,12 @@ def in_colour() -> bool:
 
 
 def show_failed_gates(report: dict[str, Any]) -> None:
-    """The gates that failed, to stderr: what even a quiet command says."""
+    """The gates that failed, or that there are none, to stderr: what even a quiet command says."""
     from goldgate.report.escape import visible
     from goldgate.report.layout import words
 
+    if report["status"] == "NO_GATES":
+        click.echo("NO_GATES  nothing was judged: no gate can fail", err=True)
     for gate in report["gates"]:
         if gate["verdict"] == "FAIL":
             warn = " (warn)" if gate["severity"] == "warn" else ""
@@ -84,6 +86,9 @@ def closing(report: dict[str, Any], places: Sequence[str]) -> str:
         words = f"{len(failed)} of {len(gates)} gates failed: {', '.join(failed)}"
     else:
         words = "the gate passed" if len(gates) == 1 else f"all {len(gates)} gates passed"
+    warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
+    if warned:
+        words += f"; only warned: {', '.join(warned)}"
     from goldgate.report.layout import verdict_lines
 
     return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], columns(), in_colour())) + "\n"

@@ -37,6 +37,23 @@ class Gate:
         bounds = [bound for bound in (self.min, self.equals) if bound is not None]
         return max(bounds) if bounds else None
 
+    @property
+    def most(self) -> Decimal | None:
+        """The highest value that may pass; None where there is no such bound."""
+        bounds = [bound for bound in (self.max, self.equals) if bound is not None]
+        return min(bounds) if bounds else None
+
+    def is_weaker_than(self, default: Gate) -> bool:
+        """Whether a value passes here that the default would have failed.
+
+        What is not evaluable is another matter: it stands out, and there may be good reasons for it.
+        """
+        return (
+            (default.least is not None and (self.least is None or self.least < default.least))
+            or (default.most is not None and (self.most is None or self.most > default.most))
+            or (self.severity, default.severity) == ("warn", "error")
+        )
+
     def bounds(self) -> str:
         """The bounds in words: `≥ 0.95`."""
         parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
@@ -83,7 +100,7 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
                     place=Place(file, lines.get(field), field),
                     expected="a number from 0 to 1",
                     found=str(bound),
-                    advice="write 5 % as 0.05",
+                    advice=f"write {bound} % as {bound / 100}" if 1 < bound <= 100 else None,
                 )
         if gate.min is not None and gate.max is not None and gate.min > gate.max:
             field = f"gates.{name}"

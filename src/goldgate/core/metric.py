@@ -22,7 +22,7 @@ class Rate:
 
     numerator: int
     denominator: int
-    undefined: str = "nothing to divide by"
+    undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
 
     @property

@@ -71,10 +71,6 @@ class Measured:
             return f"{self.averaged} of {self.averaged + (self.undefined or 0)}"
         return ""
 
-    @property
-    def is_defined(self) -> bool:
-        return str(self) != NOT_AVAILABLE
-
 
 Cell = str | Name | Measured
 Phrase = tuple[str | Name, ...]  # words of one line

@@ -56,6 +56,8 @@ def render(
     colour: bool = False,
 ) -> str:
     """An evaluation, or the report of one, as text, Markdown or JSON."""
+    if format not in RENDERERS:
+        raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     report = evaluation if isinstance(evaluation, dict) else evaluation.report
     if format == "json":
         from goldgate.core.evaluation import render_json

@@ -68,11 +68,6 @@ def render_text(page: Page, columns: int = COLUMNS, colour: bool = False) -> str
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def render_headline(page: Page, columns: int = COLUMNS, colour: bool = False) -> str:
-    """The verdict and what it is about, without the rest."""
-    return "\n".join(_Look(max(columns, NARROWEST), colour).headline(page)) + "\n"
-
-
 def render_error(error: Mapping[str, Any], columns: int = COLUMNS, colour: bool = False) -> str:
     """An error alone: why there are no numbers."""
     return render_text(error_page({"suite": "", "error": error}), columns, colour)

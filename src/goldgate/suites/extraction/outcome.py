@@ -26,6 +26,7 @@ class ExtractionOutcome(Outcome):
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
         digest = schema.sha256 if schema is not None else None
         super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
+        self._event_types = None if schema is None else schema.event_types
         self._form = form_of(settings.response)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
@@ -37,7 +38,7 @@ class ExtractionOutcome(Outcome):
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
-        return stands_out(report)
+        return stands_out(report, self._event_types)
 
 
 def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:
