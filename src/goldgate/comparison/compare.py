@@ -162,7 +162,7 @@ def _compared(systems: Systems, common: bool) -> Comparison:
         "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
         "comparisons": found.comparisons(),
         "parts": found.parts(),
-        "changed": {"metric": headline[0], "units": changes.counts(), "first": _first(changes)},
+        "changed": {"metric": headline[0], "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
@@ -235,10 +235,6 @@ def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:
         inputs = run.digests(judged=True)
         found.append({"inputs": inputs, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
     return found
-
-
-def _first(changes: Changes) -> list[dict[str, Any]]:
-    return [line for line, _ in zip(changes.listed(), range(SHOWN_CHANGES), strict=False)]
 
 
 def _listed(given: Any) -> list[str]:
