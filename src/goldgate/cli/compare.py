@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from goldgate.report import RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.comparison.compare import Comparison
+    from goldgate.comparison.systems import SystemSource
 
 COMPARISON_JSON, COMPARISON_MARKDOWN, CHANGED = "comparison.json", "comparison.md", "changed.jsonl"
 NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
@@ -68,42 +70,60 @@ def compare_command(
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
-    others = {"schema": schema, "protocol": protocol}
-    inputs = {"systems": list(systems), "gold": list(gold)}
-    job = Job(
-        suite="compare",
-        inputs=inputs | {kind: [path] if path is not None else [] for kind, path in others.items()},
-        folders=[path for path in systems if os.path.isdir(path)],
-        records=CHANGED,
-        out=out,
-        format=format,
-        workers=workers,
-    )
+    outcome = guarded(lambda: _job(systems, gold, schema, protocol, names, out, workers))
+    if isinstance(outcome, GoldgateError):
+        context.exit(_fail(outcome, format))
+    sources, job = outcome
 
     def work() -> Comparison:
-        from goldgate.comparison.compare import compare
+        from goldgate.comparison.compare import compare_systems
 
-        return compare(
-            *systems,
-            gold=gold or None,
-            schema=schema,
+        protect(job)
+        return compare_systems(
+            sources,
+            gold=job.inputs["gold"],
+            schema=job.inputs["schema"],
             protocol=protocol,
-            names=names,
             against=against,
             common=common,
             workers=workers,
         )
 
     began, clock = datetime.now(UTC), time.perf_counter()
-    refused = guarded(lambda: protect(job))
-    outcome = refused if isinstance(refused, GoldgateError) else guarded(work)
-    if isinstance(outcome, GoldgateError):
-        context.exit(_fail(outcome, format))
+    compared = guarded(work)
+    if isinstance(compared, GoldgateError):
+        context.exit(_fail(compared, format))
     if out is not None:
-        written = guarded(lambda: _write(job, outcome, began, time.perf_counter() - clock))
+        written = guarded(lambda: _write(job, compared, began, time.perf_counter() - clock))
         if isinstance(written, GoldgateError):
             context.exit(_fail(written, format))
-    context.exit(say(_rendered(outcome, format), EXIT_PASSED))
+    context.exit(say(_rendered(compared, format), EXIT_PASSED))
+
+
+def _job(
+    systems: Sequence[str],
+    gold: Sequence[str],
+    schema: str | None,
+    protocol: str | None,
+    names: Sequence[str],
+    out: str | None,
+    workers: int,
+) -> tuple[list[SystemSource], Job]:
+    """The systems that were named, and the job with all their paths."""
+    from goldgate.comparison.systems import find_systems
+
+    sources = find_systems(systems, names)
+    paths = [path for source in sources for path in source.paths]
+    files = {"schema": schema, "protocol": protocol}
+    return sources, Job(
+        suite="compare",
+        inputs={"systems": paths, "gold": list(gold)}
+        | {kind: [path] if path is not None else [] for kind, path in files.items()},
+        folders=[path for path in paths if os.path.isdir(path)],
+        records=CHANGED,
+        out=out,
+        workers=workers,
+    )
 
 
 def _write(job: Job, comparison: Comparison, began: datetime, seconds: float) -> None:

@@ -20,7 +20,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def render_csv(page: Page) -> str:
     """Gates, metrics and tables of every section; at last the signature."""
-    rows = [*_gates(page)]
+    rows: list[Row] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
+    rows += _gates(page)
     for section in page.sections:
         rows += _section(section)
     if page.origin is not None:

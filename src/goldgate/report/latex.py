@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from goldgate.core.page import Cell, Measured, Name, Page, Paragraph, Section, Table, Values
+from goldgate.core.page import Cell, Measured, Name, Page, Pairs, Paragraph, Section, Table, Values
 from goldgate.report.escape import apart, as_latex, latex, visible
 from goldgate.report.said_once import gate_columns
 
@@ -17,7 +17,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def render_latex(page: Page) -> str:
-    """The gates and the tables of the sections, without details; notes to a table stand under it."""
+    """The gates and the tables of the sections, without details; notes to a table stand under it, pairs are comments."""
     tables = [*_gates(page)]
     for section in page.sections:
         if not section.is_detail:
@@ -54,10 +54,16 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
         if isinstance(block, Table) and block.rows:
             yield _of_table(block, title, notes, page)
             notes = []
+        elif isinstance(block, Pairs):
+            yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
         elif isinstance(block, Values) and block.rows:
             rows = [[latex(name.text), *_numbers(value)] for name, value in block.rows]
             yield _table(title, ["metric", "value", "interval", "counts"], rows, [False, True, True, True], notes, page)
             notes = []
+
+
+def _label(label: str | Name) -> str:
+    return label.text if isinstance(label, Name) else label
 
 
 def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> list[str]:
