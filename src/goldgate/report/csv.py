@@ -22,6 +22,7 @@ def render_csv(page: Page) -> str:
     """Gates, metrics and tables of every section; at last the signature."""
     rows: list[Row] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
     rows += _gates(page)
+    rows += [{"section": "What stands out", "text": _text(message)} for message in page.stands_out]
     for section in page.sections:
         rows += _section(section)
     if page.origin is not None:
@@ -39,7 +40,12 @@ def render_csv(page: Page) -> str:
 def _gates(page: Page) -> Iterator[Row]:
     for gate in page.gates or ():
         shown = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
-        yield {"section": "Gates", **shown, "verdict": _text(gate.verdict), "text": _text(gate.reason)}
+        yield {
+            "section": "Gates",
+            **shown,
+            "verdict": _text(gate.verdict),
+            "text": _text(gate.reason if gate.says_more else ""),
+        }
 
 
 def _section(section: Section) -> Iterator[Row]:
@@ -51,8 +57,10 @@ def _section(section: Section) -> Iterator[Row]:
                 for cells in block.rows:
                     row = dict(title)
                     for name, cell in zip(names, cells, strict=True):
-                        row.update(_cell(_text(name), cell))
+                        row.update(_cell(_text(name), cell, with_counts=block.with_counts))
                     yield row
+                if not block.rows:
+                    yield {**title, "text": _text(block.empty)}
             case Values():
                 for metric, value in block.rows:
                     yield {**title, "metric": _text(metric.text), **_measured("value", value)}
@@ -64,28 +72,32 @@ def _section(section: Section) -> Iterator[Row]:
                 for severity, code, place, message in block.rows:
                     found = {"metric": _text(code), "verdict": _text(severity)}
                     yield {**title, **found, "text": _text(f"{place}: {message}" if place else message)}
-            case Paragraph() | Notes():
-                pass  # for readers
+            case Paragraph():
+                yield {**title, "text": _text(block.text)}
+            case Notes():
+                for item in block.items:
+                    words = "".join(part.text if isinstance(part, Name) else part for part in item)
+                    yield {**title, "text": _text(words)}
 
 
-def _cell(name: str, cell: Cell) -> Row:
+def _cell(name: str, cell: Cell, *, with_counts: bool) -> Row:
     if isinstance(cell, Measured):
-        return _measured(name, cell)
+        return _measured(name, cell, with_counts=with_counts)
     return {name: _text(cell.text if isinstance(cell, Name) else cell)}
 
 
-def _measured(name: str, value: Measured) -> Row:
+def _measured(name: str, value: Measured, *, with_counts: bool = True) -> Row:
     """The value with all its digits, its interval, and the counts behind it."""
     prefix = "" if name == "value" else f"{name} "
     row = {name: "" if value.value is None else repr(value.value)}
     if value.interval is not None:
         row |= {f"{prefix}low": repr(value.interval.low), f"{prefix}high": repr(value.interval.high)}
-    if value.denominator is not None and name == "value":
-        row |= {"numerator": str(value.numerator), "denominator": str(value.denominator)}
+    if value.denominator is not None and with_counts:
+        row |= {f"{prefix}numerator": str(value.numerator), f"{prefix}denominator": str(value.denominator)}
     if value.best:
         row[f"{prefix}best"] = "yes"
-    if value.reason and name == "value":
-        row["text"] = _text(value.reason)
+    if value.reason:
+        row[f"{prefix}reason"] = _text(value.reason)
     return row
 
 

@@ -11,20 +11,19 @@ from goldgate.report.markdown import render_markdown
 from goldgate.report.text import render_text
 from goldgate.suites.extraction.page import HEADLINE
 
-_COLUMNS = {
-    "mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max",
-    "se_runs": "se of seeds", "se_units": "se of samples",
-}
+_COLUMNS = {"mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max"}
+_ERRORS = {"se_runs": "se of seeds", "se_units": "se of samples"}  # standard errors of the mean
 
 
 def describe_seeds(seeds: Mapping[str, Any]) -> Page:
     """The summary of several seeds."""
     metrics = seeds["metrics"]
     names = [name for name in HEADLINE if name in metrics] or list(metrics)
+    columns = _COLUMNS | (_ERRORS if any(metrics[name].get("interval") for name in names) else {})
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Name(name), *(_value(metrics[name], key) for key in _COLUMNS)) for name in names
+        (Name(name), *(_value(metrics[name], key) for key in columns)) for name in names
     )
-    table = Table((Column("metric"), *map(Column, _COLUMNS.values())), rows)
+    table = Table((Column("metric"), *map(Column, columns.values())), rows)
     return Page(suite="seeds", subject=", ".join(map(str, seeds["seeds"])), sections=(Section("Metrics", (table,)),))
 
 

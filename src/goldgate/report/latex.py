@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from goldgate.core.page import Cell, Measured, Name, Page, Pairs, Paragraph, Section, Table, Values
+from goldgate.core.page import Cell, Findings, Measured, Name, Notes, Page, Pairs, Paragraph, Section, Table, Values
 from goldgate.report.escape import apart, as_latex, latex, visible
-from goldgate.report.said_once import gate_columns
+from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
 _PREAMBLE = r"\usepackage{booktabs}"
 _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def render_latex(page: Page) -> str:
-    """The gates and the tables of the sections, without details; notes to a table stand under it, pairs are comments."""
+    """The gates and the tables of the sections, without details. Notes to a table stand under it; pairs are comments."""
     tables = [*_gates(page)]
     for section in page.sections:
         if not section.is_detail:
@@ -32,6 +32,8 @@ def _head(page: Page) -> Iterator[str]:
         yield _comment(f"signature: {page.origin.signature}")
         for given in page.origin.inputs:
             yield _comment(f"{given.kind}: sha256 {given.sha256}")
+    for message in page.stands_out:
+        yield _comment(f"stands out: {message}")
     yield f"% {_PREAMBLE}"
 
 
@@ -42,54 +44,83 @@ def _comment(text: str) -> str:
 def _gates(page: Page) -> Iterator[list[str]]:
     if page.gates:
         columns = gate_columns(page.gates)
+        own, shared = gate_notes(page.gates)
         heads = [title or "verdict" for title in columns]
-        rows = [[latex(show(gate)) for show in columns.values()] for gate in page.gates]
-        yield _table("Gates", heads, rows, [title == "value" for title in columns], [], page)
+        rows = [[_signed(latex(show(gate))) for show in columns.values()] for gate in page.gates]
+        notes = [f"{metric}: {reason}" for metric, reason in own.items()]
+        notes += [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
+        yield _table("Gates", heads, rows, [title == "value" for title in columns], notes, page)
 
 
 def _section(section: Section, page: Page) -> Iterator[list[str]]:
+    """Its blocks. Sentences are notes to the first table, or stand for themselves where there is none."""
+    title = section.title or page.suite
     notes = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    tables = [block for block in section.blocks if isinstance(block, (Table, Values)) and block.rows]
     for block in section.blocks:
-        title = section.title or page.suite
-        if isinstance(block, Table) and block.rows:
-            yield _of_table(block, title, notes, page)
-            notes = []
-        elif isinstance(block, Pairs):
-            yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
-        elif isinstance(block, Values) and block.rows:
-            rows = [[latex(name.text), *_numbers(value)] for name, value in block.rows]
-            yield _table(title, ["metric", "value", "interval", "counts"], rows, [False, True, True, True], notes, page)
-            notes = []
+        match block:
+            case Table() if block.rows:
+                yield _of_table(block, title, notes if block is tables[0] else [], page)
+            case Values() if block.rows:
+                yield _of_values(block, title, notes if block is tables[0] else [], page)
+            case Pairs():
+                yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
+            case Paragraph() if not tables:
+                yield [latex(block.text)]
+            case Notes():
+                yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
+            case Findings():
+                yield _list([" ".join(row) for row in block.rows[: block.limit]])
+            case _:
+                yield [_comment(f"{title}: none")]
 
 
 def _label(label: str | Name) -> str:
     return label.text if isinstance(label, Name) else label
 
 
+def _list(items: Sequence[str]) -> list[str]:
+    if not items:
+        return [_comment("none")]
+    return [r"\begin{itemize}", *(rf"\item {{}}{latex(item)}" for item in items), r"\end{itemize}"]
+
+
+def _of_values(block: Values, title: str, notes: Sequence[str], page: Page) -> list[str]:
+    reasons = said_once((name.text, value.reason) for name, value in block.rows)
+    rows = [[latex(name.text), *_numbers(value), latex(value.counts)] for name, value in block.rows]
+    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    heads = ["metric", "value", "interval", "counts"]
+    return _table(title, heads, rows, [False, True, True, True], [*notes, *said], page)
+
+
 def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> list[str]:
     rows, columns = block.rows[: block.limit], list(zip(*block.rows, strict=True))
     names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
-    cells = [[_cell(cell, names[n]) for n, cell in enumerate(row)] for row in rows]
+    cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
     right = [any(isinstance(cell, Measured) for cell in column) for column in columns]
     heads = [f"{column.group} {column.title}".strip() for column in block.columns]
-    shown = _table(title, heads, cells, right, notes, page)
+    reasons = said_once(undefined_cells(block)) if block.with_counts else {}
+    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    shown = _table(title, heads, cells, right, [*notes, *said], page)
     left_out = len(block.rows) - len(rows)
     return [*([f"% {left_out} more rows: --format csv or json has all"] if left_out else []), *shown]
 
 
-def _cell(cell: Cell, names: dict[str, str]) -> str:
+def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Name):
         return as_latex(names[cell.text])
     if isinstance(cell, Measured):
-        value, interval, _ = _numbers(cell)
+        value, interval = _numbers(cell)
         value = rf"\textbf{{{value}}}*" if cell.best else value
-        return f"{value} {interval}".rstrip()
+        counts = latex(f"({cell.counts})") if block.with_counts and cell.counts else ""
+        return " ".join(part for part in (value, interval, counts) if part)
     return latex(cell)
 
 
-def _numbers(value: Measured) -> tuple[str, str, str]:
+def _numbers(value: Measured) -> tuple[str, str]:
+    """The value and its interval."""
     interval = "" if value.interval is None else _signed(latex(str(value.interval)))
-    return _signed(latex(str(value))), interval, latex(value.counts or value.reason or "")
+    return _signed(latex(str(value))), interval
 
 
 def _signed(number: str) -> str:
