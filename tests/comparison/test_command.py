@@ -56,10 +56,33 @@ def test_results_are_not_written_over(stored: Path) -> None:
     assert {path.name: path.read_bytes() for path in (stored / "a").iterdir()} == before
 
 
+def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path: Path) -> None:
+    run(stored / "a", stored / "b", "--out", tmp_path)
+    assert run(stored / "a", stored / "passing", "--out", tmp_path).exit_code == 2
+    assert json.loads((tmp_path / "comparison.json").read_bytes())["status"] == "SYSTEM_ERROR"
+    assert not (tmp_path / "changed.jsonl").exists()
+
+
+def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
+    printed = set()
+    for number, workers in (("1", "1"), ("77", "2")):
+        words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--workers", workers]
+        environment = {**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": str(ROOT / "src")}
+        out = tmp_path / number
+        done = subprocess.run(
+            [sys.executable, "-m", "goldgate", "compare", *words, "--format", "json", "--out", str(out)],
+            env=environment,
+            capture_output=True,
+        )
+        printed.add((done.stdout, (out / "changed.jsonl").read_bytes(), (out / "comparison.md").read_bytes()))
+    assert len(printed) == 1
+
+
 def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run(stored / "a", stored / "b", "--format", "csv").stdout)))
     (row,) = [row for row in rows if row["metric"] == "relaxed_f1" and row["section"] == "b against a"]
-    assert (row["system"], float(row["difference"])) == ("b", pytest.approx(-0.18945, abs=1e-5))
+    assert row["system"] == "b"
+    assert float(row["difference"]) == pytest.approx(-0.18945, abs=1e-5)
     assert float(row["difference low"]) < float(row["difference"]) < float(row["difference high"])
     assert float(row["p"]) < 1e-8  # every digit, not what people read
 

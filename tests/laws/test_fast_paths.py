@@ -257,7 +257,7 @@ def _record(identity: str, more: str, units: Any, part: Any, group: str | None) 
     """A line as the pipeline writes it, with hostile text in all its places."""
     tally = Tally()
     tally.group = group
-    tally.unit = {(name,): tuple(counts) for name, counts in units.items()} | dict(part)
+    tally.unit = {**{(name,): tuple(counts) for name, counts in units.items()}, **dict(part)}
     facts = {"id": identity, "said": [more, {more: more}], "units": more}
     return with_units(
         json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", tally

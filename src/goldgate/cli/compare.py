@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -78,7 +78,6 @@ def compare_command(
     def work() -> Comparison:
         from goldgate.comparison.compare import compare_systems
 
-        protect(job)
         return compare_systems(
             sources,
             gold=job.inputs["gold"],
@@ -89,14 +88,9 @@ def compare_command(
             workers=workers,
         )
 
-    began, clock = datetime.now(UTC), time.perf_counter()
-    compared = guarded(work)
+    compared = guarded(work) if out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    if out is not None:
-        written = guarded(lambda: _write(job, compared, began, time.perf_counter() - clock))
-        if isinstance(written, GoldgateError):
-            context.exit(_fail(written, format))
     context.exit(say(_rendered(compared, format), EXIT_PASSED))
 
 
@@ -126,24 +120,34 @@ def _job(
     )
 
 
-def _write(job: Job, comparison: Comparison, began: datetime, seconds: float) -> None:
-    """All files of the folder, or none."""
+def _into_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
+    """Compare, and write all files of the folder; of a comparison that failed, the error, and no earlier result."""
     from goldgate.core.evaluation import render_json
 
+    protect(job)
+    began, clock = datetime.now(UTC), time.perf_counter()
     folder = OutFolder(str(job.out), job.paths, CHANGED, NAMES)
     try:
         with ended_by_signals():
-            folder.open_samples().writelines(comparison.changed_lines())
-            run = run_record(job, began, seconds, EXIT_PASSED)
-            markdown = str(_rendered(comparison, "markdown")).encode("utf-8", "backslashreplace")
-            files = {
-                COMPARISON_JSON: comparison.to_json().encode(),
-                COMPARISON_MARKDOWN: markdown,
-                RUN: render_json(run),
-            }
-            folder.publish(files, with_samples=True)
+            outcome = guarded(work)
+            failed = isinstance(outcome, GoldgateError)
+            if not isinstance(outcome, GoldgateError):
+                folder.open_samples().writelines(outcome.changed_lines())
+            files = {COMPARISON_JSON: "json", COMPARISON_MARKDOWN: "markdown"}
+            shown = {name: _file(outcome, format) for name, format in files.items()}
+            status = outcome.exit_status if isinstance(outcome, GoldgateError) else EXIT_PASSED
+            run = run_record(job, began, time.perf_counter() - clock, status)
+            folder.publish(shown | {RUN: render_json(run)}, with_samples=not failed)
     finally:
         folder.close()
+    if isinstance(outcome, GoldgateError):
+        raise outcome
+    return outcome
+
+
+def _file(outcome: Comparison | GoldgateError, format: str) -> bytes:
+    shown = _error(outcome, format) if isinstance(outcome, GoldgateError) else _rendered(outcome, format)
+    return shown if isinstance(shown, bytes) else shown.encode("utf-8", "backslashreplace")
 
 
 def _rendered(comparison: Comparison, format: str) -> str | bytes:
@@ -159,9 +163,13 @@ def _fail(error: GoldgateError, format: str) -> int:
     show_error(error)
     if format == "text":  # it stands on stderr already
         return error.exit_status
+    return say(_error(error, format), error.exit_status)
+
+
+def _error(error: GoldgateError, format: str) -> str | bytes:
     from goldgate.core.evaluation import error_report
 
     report = error_report("compare", error)
     report["error"] = all_storable(report["error"])
     rendered = RENDERERS[format](report)
-    return say(rendered.encode() if format == "json" else rendered, error.exit_status)
+    return rendered.encode() if format == "json" else rendered

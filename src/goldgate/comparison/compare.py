@@ -212,17 +212,19 @@ def _records_name(run: StoredRun) -> str:
 def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
     """What only some runs have: refused, or left out if that was asked for."""
     found = [
-        {"run": systems.runs[index].name, "lacks": len(ids), "first": sorted(ids)[:SHOWN_IDS]}
+        {"system": name, "lacks": len(ids), "first": sorted(ids)[:SHOWN_IDS]}
+        for name, places in systems.places.items()
         for index, ids in sorted(joined.lacking.items())
+        if index in places
     ]
     if found and not common:
-        first = found[0]
+        first = min(joined.lacking)
         raise InputError(
             "compare.missing_ids",
             "records are missing that another system has",
-            place=Place(str(first["run"])),
+            place=Place(systems.runs[first].name),
             expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
-            found=f"{first['lacks']} missing: {', '.join(sorted(joined.lacking[min(joined.lacking)])[:SHOWN_IDS])}",
+            found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
             advice="score both with the same gold; --common compares what both have",
         )
     return found

@@ -262,7 +262,7 @@ def _missing(report: Report) -> Iterator[Section]:
                 )
     for entry in report["left_out"]:
         first = ", ".join(entry["first"]) + (", …" if entry["lacks"] > len(entry["first"]) else "")
-        items.append((Name(entry["run"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))
+        items.append((Name(entry["system"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))
     if items:
         yield Section("Not in all systems", (Notes(tuple(items)),))
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.storable import storable
 
 REPORT = "report.json"
 _SEEDS = "seed-*"
@@ -52,7 +53,9 @@ def find_systems(given: Sequence[str], names: Sequence[str] = ()) -> list[System
             found=f"{len(found)}",
             advice="several runs of one system are compared with another: B=out/b-1,out/b-2",
         )
-    return [SystemSource(name, tuple(paths)) for name, (_, paths) in zip(_names(found, names), found, strict=True)]
+    return [
+        SystemSource(storable(name), tuple(paths)) for name, (_, paths) in zip(_names(found, names), found, strict=True)
+    ]
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:

@@ -17,7 +17,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def render_latex(page: Page) -> str:
-    """The gates and the tables of the sections, without details. Notes to a table stand under it; pairs are comments."""
+    """The gates and the tables of the sections, without details. Notes stand under a table; pairs are comments."""
     tables = [*_gates(page)]
     for section in page.sections:
         if not section.is_detail:
