@@ -176,7 +176,7 @@ def _compared(systems: Systems, common: bool) -> Comparison:
         "level": LEVEL,
         "power": POWER,
         "headline": headline,
-        "signature": runs[0].report["signature"],
+        "signature": runs[0].signature,
         "gold": runs[0].digests(judged=False),
         "same_gold": not gold_differs(runs),
         "left_out": left_out,
@@ -257,7 +257,7 @@ def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:
         counted = run.metrics.get("missing_predictions", {}).get("value")
         number = counted if isinstance(counted, int) else len(missing)
         inputs = run.digests(judged=True)
-        found.append({"inputs": inputs, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
+        found.append({"inputs": inputs, "asked": run.asked, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
     return found
 
 

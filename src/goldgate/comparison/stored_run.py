@@ -37,9 +37,21 @@ class StoredRun:
         return {name: metric for section in sections for name, metric in section.items()}
 
     @property
+    def asked(self) -> str | None:
+        """What the system was asked and how, in one line, where goldgate asked it."""
+        generation = self.report.get("generation")
+        return str(generation["signature"]) if isinstance(generation, Mapping) and "signature" in generation else None
+
+    @property
+    def signature(self) -> str:
+        """Of how it was scored, without how it was asked."""
+        whole = str(self.report["signature"])
+        return whole if self.asked is None else whole.removesuffix(f"|{self.asked}")
+
+    @property
     def settings(self) -> dict[str, str]:
         """The parts of the signature by name."""
-        return dict(part.partition(":")[::2] for part in str(self.report["signature"]).split("|"))
+        return dict(part.partition(":")[::2] for part in self.signature.split("|"))
 
     def digests(self, *, judged: bool) -> dict[str, list[str]]:
         """Of what it was made from: what the system made, or what every system was asked."""
