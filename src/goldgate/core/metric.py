@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
+_NO_RATE = "no rate to average is defined"
 _ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 
 
@@ -83,11 +84,19 @@ class Mean:
     value: float | None
     averaged: int
     undefined: int
+    exact: Fraction | None = None  # for a gate, where one is set on it
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.value is not None else _NO_RATE
+
+    def __str__(self) -> str:
+        return "n/a" if self.value is None else cut(self.value)
 
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
         if self.value is None:
-            shown["reason"] = "no rate to average is defined"
+            shown["reason"] = _NO_RATE
         return shown
 
 
@@ -124,6 +133,13 @@ def mean(rates: Iterable[Rate]) -> Mean:
     defined = [value for value in values if value is not None]
     value = math.fsum(defined) / len(defined) if defined else None
     return Mean(value, len(defined), len(values) - len(defined))
+
+
+def exact_mean(rates: Iterable[Rate]) -> Mean:
+    """The same with its exact value, which a gate needs."""
+    found = [*rates]
+    exact = [rate.exact for rate in found if rate.exact is not None]
+    return replace(mean(found), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
 def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:

@@ -227,6 +227,7 @@ class Page:
     subject: str = ""
     protocol: str = ""
     gates: tuple[GateLine, ...] | None = None
+    gates_note: str = ""  # how they are judged together
     stands_out: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     origin: Origin | None = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from goldgate.core.metric import Count, Metric, Ratio
+from goldgate.core.metric import Count, Mean, Metric, Ratio
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, count_interval, ratio_interval, share_interval
 
 GROUP = "group"  # the unit, where records name the group that they belong to
 _NOT_SUMMED = "it is not a sum over units"
 
 
-def with_interval(metric: Metric, unit: str, level: float = LEVEL) -> dict[str, object]:
+def with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dict[str, object]:
     """A metric's JSON with `interval`; null, with `interval_reason`, where there is no honest one."""
     found = interval_of(metric, level)
     if isinstance(found, Interval):
@@ -17,11 +17,11 @@ def with_interval(metric: Metric, unit: str, level: float = LEVEL) -> dict[str, 
     return {**metric.as_json(), "interval": None, "interval_reason": found.reason}
 
 
-def interval_of(metric: Metric, level: float = LEVEL) -> Interval | NoInterval:
+def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:
     """The interval of a rate, a ratio or a count."""
     if metric.exact is None:
         return NoInterval(str(metric.reason))
-    if metric.sums is None:
+    if isinstance(metric, Mean) or metric.sums is None:
         return NoInterval(_NOT_SUMMED)
     if isinstance(metric, Count):
         return count_interval(metric.sums, level)
