@@ -239,10 +239,9 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     found = bound.at(level)
     if isinstance(found, NoInterval):
         return f"{bound.words} may or may not be {bound.sign} {bound.shown}: {found.reason}"
-    said = (
-        f"{bound.words} may or may not be {bound.sign} {bound.shown}: "
-        f"from {_end(found.low, ROUND_FLOOR)} to {_end(found.high, ROUND_CEILING)} with {percent(confidence)} confidence at each end"
-    )
+    ends = f"from {_end(found.low, ROUND_FLOOR)} to {_end(found.high, ROUND_CEILING)}"
+    sure = f"{percent(confidence)} confidence at each end"
+    said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
     needed = bound.needed(level)
     if needed is None or needed <= found.units:
         return said
