@@ -17,6 +17,7 @@ from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.guess import bad_id
+from goldgate.readers.unit_records import unit_counts
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
@@ -56,13 +57,13 @@ def evaluate(
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
         tally.group = facts.sample.gold.group
-        tally.unit = {} if stored is not None else None
+        tally.unit = {} if records or stored is not None else None
         scorer.add(facts, tally)
         if stored is not None:
             stored.add([stored.taker(render_record(facts), tally)])
         findings.add(findings_of(facts))
         if records:
-            samples.append(sample_record(facts))
+            samples.append({**sample_record(facts), **unit_counts(tally)})
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",

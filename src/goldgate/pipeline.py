@@ -134,9 +134,8 @@ class CountShard:
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
         counters = [measure.count for measure in work.measures]
-        for facts in work.score(shard):
+        for facts, tally.group in work.grouped(shard):
             units += 1
-            tally.group = work.group(facts)
             tally.unit = {} if needs_record else None
             for count in counters:
                 count(facts, tally)
@@ -204,7 +203,6 @@ class _Line:
         work, stored = self.source.work(), self.stored
         needs_record = self.records is not None or stored is not None
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.group = work.group(facts)
             tally.unit = {} if needs_record else None
             for measure in work.measures:
                 measure.count(facts, tally)

@@ -84,7 +84,9 @@ def measured(gated: Gated, tally: Tally) -> Metric | Mean:
         return gated.measure.metrics_of(tally, gated.key)[gated.metric]
     parts = part_names(gated, tally, gated.averaged)
     rates = [gated.measure.metrics_of(tally, (gated.measure.table, *part))[gated.metric] for part in parts]
-    return exact_mean(rate for rate in rates if isinstance(rate, Rate))
+    # Which roles meet in a unit is not kept: of the macro average over them there is no interval.
+    sums = gated.measure.means(tally)[gated.metric].sums if gated.averaged == 1 else None
+    return exact_mean((rate for rate in rates if isinstance(rate, Rate)), sums)
 
 
 def part_names(gated: Gated, tally: Tally, level: int) -> list[tuple[str, ...]]:

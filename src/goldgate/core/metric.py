@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from goldgate.core.products import MeanSums
 from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
-_NO_RATE = "no rate to average is defined"
 _ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 
 
@@ -84,11 +84,12 @@ class Mean:
     value: float | None
     averaged: int
     undefined: int
-    exact: Fraction | None = None  # for a gate, where one is set on it
+    sums: MeanSums | None = field(default=None, repr=False, compare=False)  # for an interval
+    exact: Fraction | None = field(default=None, compare=False)  # for a gate, where one is set on it
 
     @property
     def reason(self) -> str | None:
-        return None if self.value is not None else _NO_RATE
+        return "no rate to average is defined" if self.value is None else None
 
     def __str__(self) -> str:
         return "n/a" if self.value is None else cut(self.value)
@@ -96,7 +97,7 @@ class Mean:
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
         if self.value is None:
-            shown["reason"] = _NO_RATE
+            shown["reason"] = self.reason
         return shown
 
 
@@ -127,19 +128,19 @@ class UnknownMetricError(KeyError):
         return "; ".join(part for part in parts if part)
 
 
-def mean(rates: Iterable[Rate]) -> Mean:
+def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     """The mean of the defined rates; the order of the rates does not change it (`fsum` is exact)."""
     values = [rate.value for rate in rates]
     defined = [value for value in values if value is not None]
     value = math.fsum(defined) / len(defined) if defined else None
-    return Mean(value, len(defined), len(values) - len(defined))
+    return Mean(value, len(defined), len(values) - len(defined), sums)
 
 
-def exact_mean(rates: Iterable[Rate]) -> Mean:
+def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     """The same with its exact value, which a gate needs."""
     found = [*rates]
     exact = [rate.exact for rate in found if rate.exact is not None]
-    return replace(mean(found), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
+    return replace(mean(found, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
 def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:

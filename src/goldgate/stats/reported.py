@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from goldgate.core.metric import Count, Mean, Metric, Ratio
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, count_interval, ratio_interval, share_interval
+from goldgate.stats.macro import mean_interval
 
 GROUP = "group"  # the unit, where records name the group that they belong to
 _NOT_SUMMED = "it is not a sum over units"
+_NOT_PAIRED = "how its rates go together is not summed"
 
 
 def with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dict[str, object]:
@@ -18,10 +20,12 @@ def with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dic
 
 
 def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:
-    """The interval of a rate, a ratio or a count."""
-    if metric.exact is None:
+    """The interval of a rate, a ratio, a count or a mean of rates."""
+    if metric.value is None:
         return NoInterval(str(metric.reason))
-    if isinstance(metric, Mean) or metric.sums is None:
+    if isinstance(metric, Mean):
+        return NoInterval(_NOT_PAIRED) if metric.sums is None else mean_interval(metric.sums, level)
+    if metric.sums is None:
         return NoInterval(_NOT_SUMMED)
     if isinstance(metric, Count):
         return count_interval(metric.sums, level)
