@@ -11,18 +11,20 @@ import pytest
 
 from goldgate.baseline.packed import pack, unpack
 from goldgate.baseline.reference import make_folder
+from goldgate.baseline.units import UnitTables
 from goldgate.core.evaluation import render_json
+from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError
+from goldgate.pipeline import evaluate
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
 from tests.research.judged import judged
 from tests.research.test_gates import passing
 from tests.toy.suite import SUITE as QA
 
-from .stored import answers, documents, extraction, qa, questions, stored_run
+from .stored import Records, answers, documents, extraction, qa, questions, stored_run
 
 NOT_WORSE = "gates: {exact_match: {min: 0.5}, citation_f1: {max_drop: 0.05, against: main/, confidence: 0.95}}"
-DROP = "gates: {{exact_match: {{min: 0, max_drop: {}, against: {}}}}}\nbaseline: record.json"
 
 
 def make_baseline_folder(folder: Path, *runs: Path) -> Path:
@@ -90,7 +92,7 @@ def test_the_packed_units_are_small_and_do_not_depend_on_the_order(tmp_path: Pat
 
 
 def test_what_is_packed_comes_out_as_it_was() -> None:
-    units = {
+    units: dict[bytes, UnitTables] = {
         b"12345678": {("t",): (1, 0, 300), ("t", "A/b"): (2**70,)},
         b"87654321": {("t",): (0, 0, 5)},
     }
@@ -120,8 +122,6 @@ def test_research_pairs_by_query(tmp_path: Path) -> None:
     folder = tmp_path / "main"
     folder.mkdir()
     with open(folder / "runs.jsonl", "wb") as records:
-        from goldgate.pipeline import evaluate
-
         inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
         report = evaluate(RESEARCH, inputs, records=records).report
     (folder / "report.json").write_bytes(render_json(report))
@@ -133,9 +133,11 @@ def test_research_pairs_by_query(tmp_path: Path) -> None:
     assert judged(tmp_path, protocol.replace("main/", "base/")).status == "PASS"
 
 
-def refused(tmp_path: Path, kind: type[GoldgateError], *given: Any, **more: Any) -> GoldgateError:
+def refused(
+    tmp_path: Path, kind: type[GoldgateError], suite: Suite, gold: Records, predictions: Records
+) -> GoldgateError:
     with pytest.raises(kind) as caught:
-        stored_run(tmp_path / "new", *given, NOT_WORSE, **more)
+        stored_run(tmp_path / "new", suite, gold, predictions, NOT_WORSE)
     return caught.value
 
 
