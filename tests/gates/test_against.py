@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.packed import pack, unpack
+from goldgate.baseline.packed import Packer, unpack
 from goldgate.baseline.reference import make_folder
 from goldgate.baseline.units import UnitTables
 from goldgate.core.evaluation import render_json
@@ -96,7 +96,10 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
         b"12345678": {("t",): (1, 0, 300), ("t", "A/b"): (2**70,)},
         b"87654321": {("t",): (0, 0, 5)},
     }
-    packed = pack(units)
+    packer = Packer()
+    for identity, tables in units.items():
+        packer.add(identity, tables)
+    packed = packer.pack()
     assert unpack(packed.data, packed.size, packed.sha256) == units
     assert unpack(packed.data, packed.size, packed.sha256, {("t",)})[b"12345678"] == {("t",): (1, 0, 300)}
     for data in (b"", packed.data[:20], packed.data[1:], b"goldgate units 1\nx"):

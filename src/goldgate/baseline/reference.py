@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from goldgate.baseline.packed import Packed, pack, unpack
+from goldgate.baseline.packed import Packed, Packer, unpack
 from goldgate.baseline.record import FALSE_ALARM_RATE, FORMAT_VERSION, KIND, make_baseline
 from goldgate.baseline.stored_report import StoredReport, load_report
-from goldgate.baseline.units import UnitTables, add_tables, collect_units, read_records, unit_id
+from goldgate.baseline.units import UnitTables, collect_units, read_records, twice, unit_id
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.suite import Suite
+from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.strict_json import parse_json
@@ -88,23 +90,33 @@ def make_folder(
     for run in runs[1:]:
         require_alike(run, runs[0].settings, runs[0].asked, runs[0].named, suite)
     runs.sort(key=lambda run: run.sha256)
-    summed: dict[bytes, UnitTables] = {}
+    packer = Packer()
     for run in runs:
-        units = run.units(suite)
-        if summed and units.keys() != summed.keys():
-            raise InputError(
-                "baseline.other_units",
-                f"these runs do not have the same {suite.unit}s",
-                place=Place(run.named),
-                found=f"{len(units.keys() ^ summed.keys())} that are not in both",
-            )
-        for identity, tables in units.items():
-            add_tables(summed.setdefault(identity, {}), tables)
-    packed = pack(summed)
-    record["units"] = {"file": UNITS, "count": len(summed), "size": packed.size, "sha256": packed.sha256}
+        _pack_run(run, suite, packer, first=run is runs[0])
+    packed = packer.pack()
+    record["units"] = {"file": UNITS, "count": packed.units, "size": packed.size, "sha256": packed.sha256}
     record["asked"] = {name: list(digests) for name, digests in runs[0].asked.items()}
     record["judged"] = [{name: list(digests) for name, digests in run.judged[0].items()} for run in runs]
     return record, packed
+
+
+def _pack_run(run: Reference, suite: Suite, packer: Packer, *, first: bool) -> None:
+    """Add a run's units; every run must have the same ones."""
+    name, seen, before = str(Path(run.named) / suite.records), set[bytes](), len(packer.ids())
+    for unit in read_records(run.folder / suite.records, name, suite.pairing):
+        identity = unit_id(unit.identity)
+        if identity in seen and not suite.pairing.several:
+            raise twice(unit, name)
+        seen.add(identity)
+        packer.add(identity, unit.counts)
+    if not first and not before == len(seen) == len(packer.ids()):
+        raise InputError(
+            "baseline.other_units",
+            f"these runs do not have the same {suite.unit}s",
+            place=Place(run.named),
+            expected=f"the {before} {suite.unit}s of the others",
+            found=f"{len(seen)}, of which {len(packer.ids()) - before} are not among those",
+        )
 
 
 def require_alike(
@@ -185,18 +197,18 @@ def _require_same_numbers(reference: Reference, report: StoredReport) -> None:
     """The records must give the numbers of the report beside them."""
     suite = report.suite
     measures = [each for each in suite.measures(suite.settings()) if isinstance(each, RatioMeasure)]
-    totals: UnitTables = {}
     tables = {(measure.table,) for measure in measures}
     name = str(Path(reference.named) / suite.records)
+    vectors: Counter[tuple[Key, Counts]] = Counter()  # equal ones are multiplied, not added one by one
     for unit in read_records(reference.folder / suite.records, name, suite.pairing):
-        add_tables(totals, {key: counts for key, counts in unit.counts.items() if key in tables})
-    stated = {
-        n: m for found in report.value["metrics"].values() if isinstance(found, Mapping) for n, m in found.items()
-    }
+        vectors.update((key, counts) for key, counts in unit.counts.items() if key in tables)
+    sections = [found for found in report.value["metrics"].values() if isinstance(found, Mapping)]
+    stated = {metric: told for section in sections for metric, told in section.items()}
     for measure in measures:
-        counts = totals.get((measure.table,))
+        own = [(counts, times) for (key, counts), times in vectors.items() if key == (measure.table,)]
         for metric in measure.ratios:
-            given = measure.forms[metric].of(counts) if counts is not None else (0, 0)
+            pairs = [(*measure.forms[metric].of(counts), times) for counts, times in own]
+            given = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
             told = stated.get(metric, {})
             if "denominator" in told and (told["numerator"], told["denominator"]) != given:
                 raise InputError(

@@ -82,15 +82,20 @@ def collect_units(
         elif pairing.several or unit.identity is None:
             add_tables(known, counts)
         else:
-            raise InputError(
-                "records.duplicate_id",
-                "two records have the same id",
-                place=Place(name),
-                expected="a record for each id",
-                found=f"{unit.identity} twice",
-                advice="score it again with --out",
-            )
+            raise twice(unit, name)
     return found
+
+
+def twice(unit: Unit, name: str) -> InputError:
+    """The error for two records of one unit."""
+    return InputError(
+        "records.duplicate_id",
+        "two records have the same id",
+        place=Place(name),
+        expected="a record for each id",
+        found=f"{unit.identity} twice",
+        advice="score it again with --out",
+    )
 
 
 def add_tables(mine: UnitTables, theirs: Mapping[Key, Counts]) -> None:
