@@ -207,3 +207,24 @@ def test_what_is_not_there_is_the_protocols_error(tmp_path: Path, missing: str) 
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     error = refused(tmp_path, ConfigError, QA, questions(10), answers(10, 10))
     assert (error.code, error.place.field) == ("protocol.against_unreadable", "gates.citation_f1.against")
+
+
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [
+        ('"citations":[1,1,1]', '"citations":[1,1]'),
+        ('"citations":[1,1,1]', '"citations":[1,1,"1"]'),
+        ('"citations":[1,1,1]', '"citations":[1,1,-1]'),
+        ('"citations":[1,1,1]', '"citations":7'),
+        ('"units":', '"unit":'),
+        ('"id":"q3"', '"id":"q4"'),
+        ('{"id"', '["id"'),
+    ],
+)
+def test_records_that_are_not_as_goldgate_wrote_them_are_refused(tmp_path: Path, found: str, written: str) -> None:
+    qa(tmp_path / "main", 10, 10)
+    records = tmp_path / "main" / "samples.jsonl"
+    assert found in records.read_text()
+    records.write_text(records.read_text().replace(found, written))
+    error = refused(tmp_path, GoldgateError, QA, questions(10), answers(10, 10))
+    assert error.code in ("protocol.against_unreadable", "records.duplicate_id")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.baseline.reference import Reference, digests, load_reference, require_alike, signed
-from goldgate.baseline.units import NOBODY, Unit, UnitTables, add_tables, unit_id, unit_of
+from goldgate.baseline.units import NOBODY, Unit, UnitTables, add_tables, other_counts, unit_id, unit_of
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.plan import Plan
@@ -26,6 +26,9 @@ from goldgate.stats.paired import paired_sums
 from goldgate.stats.swap import Pair
 
 SHOWN_IDS = 5
+_MOST_JOINTS = 50_000  # different pairs of counts, before they are reduced to what a rate needs: 10 MB
+
+_Both = tuple[Counts | None, Counts | None]  # of this run and of the stored one
 
 
 class UnitTaker(NamedTuple):
@@ -83,17 +86,29 @@ class _StoredRun:
         self.reference = reference
         self.gates = gates
         self.wanted = frozenset(gated.key for gated in gates.values())
-        self._waiting = reference.units(suite, self.wanted)
-        self._summed: dict[str, tuple[UnitTables, UnitTables]] = {}  # groups, and what has several records
-        self._partners: dict[str, UnitTables] = {}
+        self._waiting = self._stored_units()
+        self._summed: dict[str, tuple[UnitTables, UnitTables]] = {}  # by group
+        self._partners: dict[str | None, UnitTables] = {}  # what has several records, and what nobody asked for
+        self._keys = {name: gated.key for name, gated in gates.items()}
+        self._joints: dict[str, dict[_Both, int]] = {name: {} for name in gates}
         self._pairs: dict[str, dict[Pair, int]] = {name: {} for name in gates}
         self._unknown: list[str] = []
+
+    def _stored_units(self) -> dict[bytes, UnitTables]:
+        """The stored side, with as many counts in each table as this version has."""
+        widths = {gated.key: len(gated.measure.columns) for gated in self.gates.values()}
+        try:
+            found = self.reference.units(self.suite, self.wanted)
+            if all(len(counts) == widths[key] for tables in found.values() for key, counts in tables.items()):
+                return found
+        except ValueError:  # records of one unit that do not add up
+            pass
+        raise other_counts(self.reference.named)
 
     def add(self, unit: Unit) -> None:
         identity = unit.identity
         if self.suite.pairing.several or identity is None:
-            mine = self._partners.setdefault(str(identity) if identity is not None else "", {})
-            add_tables(mine, unit.counts)
+            add_tables(self._partners.setdefault(identity, {}), unit.counts)
             return
         theirs = self._waiting.pop(unit_id(identity), None)
         if theirs is None:
@@ -109,17 +124,18 @@ class _StoredRun:
         reference, suite = self.reference, self.suite
         require_alike(reference, signed(signature), digests(suite, inputs, judged=False), "this run", suite)
         for identity, mine in self._partners.items():
-            theirs = self._waiting.pop(unit_id(identity or None), {} if not identity else None)
-            if theirs is None:
+            theirs = self._waiting.pop(unit_id(identity), None)
+            if theirs is None and identity is not None:
                 self._unknown.append(identity)
             else:
-                self._count(mine, theirs)
+                self._count(mine, theirs or {})
         strangers = self._waiting.pop(NOBODY, None)
         if strangers is not None:
             self._count({}, strangers)
         self._require_all()
         for mine, theirs in self._summed.values():
             self._count(mine, theirs)
+        self._reduce()
         judged = digests(suite, inputs, judged=True)
         same = any(judged.values()) and all(dict(run) == judged for run in reference.judged)
         return {
@@ -134,14 +150,24 @@ class _StoredRun:
         }
 
     def _count(self, mine: UnitTables, theirs: UnitTables) -> None:
-        for name, gated in self.gates.items():
-            form, nothing = gated.measure.forms[gated.metric], self._nothing(gated)
-            pair = (*form.of(mine.get(gated.key, nothing)), *form.of(theirs.get(gated.key, nothing)))
-            pairs = self._pairs[name]
-            pairs[pair] = pairs.get(pair, 0) + 1
+        for name, key in self._keys.items():
+            both, joints = (mine.get(key), theirs.get(key)), self._joints[name]
+            joints[both] = joints.get(both, 0) + 1
+            if len(joints) > _MOST_JOINTS:
+                self._reduce()
 
-    def _nothing(self, gated: Gated) -> Counts:
-        return (0,) * len(gated.measure.columns)
+    def _reduce(self) -> None:
+        """Counts into the a and b of each rate; what is equal then is kept once."""
+        for name, gated in self.gates.items():
+            form, nothing, pairs = (
+                gated.measure.forms[gated.metric],
+                (0,) * len(gated.measure.columns),
+                self._pairs[name],
+            )
+            for (mine, theirs), times in self._joints[name].items():
+                pair = (*form.of(mine or nothing), *form.of(theirs or nothing))
+                pairs[pair] = pairs.get(pair, 0) + times
+            self._joints[name] = {}
 
     def _require_all(self) -> None:
         """Every unit of each must be one of the other."""

@@ -12,7 +12,7 @@ from typing import Any
 from goldgate.baseline.packed import Packed, Packer, unpack
 from goldgate.baseline.record import FALSE_ALARM_RATE, FORMAT_VERSION, KIND, make_baseline
 from goldgate.baseline.stored_report import StoredReport, load_report
-from goldgate.baseline.units import UnitTables, collect_units, read_records, twice, unit_id
+from goldgate.baseline.units import UnitTables, collect_units, other_counts, read_records, twice, unit_id
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
@@ -206,6 +206,8 @@ def _require_same_numbers(reference: Reference, report: StoredReport) -> None:
     stated = {metric: told for section in sections for metric, told in section.items()}
     for measure in measures:
         own = [(counts, times) for (key, counts), times in vectors.items() if key == (measure.table,)]
+        if any(len(counts) != len(measure.columns) for counts, _ in own):
+            raise other_counts(name)
         for metric in measure.ratios:
             pairs = [(*measure.forms[metric].of(counts), times) for counts, times in own]
             given = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)

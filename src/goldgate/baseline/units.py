@@ -52,8 +52,8 @@ def read_records(path: Path, name: str, pairing: Pairing) -> Iterator[Unit]:
                 number += 1
                 record = orjson.loads(line)
                 counted = units_of(record)
-                if any(type(n) is not int for counts in counted.values() for n in counts):
-                    raise TypeError("counts are integers")
+                if any(type(n) is not int or n < 0 for counts in counted.values() for n in counts):
+                    raise TypeError("counts are integers from 0 on")
                 yield unit_of(record, counted, pairing)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
@@ -103,3 +103,13 @@ def add_tables(mine: UnitTables, theirs: Mapping[Key, Counts]) -> None:
     for key, counts in theirs.items():
         had = mine.get(key)
         mine[key] = counts if had is None else tuple([a + b for a, b in zip(had, counts, strict=True)])
+
+
+def other_counts(name: str) -> InputError:
+    """The error for records whose tables are not those of this version."""
+    return InputError(
+        "records.malformed",
+        "these records do not count what this version counts",
+        place=Place(name),
+        advice="score it again with this version, with --out",
+    )
