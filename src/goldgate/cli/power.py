@@ -1,0 +1,3 @@
+import click
+
+power_command = click.Command("power")

@@ -1,0 +1,80 @@
+"""A stored result: the report of an evaluation, the files beside it, and the suite that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goldgate.core.evaluation import FORMAT_VERSION
+from goldgate.core.gate import Verdict
+from goldgate.core.suite import Report, Suite
+from goldgate.errors import InputError, Place, describe
+from goldgate.files.strict_json import parse_json
+from goldgate.files.text_file import cannot_read
+from goldgate.suites import SUITES, load_suite
+
+REPORT, REPORT_MARKDOWN, RUN = "report.json", "report.md", "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """A report as it was found. `run` says when and from what it was made; None where only the report was kept."""
+
+    file: Path
+    data: bytes
+    report: Report
+    suite: Suite
+    run: Mapping[str, Any] | None
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent
+
+    @property
+    def records(self) -> Path:
+        return self.folder / self.suite.records
+
+
+def load_result(path: str | Path) -> StoredResult:
+    """The result in a folder that --out named, or the report in a file; one without numbers is an InputError."""
+    given = Path(path)
+    file = given / REPORT if given.is_dir() else given
+    data = read_bytes(file, "report")
+    report = parse_bytes(data, file, "report")
+    named = report.get("suite") if isinstance(report, dict) else None
+    if type(named) is not str or named not in SUITES or report.get("format_version") != FORMAT_VERSION:
+        raise InputError(
+            "report.not_a_report",
+            "not a report that goldgate wrote",
+            place=Place(str(file)),
+            expected=f"a JSON report with suite {' or '.join(SUITES)} and format_version {FORMAT_VERSION}",
+            found=describe(report.get("suite")) if isinstance(report, dict) else describe(report),
+        )
+    if report.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    run_file = given / RUN
+    run = parse_bytes(read_bytes(run_file, "run"), run_file, "run") if given.is_dir() and run_file.exists() else None
+    if run is not None and not isinstance(run, dict):
+        raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(run_file)), found=describe(run))
+    return StoredResult(file, data, report, load_suite(named), run)
+
+
+def read_bytes(file: Path, kind: str) -> bytes:
+    """A whole file; InputError where it cannot be read."""
+    try:
+        return file.read_bytes()
+    except (OSError, ValueError) as problem:
+        raise cannot_read(str(file), kind, problem) from None
+
+
+def parse_bytes(data: bytes, file: Path, kind: str) -> Any:
+    """The value of a JSON file, read strictly."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{kind}.not_utf8", "this is not UTF-8 text", place=Place(str(file))) from None
+    return parse_json(text, str(file), kind)
