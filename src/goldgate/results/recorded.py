@@ -44,18 +44,28 @@ def ratio_measures(suite: Suite, settings: Any) -> list[RatioMeasure[Any]]:
     return [measure for measure in suite.measures(settings) if isinstance(measure, RatioMeasure)]
 
 
-def summed_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> Tally:
-    """What all records together count."""
+class Summed(NamedTuple):
+    """What all records of a result count together, and how many there are."""
+
+    tally: Tally
+    records: int
+
+
+def summed_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> Summed:
+    """The sum over all records, table by table; the parts of tables are left out."""
     forms = {measure.table: (measure.forms, len(measure.columns)) for measure in measures}
-    tally = Tally()
+    tally, records = Tally(), 0
     for record in read_recorded(result.records):
+        records += record.times
         tally.group = record.group
         for key, counts in record.counts.items():
+            if len(key) > 1:
+                continue
             known = forms.get(key[0])
             if known is None or len(counts) != known[1]:
                 raise _not_counts(result.records, record.line, f"counts of {key[0]}")
             tally.add(key, known[0], counts, record.times)
-    return tally
+    return Summed(tally, records)
 
 
 def recorded_metrics(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[str, Metrics]:

@@ -24,7 +24,7 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
     """
     settings = known_settings(result, protocol)
     measures = ratio_measures(result.suite, result.suite.settings() if settings is None else settings)
-    tally = summed_records(result, measures)
+    tally, _ = summed_records(result, measures)
     unit = GROUP if tally.is_grouped else result.suite.unit
     sections = recorded_metrics(tally, measures)
     stored = {name: found for name, found in result.report["metrics"].items() if isinstance(found, dict)}

@@ -1,0 +1,197 @@
+"""How many units the next evaluation needs to show a difference, or to decide a gate, from the spread of stored units.
+
+A stored result has what each unit counted; so many more units like these would leave a rate, or the difference from a
+second system, so much less uncertain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, sqrt
+from typing import Any, NamedTuple
+
+from goldgate.core.metric import Rate, Ratio
+from goldgate.core.sums import RatioSums
+from goldgate.errors import ConfigError, did_you_mean
+from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
+from goldgate.results.stored import StoredResult
+from goldgate.stats.interval import LEVEL, Interval
+from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
+from goldgate.stats.reported import GROUP, interval_of, with_interval
+
+FORMAT_VERSION = 1  # of a plan, as JSON
+DETECT = Decimal("0.01")
+CORRELATION = 0.0  # with a system that nobody has seen: the careful side, as systems mostly fail on the same units
+SIZES = (25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000)
+
+_NO_SPREAD = "all units are alike, so they show no spread to plan with"
+_TOO_FEW = "less than two units count towards it"
+_NOTHING = "no unit counts towards it"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody wants to know."""
+
+    detect: Decimal = DETECT
+    metrics: Sequence[str] = ()  # the suite's headline if none is named
+    threshold: Decimal | None = None  # the report's own gates if none is given
+    correlation: float = CORRELATION
+    power: float = POWER
+    sizes: Sequence[int] = SIZES
+
+
+class Spread(NamedTuple):
+    """The standard error of a difference over so many units, and how the two systems go together."""
+
+    se: float
+    units: int
+    correlation: float | None
+
+
+class Scale(NamedTuple):
+    """Units of a rate are not all there are: a record without the event type says nothing about the type."""
+
+    records: int
+    units: int
+
+    def in_records(self, units: int | None) -> int | None:
+        """As many records as bring so many units of the rate."""
+        return None if units is None else ceil(Fraction(units * self.records, self.units))
+
+    def in_units(self, records: int) -> int:
+        return records * self.units // self.records
+
+
+def plan_power(result: StoredResult, wanted: Wanted, against: Mapping[str, Spread] | None = None) -> dict[str, Any]:
+    """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
+    measures = ratio_measures(result.suite, result.suite.settings())
+    tally, records = summed_records(result, measures)
+    rates = {
+        name: metric
+        for metrics in recorded_metrics(tally, measures).values()
+        for name, metric in metrics.items()
+        if isinstance(metric, Rate)
+    }
+    names = _names(result, wanted, rates)
+    unit = GROUP if tally.is_grouped else result.suite.unit
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "power",
+        "suite": result.suite.name,
+        "signature": result.report["signature"],
+        "unit": unit,
+        "records": records,
+        "level": LEVEL,
+        "power": wanted.power,
+        "detect": str(wanted.detect),
+        "against": None if against is None else "observed",
+        "correlation": None if against is not None else wanted.correlation,
+        "metrics": {
+            name: _plan(rates[name], records, unit, wanted, (against or {}).get(name), _bounds(result, name, wanted))
+            for name in names
+        },
+        "error": None,
+    }
+
+
+def _plan(
+    rate: Rate, records: int, unit: str, wanted: Wanted, observed: Spread | None, bounds: Mapping[str, Decimal]
+) -> dict[str, Any]:
+    """What one metric needs: units are those of the metric, records are what has to be collected for them."""
+    sums = rate.sums
+    assert sums is not None  # it was summed from records
+    found: dict[str, Any] = {"measured": with_interval(rate, unit), "units": sums.units}
+    spread = observed or _unseen(sums, wanted.correlation)
+    scale = Scale(records, sums.units)
+    if isinstance(spread, str):
+        found["difference"] = {"reason": spread}
+    else:
+        scale = Scale(records, spread.units)
+        found["difference"] = _difference(spread, scale, wanted)
+    found["gates"] = [_gate(rate, side, bound, Scale(records, sums.units)) for side, bound in bounds.items()]
+    return found
+
+
+def _difference(spread: Spread, scale: Scale, wanted: Wanted) -> dict[str, Any]:
+    needed = units_needed(spread.se, spread.units, float(wanted.detect), wanted.power)
+    curve = [
+        {"records": size, "detectable": detectable}
+        for size in sorted({*wanted.sizes, scale.records})
+        if (detectable := _detectable(spread, scale.in_units(size), wanted)) is not None
+    ]
+    return {
+        "standard_error": spread.se,
+        "correlation": spread.correlation,
+        "detectable": _detectable(spread, spread.units, wanted),
+        "units_needed": needed,
+        "records_needed": scale.in_records(needed),
+        "reason": None if needed is not None else "more than can be named",
+        "curve": curve,
+    }
+
+
+def _detectable(spread: Spread, units: int, wanted: Wanted) -> float | None:
+    found = detectable_difference(spread.se, spread.units, wanted.power, at=units)
+    return None if found is None or found > 1 else found  # no two shares are further apart
+
+
+def _gate(rate: Rate, side: str, bound: Decimal, scale: Scale) -> dict[str, Any]:
+    """Whether the interval leaves out the bound, or with how many units like these it would."""
+    entry: dict[str, Any] = {"bound": side, "threshold": str(bound), "decided": None, "records_needed": None}
+    if rate.sums is None or not rate.denominator:
+        return {**entry, "reason": rate.reason}
+    if isinstance(rate, Ratio):
+        return {**entry, "reason": "it may be above 1, and only shares are planned for"}
+    interval = interval_of(rate)
+    assert isinstance(interval, Interval)  # a share of something
+    needed = units_to_decide(rate.sums, Fraction(bound))
+    if needed is None:
+        return {**entry, "reason": "the rate is at the threshold: no number of units decides it"}
+    above = rate.exact is not None and rate.exact > Fraction(bound)
+    decided = not interval.low <= bound <= interval.high
+    return {
+        **entry,
+        "decided": ("above" if above else "below") if decided else None,
+        "tends": "above" if above else "below",
+        "records_needed": scale.in_records(needed),
+    }
+
+
+def _unseen(sums: RatioSums, correlation: float) -> Spread | str:
+    """The spread of the difference from a system that nobody has seen; why there is none, in words."""
+    if sums.b == 0:
+        return _NOTHING
+    variance = sums.variance
+    if variance is None:
+        return _TOO_FEW
+    if variance == 0 or correlation == 1:
+        return _NO_SPREAD
+    return Spread(unseen_difference_se(sqrt(variance), correlation), sums.units, None)
+
+
+def _bounds(result: StoredResult, name: str, wanted: Wanted) -> dict[str, Decimal]:
+    """The threshold that is asked for, or the bounds of the report's gates on this metric."""
+    if wanted.threshold is not None:
+        return {"threshold": wanted.threshold}
+    found: dict[str, Decimal] = {}
+    for gate in result.report["gates"]:
+        if gate["metric"] == name:
+            found |= {side: Decimal(gate[side]) for side in ("min", "max") if gate.get(side) is not None}
+    return found
+
+
+def _names(result: StoredResult, wanted: Wanted, rates: Mapping[str, Rate]) -> list[str]:
+    for name in wanted.metrics:
+        if name not in rates:
+            raise ConfigError(
+                "power.unknown_metric",
+                f"there is no rate {name} in this result",
+                expected=f"a rate of the {result.suite.name} suite: {', '.join(sorted(rates))}",
+                found=name,
+                advice=did_you_mean(name, rates),
+            )
+    return [*dict.fromkeys(wanted.metrics)] or [name for name in result.suite.headline if name in rates]

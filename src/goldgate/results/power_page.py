@@ -1,0 +1,103 @@
+"""A plan as a page: what a difference takes, when gates are decided, and what each number of documents can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured
+
+SHOWN_DIGITS = 4
+
+
+def describe_power(plan: Mapping[str, Any]) -> Page:
+    """From the JSON of a plan."""
+    unit = "record" if plan["unit"] == "group" else plan["unit"]
+    metrics = plan["metrics"]
+    sections = (
+        Section(f"{unit.capitalize()}s that show a difference of {plan['detect']}", (_needed(metrics, unit),)),
+        Section(f"{unit.capitalize()}s until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
+        Section(f"Smallest difference that so many {unit}s show", tuple(_curve(metrics, unit))),
+        Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
+    )
+    return Page(
+        suite="power",
+        subject=f"{plan['suite']} suite, {counted(plan['records'], unit)}",
+        sections=tuple(section for section in sections if section.blocks),
+    )
+
+
+def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
+    rows = [(Name(name), *_needed_cells(found)) for name, found in metrics.items()]
+    columns = ("metric", "value", "interval", f"{unit}s needed", "found now")
+    return Table(tuple(map(Column, columns)), tuple(rows))
+
+
+def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
+    value, difference = measured(found["measured"]), found["difference"]
+    yield replace(value, interval=None)
+    yield NOT_AVAILABLE if value.interval is None else str(value.interval)
+    if "units_needed" not in difference:
+        yield difference["reason"]
+        yield NOT_AVAILABLE
+        return
+    yield difference["reason"] or f"{difference['records_needed']:,}"
+    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {_up(difference['detectable'])}"
+
+
+def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    signs = {"min": "≥ ", "max": "≤ ", "threshold": ""}
+    rows = []
+    for name, found in metrics.items():
+        for gate in found["gates"]:
+            now = f"{gate['decided']} it already" if gate["decided"] else NOT_AVAILABLE
+            if gate["decided"] is None and "tends" in gate:
+                now = f"open, tends to be {gate['tends']}"
+            needed = gate.get("reason") or f"{gate['records_needed']:,}"
+            rows.append((Name(name), signs[gate["bound"]] + gate["threshold"], now, needed))
+    if rows:
+        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{unit}s needed"))), tuple(rows))
+
+
+def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    curves = {
+        name: {point["records"]: point["detectable"] for point in found["difference"].get("curve", ())}
+        for name, found in metrics.items()
+    }
+    sizes = sorted({size for curve in curves.values() for size in curve})
+    rows = tuple(
+        (f"{size:,}", *(_up(curve[size]) if size in curve else NOT_AVAILABLE for curve in curves.values()))
+        for size in sizes
+    )
+    if rows:
+        yield Table((Column(f"{unit}s"), *map(Column, curves)), rows)
+
+
+def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"A difference of that size is found in {plan['power']:.0%} of all comparisons, at a level of "
+        f"{plan['level']:.0%}; more {plan['unit']}s are like these."
+    )
+    if plan["against"] is None:
+        yield (
+            f"The other system is as uncertain as this one, and the two go together with a correlation of "
+            f"{plan['correlation']:g}. With 0 that is the careful side: systems mostly fail on the same documents. "
+            "--against DIR takes the spread that two systems have shown."
+        )
+        return
+    shown = ", ".join(
+        f"{name} {found['difference']['correlation']:.2f}"
+        for name, found in plan["metrics"].items()
+        if found["difference"].get("correlation") is not None
+    )
+    yield "The spread is that of the difference between these two systems" + (
+        f"; correlations: {shown}" if shown else ""
+    )
+
+
+def _up(value: float) -> str:
+    """With few decimals, rounded up: a smaller difference would not be found."""
+    scale: int = 10**SHOWN_DIGITS
+    whole = -int(-value * scale // 1)
+    return f"{whole // scale}.{whole % scale:0{SHOWN_DIGITS}d}"
