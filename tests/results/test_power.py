@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from goldgate.comparison.compare import compare
 from goldgate.suites import SUITES
-from tests.results.made import arguments, make, power
+from tests.results.made import EXTRACTION, arguments, make, power
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +21,8 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def questions(right: int, wrong: int, unanswerable: int = 0, out: str = "out") -> None:
     """A result of the toy suite with so many right and wrong answers."""
-    gold, answers = [], []
+    gold: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     for number in range(right + wrong + unanswerable):
         answerable = number < right + wrong
         identity = {"id": f"q{number}"}
@@ -92,6 +94,34 @@ def test_the_gates_of_the_report_are_planned_for() -> None:
     [gate] = planned("out")["metrics"]["exact_match"]["gates"]
     assert (gate["bound"], gate["threshold"], gate["decided"]) == ("min", "0.5", "above")
     assert "exact_match  ≥ 0.5      above it already" in power("out").stdout
+
+
+def test_against_a_second_result_it_is_what_a_comparison_says() -> None:
+    for model in ("model-a", "model-b"):
+        options = arguments("extraction", Path.cwd())
+        make("extraction", *[str(EXTRACTION / f"{model}.jsonl") if o == "model-b.jsonl" else o for o in options])
+        Path("out").rename(model)
+    compared = compare("model-a", "model-b")
+    plan = planned("model-a", "--against", "model-b")
+    assert plan["against"] == {"unit": "sample", "pairs": 80}
+    for name, found in plan["metrics"].items():
+        assert found["difference"]["detectable"] == compared[name]["detectable"]
+        assert found["difference"]["units_needed"] == compared[name]["units_for_one_point"]
+        assert 0 < found["difference"]["correlation"] < 1
+    assert "correlations: strict_f1 0.27" in " ".join(power("model-a", "--against", "model-b").stdout.split())
+
+
+def test_against_itself_there_is_no_spread() -> None:
+    questions(5, 5)
+    found = planned("out", "--against", "out")["metrics"]["exact_match"]["difference"]
+    assert "differ alike in every unit" in found["reason"]
+
+
+def test_against_a_result_of_another_gold_is_refused() -> None:
+    questions(5, 5, out="one")
+    questions(6, 5)
+    result = power("one", "--against", "out", "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (2, "compare.other_gold")
 
 
 def test_a_rate_at_the_threshold_is_never_decided() -> None:

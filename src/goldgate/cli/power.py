@@ -86,7 +86,11 @@ def _plan(
         sizes=sizes or SIZES,
     )
     result = load_result(folder)
-    return plan_power(result, wanted)
+    if against is None:
+        return plan_power(result, wanted)
+    from goldgate.results.observed import observed_spread
+
+    return plan_power(result, wanted, observed_spread(folder, against))
 
 
 def _share(option: str, text: str, *, open_ended: bool = False) -> Decimal:

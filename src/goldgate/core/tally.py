@@ -17,14 +17,13 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("counts", "group", "tables", "times", "unit")
+    __slots__ = ("counts", "group", "tables", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.tables: dict[Key, UnitSums] = {}
         self.group: str | None = None  # of the unit that is being counted
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
-        self.times = 1  # how many units that is
 
     def add(self, key: Key, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
         """What a unit counts in a table, from which rates of these forms are made."""
@@ -34,7 +33,6 @@ class Tally:
         table.add(counts, self.group, times)
         if self.unit is not None:
             self.unit[key] = counts
-            self.times = times
 
     @property
     def is_grouped(self) -> bool:

@@ -10,14 +10,13 @@ import orjson
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 
-UNITS, PARTS, GROUP, TIMES = "units", "parts", "group", "times"
+UNITS, PARTS, GROUP = "units", "parts", "group"
 
 
 def with_units(record: bytes, tally: Tally) -> bytes:
     """A record's line with what its unit counted: a list for each table, and for the parts of one.
 
-    `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]];
-    `times` is how many units the line stands for, where that is not one.
+    `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]].
     """
     counted = tally.unit or {}
     more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
@@ -27,8 +26,6 @@ def with_units(record: bytes, tally: Tally) -> bytes:
         more[PARTS] = parts
     if tally.group is not None:
         more[GROUP] = tally.group
-    if counted and tally.times != 1:
-        more[TIMES] = tally.times
     return record[:-2] + b"," + orjson.dumps(more, option=orjson.OPT_APPEND_NEWLINE)[1:]
 
 

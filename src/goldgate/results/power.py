@@ -17,7 +17,7 @@ from goldgate.core.metric import Rate, Ratio
 from goldgate.core.sums import RatioSums
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult
+from goldgate.results.stored import StoredResult, stored_gates
 from goldgate.stats.interval import LEVEL, Interval
 from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
 from goldgate.stats.reported import GROUP, interval_of, with_interval
@@ -52,6 +52,14 @@ class Spread(NamedTuple):
     correlation: float | None
 
 
+class Observed(NamedTuple):
+    """How the differences between two stored systems spread, by metric; the pairs that there are, and of what."""
+
+    spreads: Mapping[str, Spread | str]
+    unit: str
+    pairs: int
+
+
 class Scale(NamedTuple):
     """Units of a rate are not all there are: a record without the event type says nothing about the type."""
 
@@ -66,7 +74,7 @@ class Scale(NamedTuple):
         return records * self.units // self.records
 
 
-def plan_power(result: StoredResult, wanted: Wanted, against: Mapping[str, Spread] | None = None) -> dict[str, Any]:
+def plan_power(result: StoredResult, wanted: Wanted, against: Observed | None = None) -> dict[str, Any]:
     """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
     measures = ratio_measures(result.suite, result.suite.settings())
     tally, records = summed_records(result, measures)
@@ -88,32 +96,36 @@ def plan_power(result: StoredResult, wanted: Wanted, against: Mapping[str, Sprea
         "level": LEVEL,
         "power": wanted.power,
         "detect": str(wanted.detect),
-        "against": None if against is None else "observed",
+        "against": None if against is None else {"unit": against.unit, "pairs": against.pairs},
         "correlation": None if against is not None else wanted.correlation,
         "metrics": {
-            name: _plan(rates[name], records, unit, wanted, (against or {}).get(name), _bounds(result, name, wanted))
+            name: {
+                "measured": with_interval(rates[name], unit),
+                "units": _sums(rates[name]).units,
+                "difference": _planned_difference(name, _sums(rates[name]), records, wanted, against),
+                "gates": [
+                    _gate(rates[name], side, bound, records) for side, bound in _bounds(result, name, wanted).items()
+                ],
+            }
             for name in names
         },
         "error": None,
     }
 
 
-def _plan(
-    rate: Rate, records: int, unit: str, wanted: Wanted, observed: Spread | None, bounds: Mapping[str, Decimal]
+def _planned_difference(
+    name: str, sums: RatioSums, records: int, wanted: Wanted, against: Observed | None
 ) -> dict[str, Any]:
-    """What one metric needs: units are those of the metric, records are what has to be collected for them."""
-    sums = rate.sums
-    assert sums is not None  # it was summed from records
-    found: dict[str, Any] = {"measured": with_interval(rate, unit), "units": sums.units}
-    spread = observed or _unseen(sums, wanted.correlation)
-    scale = Scale(records, sums.units)
+    """Units are those of the metric; records are what has to be collected for them."""
+    spread = _unseen(sums, wanted.correlation) if against is None else against.spreads[name]
     if isinstance(spread, str):
-        found["difference"] = {"reason": spread}
-    else:
-        scale = Scale(records, spread.units)
-        found["difference"] = _difference(spread, scale, wanted)
-    found["gates"] = [_gate(rate, side, bound, Scale(records, sums.units)) for side, bound in bounds.items()]
-    return found
+        return {"reason": spread}
+    return _difference(spread, Scale(records if against is None else against.pairs, spread.units), wanted)
+
+
+def _sums(rate: Rate) -> RatioSums:
+    assert rate.sums is not None  # it was summed from records
+    return rate.sums
 
 
 def _difference(spread: Spread, scale: Scale, wanted: Wanted) -> dict[str, Any]:
@@ -139,16 +151,17 @@ def _detectable(spread: Spread, units: int, wanted: Wanted) -> float | None:
     return None if found is None or found > 1 else found  # no two shares are further apart
 
 
-def _gate(rate: Rate, side: str, bound: Decimal, scale: Scale) -> dict[str, Any]:
+def _gate(rate: Rate, side: str, bound: Decimal, records: int) -> dict[str, Any]:
     """Whether the interval leaves out the bound, or with how many units like these it would."""
     entry: dict[str, Any] = {"bound": side, "threshold": str(bound), "decided": None, "records_needed": None}
-    if rate.sums is None or not rate.denominator:
+    sums = _sums(rate)
+    if not rate.denominator:
         return {**entry, "reason": rate.reason}
     if isinstance(rate, Ratio):
         return {**entry, "reason": "it may be above 1, and only shares are planned for"}
     interval = interval_of(rate)
     assert isinstance(interval, Interval)  # a share of something
-    needed = units_to_decide(rate.sums, Fraction(bound))
+    needed = units_to_decide(sums, Fraction(bound))
     if needed is None:
         return {**entry, "reason": "the rate is at the threshold: no number of units decides it"}
     above = rate.exact is not None and rate.exact > Fraction(bound)
@@ -157,7 +170,7 @@ def _gate(rate: Rate, side: str, bound: Decimal, scale: Scale) -> dict[str, Any]
         **entry,
         "decided": ("above" if above else "below") if decided else None,
         "tends": "above" if above else "below",
-        "records_needed": scale.in_records(needed),
+        "records_needed": Scale(records, sums.units).in_records(needed),
     }
 
 
@@ -178,9 +191,9 @@ def _bounds(result: StoredResult, name: str, wanted: Wanted) -> dict[str, Decima
     if wanted.threshold is not None:
         return {"threshold": wanted.threshold}
     found: dict[str, Decimal] = {}
-    for gate in result.report["gates"]:
-        if gate["metric"] == name:
-            found |= {side: Decimal(gate[side]) for side in ("min", "max") if gate.get(side) is not None}
+    for gate in stored_gates(result.report):
+        if gate.metric == name:
+            found |= gate.bounds
     return found
 
 

@@ -14,11 +14,14 @@ SHOWN_DIGITS = 4
 def describe_power(plan: Mapping[str, Any]) -> Page:
     """From the JSON of a plan."""
     unit = "record" if plan["unit"] == "group" else plan["unit"]
+    of_pairs = plan["against"]["unit"] if plan["against"] else unit
     metrics = plan["metrics"]
     sections = (
-        Section(f"{unit.capitalize()}s that show a difference of {plan['detect']}", (_needed(metrics, unit),)),
-        Section(f"{unit.capitalize()}s until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
-        Section(f"Smallest difference that so many {unit}s show", tuple(_curve(metrics, unit))),
+        Section(
+            f"{_many(of_pairs).capitalize()} that show a difference of {plan['detect']}", (_needed(metrics, of_pairs),)
+        ),
+        Section(f"{_many(unit).capitalize()} until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
+        Section(f"Smallest difference that so many {_many(of_pairs)} show", tuple(_curve(metrics, of_pairs))),
         Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
     )
     return Page(
@@ -30,7 +33,7 @@ def describe_power(plan: Mapping[str, Any]) -> Page:
 
 def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
     rows = [(Name(name), *_needed_cells(found)) for name, found in metrics.items()]
-    columns = ("metric", "value", "interval", f"{unit}s needed", "found now")
+    columns = ("metric", "value", "interval", f"{_many(unit)} needed", "found now")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
 
@@ -57,7 +60,7 @@ def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
             needed = gate.get("reason") or f"{gate['records_needed']:,}"
             rows.append((Name(name), signs[gate["bound"]] + gate["threshold"], now, needed))
     if rows:
-        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{unit}s needed"))), tuple(rows))
+        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{_many(unit)} needed"))), tuple(rows))
 
 
 def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
@@ -71,13 +74,13 @@ def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
         for size in sizes
     )
     if rows:
-        yield Table((Column(f"{unit}s"), *map(Column, curves)), rows)
+        yield Table((Column(_many(unit)), *map(Column, curves)), rows)
 
 
 def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"A difference of that size is found in {plan['power']:.0%} of all comparisons, at a level of "
-        f"{plan['level']:.0%}; more {plan['unit']}s are like these."
+        f"{plan['level']:.0%}; more {_many(plan['unit'])} are like these."
     )
     if plan["against"] is None:
         yield (
@@ -94,6 +97,10 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
     yield "The spread is that of the difference between these two systems" + (
         f"; correlations: {shown}" if shown else ""
     )
+
+
+def _many(unit: str) -> str:
+    return unit.removesuffix("y") + "ies" if unit.endswith("y") else unit + "s"
 
 
 def _up(value: float) -> str:

@@ -15,7 +15,7 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.readers.unit_records import GROUP, TIMES, units_of
+from goldgate.readers.unit_records import GROUP, units_of
 from goldgate.results.stored import StoredResult
 
 
@@ -29,12 +29,13 @@ class Recorded(NamedTuple):
     times: int
 
 
-def read_recorded(file: Path) -> Iterator[Recorded]:
-    """The lines of a file of records, one after the other; one that does not say what it counted is an InputError."""
+def read_recorded(result: StoredResult) -> Iterator[Recorded]:
+    """The records of a result, one after the other; one that does not say what it counted is an InputError."""
+    file, times = result.records, result.suite.pairing.times
     try:
         with open(file, "rb") as stream:
             for number, line in enumerate(stream, 1):
-                yield _recorded(line, number, file)
+                yield _recorded(line, number, file, times)
     except (OSError, ValueError) as problem:
         raise cannot_read(str(file), "records", problem) from None
 
@@ -55,7 +56,7 @@ def summed_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> S
     """The sum over all records, table by table; the parts of tables are left out."""
     forms = {measure.table: (measure.forms, len(measure.columns)) for measure in measures}
     tally, records = Tally(), 0
-    for record in read_recorded(result.records):
+    for record in read_recorded(result):
         records += record.times
         tally.group = record.group
         for key, counts in record.counts.items():
@@ -77,10 +78,10 @@ def recorded_metrics(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[st
     return sections
 
 
-def _recorded(line: bytes, number: int, file: Path) -> Recorded:
+def _recorded(line: bytes, number: int, file: Path, repeated: str | None) -> Recorded:
     try:
         record = orjson.loads(line)
-        counts, group, times = units_of(record), record.get(GROUP), record.get(TIMES, 1)
+        counts, group, times = units_of(record), record.get(GROUP), record.get(repeated, 1)
         if not all(type(count) is int for each in counts.values() for count in each):
             raise TypeError
         if type(times) is not int or times < 1 or not (group is None or type(group) is str):

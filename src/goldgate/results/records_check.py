@@ -9,7 +9,7 @@ from goldgate.core.metric import Metric, Metrics
 from goldgate.results.differences import Difference, first_unlike
 from goldgate.results.inputs import known_settings
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult
+from goldgate.results.stored import StoredResult, stored_gates
 from goldgate.results.verification import Verification
 from goldgate.stats.reported import GROUP, with_interval
 
@@ -39,9 +39,9 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
                 found += _differing(result, metric, given, f"/metrics/{section}/{name}", unit)
     found += _lacking(result, stored, sections)
     known = {name: metric for metrics in sections.values() for name, metric in metrics.items()}
-    for number, gate in enumerate(result.report["gates"]):
-        if gate["metric"] in known and gate["metric"] not in unknown:
-            found += _differing(result, gate["measured"], known[gate["metric"]], f"/gates/{number}/measured", unit)
+    for number, gate in enumerate(stored_gates(result.report)):
+        if gate.metric in known and gate.metric not in unknown:
+            found += _differing(result, gate.measured, known[gate.metric], f"/gates/{number}/measured", unit)
     left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
     compared = [f"{result.file.name} with {result.suite.records}"]
     return Verification("records", result.suite.name, compared, found, not_compared=[*left_out, _REST])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
@@ -56,11 +57,44 @@ def load_result(path: str | Path) -> StoredResult:
         raise InputError(
             "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
         )
+    _require_complete(report, file)
     run_file = given / RUN
     run = parse_bytes(read_bytes(run_file, "run"), run_file, "run") if given.is_dir() and run_file.exists() else None
     if run is not None and not isinstance(run, dict):
         raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(run_file)), found=describe(run))
     return StoredResult(file, data, report, load_suite(named), run)
+
+
+class StoredGate(NamedTuple):
+    """A gate of a report: the bounds on a metric, and what was measured."""
+
+    metric: str
+    bounds: Mapping[str, Decimal]
+    measured: Any
+
+
+def stored_gates(report: Report) -> list[StoredGate]:
+    """The gates of a report, in their order."""
+    return [
+        StoredGate(
+            str(gate["metric"]),
+            {side: Decimal(gate[side]) for side in ("min", "max") if gate.get(side) is not None},
+            gate["measured"],
+        )
+        for gate in report["gates"]
+    ]
+
+
+def _require_complete(report: Report, file: Path) -> None:
+    """What is read of a report must be there; whether it is true is another question."""
+    try:
+        stored_gates(report)
+        complete = isinstance(report["metrics"], dict) and isinstance(report["inputs"], dict)
+        complete = complete and isinstance(report["signature"], str)
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        complete = False
+    if not complete:
+        raise InputError("report.malformed", "this report is not complete", place=Place(str(file)))
 
 
 def read_bytes(file: Path, kind: str) -> bytes:
