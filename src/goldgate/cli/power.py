@@ -26,7 +26,7 @@ from goldgate.report import RENDERERS
 @click.option(
     "--correlation",
     type=click.FloatRange(min=-1, max=1, max_open=True),
-    help="Between the two systems' documents, where the second is not known yet. Default: 0, the careful side.",
+    help="Between the two systems' documents, where the second is not known yet.  [default: 0]",
 )
 @click.option(
     "--power",

@@ -24,7 +24,7 @@ from goldgate.stats.reported import GROUP, interval_of, with_interval
 
 FORMAT_VERSION = 1  # of a plan, as JSON
 DETECT = Decimal("0.01")
-CORRELATION = 0.0  # with a system that nobody has seen: the careful side, as systems mostly fail on the same units
+CORRELATION = 0.0  # with a system that nobody has seen: systems mostly fail on the same units, which takes fewer
 SIZES = (25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000)
 
 _NO_SPREAD = "all units are alike, so they show no spread to plan with"

@@ -84,9 +84,9 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
     )
     if plan["against"] is None:
         yield (
-            f"The other system is as uncertain as this one, and the two go together with a correlation of "
-            f"{plan['correlation']:g}. With 0 that is the careful side: systems mostly fail on the same documents. "
-            "--against DIR takes the spread that two systems have shown."
+            "The other system is taken to be as uncertain as this one, and to go together with it with a correlation "
+            f"of {plan['correlation']:g}. Systems that fail on the same documents need fewer, one that varies more "
+            "needs more: --against DIR takes the spread that two systems have shown."
         )
         return
     shown = ", ".join(
