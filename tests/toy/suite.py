@@ -56,6 +56,7 @@ class Answers(RatioMeasure[Facts]):
 
     table = "answers"
     columns = ("right", "answerable", "silent", "unanswerable")
+    single = frozenset(columns)
     ratios = {
         "exact_match": over("right", "answerable", "no question has an answer"),
         "abstention": over("silent", "unanswerable", "every question has an answer"),
@@ -71,6 +72,7 @@ class Citations(RatioMeasure[Facts]):
 
     table = "citations"
     columns = ("hits", "cited", "sources")
+    known = frozenset({"sources"})
     ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
     def units(self, facts: Facts) -> Counts:

@@ -49,6 +49,8 @@ class RatioMeasure(ABC, Generic[Facts]):
     columns: tuple[str, ...]
     ratios: Mapping[str, Over] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
+    known: frozenset[str] = frozenset()  # the columns that do not depend on the answer
+    single: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
 
     @abstractmethod
     def units(self, facts: Facts) -> Counts | None:

@@ -26,6 +26,7 @@ class Matched(RatioMeasure[Facts]):
 
     table = TABLE
     columns = ("strict", "relaxed", "predicted", "gold")
+    known = frozenset({"gold"})
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
     def units(self, facts: Facts) -> Counts:
