@@ -243,6 +243,7 @@ class _Run:
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
+        from goldgate.comparison.runs import summarize_folders
         from goldgate.core.evaluation import render_json
         from goldgate.generation.files import write_whole
         from goldgate.generation.seeds import summarize
@@ -250,7 +251,8 @@ class _Run:
 
         shown: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
-            seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()})
+            spreads = summarize_folders([str(self.options.folder(seed)) for seed in evaluations])
+            seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
             write_whole(self.options.out / SEEDS[0], render_json(seeds))
             write_whole(self.options.out / SEEDS[1], seeds_markdown(seeds).encode())
             match self.given["format"]:

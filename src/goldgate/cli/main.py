@@ -14,6 +14,7 @@ from goldgate.suites import SUITES
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
 # The commands of the suites come before them, and are made from what each suite declares.
 COMMANDS = {
+    "compare": ("goldgate.cli.compare", "compare_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from math import lcm
 from typing import Any
 
@@ -32,25 +33,35 @@ class Changes:
             if name != self.against
         }
 
-    def listed(self) -> Iterator[dict[str, Any]]:
+    def listed(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """The lines of changed.jsonl: the largest change first, then in the order of systems and ids."""
-        found = []
+        alike = []
         for order, name in enumerate(self.systems):
             if name != self.against:
                 totals = self._totals(name)
                 for both, identities in self._changed(name):
                     change = self._change(name, both, totals)
-                    found += [(-abs(change or 0), order, identity, change, name, both) for identity in identities]
-        found.sort(key=lambda entry: entry[:3])
-        for _, _, identity, change, name, (mine, theirs) in found:
-            yield {
-                "id": identity,
-                "system": name,
-                "against": self.against,
-                "metric": self.rate.metric,
-                "change": change,
-                "counts": {self.against: self._named(mine), name: self._named(theirs)},
-            }
+                    alike.append((-abs(change or 0), order, change, name, both, identities))
+        alike.sort(key=lambda entry: entry[:2])
+        left = most
+        for _, same in groupby(alike, key=lambda entry: entry[:2]):
+            lines = [
+                (identity, change, name, both) for *_, change, name, both, identities in same for identity in identities
+            ]
+            lines.sort(key=lambda line: line[0])
+            for identity, change, name, (mine, theirs) in lines[:left]:
+                yield {
+                    "id": identity,
+                    "system": name,
+                    "against": self.against,
+                    "metric": self.rate.metric,
+                    "change": change,
+                    "counts": {self.against: self._named(mine), name: self._named(theirs)},
+                }
+            if left is not None:
+                left -= len(lines[:left])
+                if not left:
+                    return
 
     def _changed(self, name: str) -> Iterator[tuple[_Both, list[str]]]:
         one, other = self._weights(name)

@@ -80,17 +80,38 @@ def compare(
     The first system is what others are compared with, unless `against` names another. `common` compares only what all
     systems have, where they were judged by different gold.
     """
-    sources = find_systems([str(path) for path in given], names)
-    if gold is None and (schema is not None or protocol is not None):
+    return compare_systems(
+        find_systems([str(path) for path in given], names),
+        gold=_listed(gold),
+        schema=_listed(schema),
+        protocol=protocol,
+        against=against,
+        common=common,
+        workers=workers,
+    )
+
+
+def compare_systems(
+    sources: Sequence[SystemSource],
+    *,
+    gold: list[str],
+    schema: list[str],
+    protocol: ProtocolSource,
+    against: str | None,
+    common: bool,
+    workers: int,
+) -> Comparison:
+    """The same of systems that were found already."""
+    if not gold and (schema or protocol is not None):
         raise ConfigError(
             "compare.no_gold", "a schema and a protocol are for scoring, which needs --gold", advice="name the gold"
         )
     with ExitStack() as stack:
-        if gold is None:
+        if not gold:
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
-            runs = _scored(sources, _listed(gold), _listed(schema), protocol, folder, workers)
+            runs = _scored(sources, gold, schema, protocol, folder, workers)
         return _compared(_systems(sources, runs, against), common)
 
 
@@ -138,7 +159,7 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     suite = runs[0].suite
     rates = compared_rates(suite)
     headline = [name for name in suite.headline if name in rates]
-    joined = _joined(systems, rates, rates[headline[0]].table)
+    joined = join_runs(runs, rates, rates[headline[0]].table)
     changes = Changes(rates[headline[0]], joined, systems.places, systems.against)
     left_out = _left_out(systems, joined, common)
     if not joined.lacking:
@@ -162,16 +183,17 @@ def _compared(systems: Systems, common: bool) -> Comparison:
         "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
         "comparisons": found.comparisons(),
         "parts": found.parts(),
-        "changed": {"metric": headline[0], "units": changes.counts(), "first": _first(changes)},
+        "changed": {"metric": headline[0], "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
 
 
-def _joined(systems: Systems, rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:
-    suite = systems.runs[0].suite
-    lines = [read_units(run.records, _records_name(run), suite.pairing) for run in systems.runs]
-    names = [_records_name(run) for run in systems.runs]
+def join_runs(runs: Sequence[StoredRun], rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:
+    """The units of these runs side by side; `watched` is the table whose changes are kept."""
+    suite = runs[0].suite
+    lines = [read_units(run.records, _records_name(run), suite.pairing) for run in runs]
+    names = [_records_name(run) for run in runs]
     try:
         return join_units(lines, names, columns_by_table(rates), watched, suite.pairing.several)
     except (TypeError, ValueError, AttributeError):
@@ -235,10 +257,6 @@ def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:
         inputs = run.digests(judged=True)
         found.append({"inputs": inputs, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
     return found
-
-
-def _first(changes: Changes) -> list[dict[str, Any]]:
-    return [line for line, _ in zip(changes.listed(), range(SHOWN_CHANGES), strict=False)]
 
 
 def _listed(given: Any) -> list[str]:

@@ -9,8 +9,9 @@ from math import lcm, sqrt
 
 from goldgate.stats.interval import LEVEL, Interval, NoInterval
 from goldgate.stats.paired import Standing, difference_interval, paired_sums, standing, t_test
-from goldgate.stats.power import detectable_difference, units_needed
+from goldgate.stats.power import POWER, detectable_difference, units_needed
 from goldgate.stats.several import Runs, compare_runs
+from goldgate.stats.student import t_quantile
 from goldgate.stats.swap import Pair, swap_test
 
 POINT = 0.01  # the difference whose price in units is told
@@ -29,16 +30,19 @@ class Difference:
     se: float
     units: int
     reason: str | None = None
+    df: float | None = None  # of the standard error, where runs take part in it
 
     @property
     def detectable(self) -> float | None:
         """The smallest difference that these units show with 80 % power."""
+        if self.df is not None:
+            return (t_quantile((1 + LEVEL) / 2, self.df) + t_quantile(POWER, self.df)) * self.se if self.df else None
         return detectable_difference(self.se, self.units) if self.se else None
 
     @property
     def needed(self) -> int | None:
-        """How many units would show a difference of one point."""
-        return units_needed(self.se, self.units, POINT)
+        """How many units would show a difference of one point; of several runs, more units alone might never."""
+        return None if self.df is not None else units_needed(self.se, self.units, POINT)
 
     def mirrored(self) -> Difference:
         """The same with the systems exchanged: signs change, and nothing else."""
@@ -85,7 +89,7 @@ def difference(
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(found, NoInterval):
         return Difference(None, found, None, None, stands, 0.0, units, found.reason)
-    return Difference(found.value, found.interval, found.p, {"method": "runs-t"}, stands, found.se, units)
+    return Difference(found.value, found.interval, found.p, {"method": "runs-t"}, stands, found.se, units, df=found.df)
 
 
 def _of_one_run(pairs: Mapping[Pair, int], share: bool, level: float) -> Difference:

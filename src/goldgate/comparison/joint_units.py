@@ -23,6 +23,8 @@ from goldgate.stats.several import Runs
 Joint = tuple[int, ...]  # the number of each run's counts in the list of its table; NOTHING where it has none
 NOTHING = -1
 
+# Between two entries of `parts`. Where a name has it, the pieces are not JSON, and so none that was seen before.
+_BETWEEN = b"]],[["
 _MOST_KEPT = 50_000  # lines that are remembered because others may count the same: 20 MB
 
 
@@ -33,6 +35,7 @@ class CountsList:
         self._columns = columns
         self._numbers: dict[Counts, int] = {}
         self.values: list[Counts] = []
+        self.of = cache(self._of)  # when all are known
 
     def number(self, counts: Sequence[int]) -> int:
         vector = tuple(counts)
@@ -44,7 +47,7 @@ class CountsList:
             self.values.append(vector)
         return known
 
-    def of(self, form: RatioForm) -> list[tuple[int, int]]:
+    def _of(self, form: RatioForm) -> list[tuple[int, int]]:
         """a and b of every vector; behind them zeros, for none."""
         return [*map(form.of, self.values), (0, 0)]
 
@@ -52,9 +55,9 @@ class CountsList:
 class JointTable:
     """The multiset of one table or part."""
 
-    def __init__(self, counts: CountsList) -> None:
+    def __init__(self, counts: CountsList, joints: Mapping[Joint, int]) -> None:
         self.counts = counts
-        self.joints: dict[Joint, int] = {}
+        self.joints = joints
         self.pairs = cache(self._pairs)
 
     def _pairs(self, form: RatioForm) -> Mapping[Runs, int]:
@@ -108,7 +111,9 @@ class _Counter:
         self._watched = watched
         self._groups: dict[str, list[dict[Key, Counts]]] = {}
         self._alike: dict[tuple[bytes, ...], list[str]] = {}  # ids of units that count the same in every run
-        self._parts: dict[bytes, dict[Key, int]] = {}
+        self._tables: dict[Key, int] = {}  # the number of each table
+        self._joints: list[dict[Joint, int]] = []
+        self._entries: dict[bytes, tuple[int, int]] = {}  # of `parts`: the numbers of its table and of its counts
 
     def add(self, identity: str | None, lines: Sequence[UnitLine | None]) -> None:
         """A unit, as its lines have it; None where a run has none."""
@@ -141,6 +146,8 @@ class _Counter:
         self.found.is_grouped = bool(self._groups)
         for runs in self._groups.values():
             self.add_counts(None, runs)
+        for key, number in self._tables.items():
+            self.found.tables[key] = JointTable(self._lists[key[0]], self._joints[number])
         return self.found
 
     def _add_plain(self, identity: str, lines: Sequence[UnitLine]) -> None:
@@ -152,10 +159,14 @@ class _Counter:
                 self._count_alike()
             known = self._alike[units] = []
         known.append(identity)
-        decoded = [self._parts.get(line.parts) or self._decode(line.parts) for line in lines]
-        first = decoded[0]
-        for key in first if len(decoded) == 1 else first.keys() | {key for other in decoded[1:] for key in other}:
-            self._count(key, tuple([other.get(key, NOTHING) for other in decoded]))
+        decoded = [self._decode(line.parts) for line in lines]
+        all_keys = decoded[0].copy()
+        for other in decoded[1:]:
+            all_keys.update(other)
+        for table in all_keys:
+            joint = tuple([one.get(table, NOTHING) for one in decoded])
+            joints = self._joints[table]
+            joints[joint] = joints.get(joint, 0) + 1
 
     def _count_alike(self) -> None:
         """Units of which the tables count the same, at once."""
@@ -170,26 +181,35 @@ class _Counter:
                     self._watch(identities, joint)
         self._alike = {}
 
-    def _decode(self, parts: bytes) -> dict[Key, int]:
-        if len(self._parts) >= _MOST_KEPT:
-            self._parts = {}
-        found = {
-            tuple(key): self._lists[key[0]].number(counts)
-            for key, counts in orjson.loads(parts)
-            if key[0] in self._lists
-        }
-        self._parts[parts] = found
+    def _decode(self, parts: bytes) -> dict[int, int]:
+        """The counts of each part, both as numbers. The parts of most lines are among those seen before."""
+        try:
+            return dict([self._entries[entry] for entry in parts[3:-3].split(_BETWEEN)])
+        except KeyError:
+            pass
+        if len(self._entries) > _MOST_KEPT:
+            self._entries = {}
+        found = {}
+        for key, counts in orjson.loads(parts):
+            if key[0] in self._lists:
+                entry = orjson.dumps([key, counts])[2:-2]
+                self._entries[entry] = table, number = self._table(tuple(key)), self._lists[key[0]].number(counts)
+                found[table] = number
         return found
+
+    def _table(self, key: Key) -> int:
+        known = self._tables.get(key)
+        if known is None:
+            known = self._tables[key] = len(self._joints)
+            self._joints.append({})
+        return known
 
     def _numbers(self, key: Key, runs: Sequence[Mapping[Key, Sequence[int]]]) -> Joint:
         number = self._lists[key[0]].number
         return tuple([NOTHING if (counts := run.get(key)) is None else number(counts) for run in runs])
 
     def _count(self, key: Key, joint: Joint, times: int = 1) -> None:
-        table = self.found.tables.get(key)
-        if table is None:
-            table = self.found.tables[key] = JointTable(self._lists[key[0]])
-        joints = table.joints
+        joints = self._joints[self._table(key)]
         joints[joint] = joints.get(joint, 0) + times
 
     def _watch(self, identities: list[str], joint: Joint) -> None:

@@ -105,7 +105,7 @@ class Measurements:
         rate = self.rates[metric]
         pairs = self._pairs(metric, (rate.table,))
         if len(places) > 1:
-            return _of_runs(pairs, places)
+            return of_runs(pairs, places)
         counted: dict[tuple[int, int], int] = {}
         for runs, times in pairs.items():
             pair = runs[places[0]]
@@ -136,7 +136,7 @@ class Measurements:
         return best
 
 
-def _of_runs(pairs: Mapping[Runs, int], places: Sequence[int]) -> dict[str, Any]:
+def of_runs(pairs: Mapping[Runs, int], places: Sequence[int]) -> dict[str, Any]:
     """Mean of several runs, with the spread between runs and between units."""
     own: dict[Runs, int] = {}
     for runs, times in pairs.items():

@@ -50,9 +50,13 @@ class Measured:
     undefined: int | None = None  # rates that the average leaves out
     reason: str | None = None
     interval: Interval | None = None
+    best: bool = False  # marked, as better beyond doubt
+    shown: str | None = None  # how people read it, where that is not the value with its decimals cut
 
     def __str__(self) -> str:
         """The value, decimals cut and never rounded up."""
+        if self.shown is not None:
+            return self.shown
         if self.numerator is not None and self.denominator is not None:
             return shorten(self.numerator, self.denominator) if self.denominator else NOT_AVAILABLE
         if self.value is None:

@@ -116,7 +116,8 @@ def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Measured):
         behind = [str(cell.interval)] if cell.interval is not None else []
         behind += [cell.counts] if block.with_counts and cell.counts else []
-        return markdown(f"{cell} ({', '.join(behind)})" if behind else str(cell))
+        value = f"{markdown(str(cell))}\\*" if cell.best else markdown(str(cell))
+        return f"{value} ({markdown(', '.join(behind))})" if behind else value
     return markdown(cell)
 
 

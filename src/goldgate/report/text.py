@@ -249,7 +249,8 @@ def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> Shown:
         return Shown((names[cell.text],), "name", cell.text)
     if isinstance(cell, Measured):
         interval = () if cell.interval is None else (str(cell.interval),)
-        return Shown((str(cell), *interval, *([cell.counts] if with_counts else [])), "number")
+        value = f"{cell}*" if cell.best else str(cell)
+        return Shown((value, *interval, *([cell.counts] if with_counts else [])), "number")
     return Shown((visible(cell),), "text")
 
 

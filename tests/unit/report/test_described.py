@@ -49,7 +49,7 @@ def test_every_metric_and_gate_is_shown(name: str, format: str) -> None:
     shown = re.sub(r"[\\`]", "", render(report, format))  # type: ignore[arg-type]  # a name of a format
     for metric in metrics_of(report).values():
         if "denominator" in metric:
-            assert f"{metric['numerator']}/{metric['denominator']}" in shown
+            assert f"{metric['numerator']}{',' if format == 'csv' else '/'}{metric['denominator']}" in shown
     for gate in report["gates"]:
         assert gate["metric"] in shown
         assert all(gate[bound] in shown for bound in ("min", "max", "equals") if bound in gate)
@@ -67,7 +67,7 @@ def test_the_long_format_has_every_role_run_query_and_finding() -> None:
 
 
 @reports
-@pytest.mark.parametrize("format", PAGE_FORMATS)
+@pytest.mark.parametrize("format", ["text", "markdown"])
 def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> None:
     report = load(name)
     report["stands_out"] = [{"code": "x", "message": "this stands out", "counts": {}}]
