@@ -361,3 +361,71 @@ def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
     make("research", "--golden", "golden.json", "--outputs", "runs", "--protocol", "protocol.yaml")
     status, found = verified("baseline.json", "--reports", "out/report.json")
     assert (status, found["inputs"][0]["changed"]) == (1, True)
+
+
+# --- comparisons
+
+
+def compared(suite: str, *more: str) -> None:
+    """Two results of a suite and their comparison, in the folder `compared`."""
+    from click.testing import CliRunner
+
+    from goldgate.cli.compare import compare_command
+
+    shutil.copytree("out", "one")
+    first = json.loads(Path("answers.jsonl").read_text().splitlines()[1])
+    edit("answers.jsonl", f'"answer": "{first["answer"]}"', '"answer": "wrong"')
+    make(suite, "--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    Path("out").rename("two")
+    made = CliRunner().invoke(compare_command, ["A=one", "B=two", "--out", "compared", *more])
+    assert made.exit_code == 0, made.output
+
+
+def test_a_comparison_is_made_again(at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = at("qa")
+    compared("qa")
+    monkeypatch.chdir(folder.parent)
+    status, found = verified("qa/compared")
+    assert (status, found["of"], found["differences"]) == (0, "comparison", [])
+    assert [entry["input"] for entry in found["inputs"]] == ["gold", "system A", "system B"]
+    assert found["inputs"][1]["files"] == ["qa/one"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("comparison.json", '"wins": 0', '"wins": 3'),
+        ("comparison.md", "A", "B"),
+        ("changed.jsonl", '"id":"q1"', '"id":"q2"'),
+    ],
+)
+def test_a_comparison_that_was_changed(file: str, old: str, new: str, at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    edit(f"compared/{file}", old, new)
+    status, found = verified("compared")
+    assert (status, found["difference"]["file"]) == (1, file)
+
+
+def test_a_system_that_was_scored_again(at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    shutil.rmtree("two")
+    edit("answers.jsonl", '"answer": "2"', '"answer": "wrong"')
+    make("qa", "--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    Path("out").rename("two")
+    status, found = verified("compared")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["system B"]
+    assert not found["difference"]["pointer"].startswith("/systems")
+
+
+def test_systems_that_moved_must_be_named(at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    Path("one").rename("first")
+    assert verified("compared")[1]["error"]["code"] == "verify.input_missing"
+    assert verified("compared", "--systems", "first", "two")[0] == 0
+    Path("compared/run.json").unlink()
+    status, found = verified("compared")
+    assert (status, found["error"]["advice"]) == (2, "add --systems DIR...")

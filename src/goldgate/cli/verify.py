@@ -45,6 +45,9 @@ def _command() -> click.Command:
             click.Option(
                 ["--records"], is_flag=True, help="Only add up the records beside the report: needs no input."
             ),
+            click.Option(
+                ["--systems"], multiple=True, metavar="DIR...", help="Where the systems of a comparison are now."
+            ),
             click.Option(["--reports"], multiple=True, metavar="FILE...", help="The reports that a baseline sums up."),
             click.Option(
                 ["--workers"], type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with."
@@ -66,8 +69,9 @@ def _command() -> click.Command:
 
 _HELP = """Make a stored result again from its inputs, and say where it differs.
 
-    DIR is a folder that --out named, a report, or a baseline record; it comes before the options. The inputs are those
-    that run.json names. Exit status: 0 verified, 1 it differs, 2 it could not be carried out."""
+    DIR is a folder that --out named, of an evaluation or a comparison, a report, or a baseline record; it comes before
+    the options. The inputs are those that run.json names. Exit status: 0 verified, 1 it differs, 2 it could not be
+    carried out."""
 
 
 @click.pass_context

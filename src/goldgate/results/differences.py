@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from goldgate.core.problem import below
 
@@ -74,7 +74,7 @@ def compare_text(file: str, stored: bytes, recomputed: bytes) -> Difference | No
     return Difference(file, where.stored, where.recomputed, line=where.line)
 
 
-def compare_records(file: str, stored: IO[bytes], recomputed: IO[bytes]) -> Difference | None:
+def compare_records(file: str, stored: Iterable[bytes], recomputed: Iterable[bytes]) -> Difference | None:
     """The first record that differs, line by line, with its id and the place inside it. Neither file is held whole."""
     for number, (mine, again) in enumerate(zip_longest(stored, recomputed), 1):
         if mine == again:

@@ -12,7 +12,7 @@ from typing import Any
 from goldgate.core.suite import Input
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.results.stored import StoredResult
+from goldgate.results.stored import Origin, StoredResult
 from goldgate.suites.plan import load_plan
 
 PROTOCOL = Input("protocol", "The protocol.", required=False)
@@ -59,10 +59,11 @@ def locate(result: StoredResult, given: Paths, root: str | None = None) -> dict[
 
 def locate_one(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
     """The paths of one input, from run.json."""
-    named = _recorded(result).get(each.name, [])
+    origin = result.origin
+    named = origin.named(each.name)
     if not named and (each.required or digests(result.report["inputs"].get(each.name))):
         raise _unknown(result, each)
-    return [_found(result, each, path, root) for path in named]
+    return [find_path(origin, each, path, root) for path in named]
 
 
 def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
@@ -106,18 +107,9 @@ def digests(entry: Any) -> tuple[str, ...]:
     return digests(entry.get("sha256")) if isinstance(entry, dict) else ()
 
 
-def _recorded(result: StoredResult) -> dict[str, list[str]]:
-    """What run.json names, as far as it can be read."""
-    inputs = (result.run or {}).get("inputs")
-    if not isinstance(inputs, dict):
-        return {}
-    return {
-        kind: [path for path in paths if type(path) is str] for kind, paths in inputs.items() if isinstance(paths, list)
-    }
-
-
-def _found(result: StoredResult, each: Input, path: str, root: str | None) -> str:
-    candidates = [] if path == _STANDARD_INPUT else [*_candidates(result, path, root)]
+def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -> str:
+    """Where a file or folder that run.json names is now; InputError if it is nowhere."""
+    candidates = [] if path == _STANDARD_INPUT else [*_candidates(origin, path, root)]
     for candidate in candidates:
         if candidate.is_file() or candidate.is_dir():
             return _from_here(candidate)
@@ -139,9 +131,8 @@ def _from_here(path: Path) -> str:
         return str(path)
 
 
-def _candidates(result: StoredResult, path: str, root: str | None) -> Iterator[Path]:
-    ran_in = (result.run or {}).get("folder")
-    began = Path(ran_in) if type(ran_in) is str else Path()
+def _candidates(origin: Origin, path: str, root: str | None) -> Iterator[Path]:
+    began = origin.ran_in
     if root is None:
         yield began / path
     elif not os.path.isabs(path):
@@ -149,7 +140,7 @@ def _candidates(result: StoredResult, path: str, root: str | None) -> Iterator[P
     else:
         moved = Path(path).is_relative_to(began) and began.is_absolute()
         yield Path(root) / Path(path).relative_to(began) if moved else Path(path)
-    yield result.folder / Path(path).name
+    yield origin.folder / Path(path).name
 
 
 def _unknown(result: StoredResult, each: Input) -> ConfigError:

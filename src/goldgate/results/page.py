@@ -78,7 +78,8 @@ def _inputs(inputs: list[Mapping[str, Any]]) -> tuple[Pairs, ...]:
 def _used(entry: Mapping[str, Any]) -> Iterator[str]:
     stored, now = _short(entry["stored"]), _short(entry["now"])
     yield f"CHANGED from sha256 {stored} to {now}" if entry["changed"] else f"same, sha256 {stored}"
-    yield ", ".join(entry["files"])
+    if entry["files"]:
+        yield ", ".join(entry["files"])
 
 
 def _short(digests: list[str]) -> str:

@@ -20,6 +20,26 @@ REPORT, REPORT_MARKDOWN, RUN = "report.json", "report.md", "run.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What run.json says of where a result came from, as far as it can be read. `folder` is where it lies now."""
+
+    folder: Path
+    run: Mapping[str, Any] | None
+
+    @property
+    def ran_in(self) -> Path:
+        """The folder that the command ran in."""
+        ran_in = (self.run or {}).get("folder")
+        return Path(ran_in) if type(ran_in) is str else Path()
+
+    def named(self, kind: str) -> list[str]:
+        """The paths of an input."""
+        inputs = (self.run or {}).get("inputs")
+        paths = inputs.get(kind) if isinstance(inputs, dict) else None
+        return [path for path in paths if type(path) is str] if isinstance(paths, list) else []
+
+
+@dataclass(frozen=True, slots=True)
 class StoredResult:
     """A report as it was found. `run` says when and from what it was made; None where only the report was kept."""
 
@@ -32,6 +52,10 @@ class StoredResult:
     @property
     def folder(self) -> Path:
         return self.file.parent
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.folder, self.run)
 
     @property
     def records(self) -> Path:
@@ -58,11 +82,18 @@ def load_result(path: str | Path) -> StoredResult:
             "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
         )
     _require_complete(report, file)
-    run_file = given / RUN
-    run = parse_bytes(read_bytes(run_file, "run"), run_file, "run") if given.is_dir() and run_file.exists() else None
-    if run is not None and not isinstance(run, dict):
-        raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(run_file)), found=describe(run))
-    return StoredResult(file, data, report, load_suite(named), run)
+    return StoredResult(file, data, report, load_suite(named), load_run_record(given) if given.is_dir() else None)
+
+
+def load_run_record(folder: Path) -> Mapping[str, Any] | None:
+    """run.json of a folder; None where there is none."""
+    file = folder / RUN
+    if not file.exists():
+        return None
+    run = parse_bytes(read_bytes(file, "run"), file, "run")
+    if not isinstance(run, dict):
+        raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(file)), found=describe(run))
+    return run
 
 
 class StoredGate(NamedTuple):

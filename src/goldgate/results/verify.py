@@ -1,4 +1,4 @@
-"""Verify whatever is stored there: a result, the sums of its records, a baseline record."""
+"""Verify whatever is stored there: a result, the sums of its records, a comparison, a baseline record."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from goldgate.baseline.record import KIND as BASELINE
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.text_file import cannot_read
 from goldgate.results.baseline import verify_baseline
+from goldgate.results.comparison import COMPARISON, COMPARISON_FILE, verify_comparison
 from goldgate.results.inputs import Paths, locate
 from goldgate.results.recompute import verify_result
 from goldgate.results.records_check import verify_records
@@ -18,6 +19,7 @@ from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
 from goldgate.results.verification import Verification
 
 BASELINE_FILE = "baseline.json"
+_FILES = (REPORT, COMPARISON_FILE, BASELINE_FILE)
 
 
 def verify(
@@ -31,8 +33,11 @@ def verify(
 ) -> Verification:
     """What is in this folder or file, made again. `given` says where inputs are now, `reports` those of a baseline."""
     file = _file(Path(path))
-    if _kind(file) == BASELINE:
+    kind = _kind(file)
+    if kind == BASELINE:
         return verify_baseline(file, reports)
+    if kind == COMPARISON:
+        return verify_comparison(file, given, root, workers)
     result = load_result(path if os.path.isdir(path) else file)
     _require_inputs_of(result.suite, given)
     if only_records:
@@ -46,14 +51,14 @@ def _file(path: Path) -> Path:
         raise cannot_read(str(path), "report", FileNotFoundError())
     if not path.is_dir():
         return path
-    for name in (REPORT, BASELINE_FILE):
+    for name in _FILES:
         if (path / name).exists():
             return path / name
     raise InputError(
         "verify.nothing_there",
         "there is nothing to verify in this folder",
         place=Place(str(path)),
-        expected=f"{REPORT} or {BASELINE_FILE}",
+        expected=" or ".join(_FILES),
         advice="name a folder that --out named",
     )
 
