@@ -16,6 +16,7 @@ from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.guess import bad_id
+from goldgate.readers.unit_records import unit_counts
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
@@ -54,10 +55,11 @@ def evaluate(
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
         tally.group = facts.sample.gold.group
+        tally.unit = {} if records else None
         scorer.add(facts, tally)
         findings.add(findings_of(facts))
         if records:
-            samples.append(sample_record(facts))
+            samples.append({**sample_record(facts), **unit_counts(tally)})
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",

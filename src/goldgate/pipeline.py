@@ -120,9 +120,8 @@ class CountShard:
         records: list[bytes] = []
         findings = FewOfEachCode()
         counters = [measure.count for measure in work.measures]
-        for facts in work.score(shard):
+        for facts, tally.group in work.grouped(shard):
             units += 1
-            tally.group = work.group(facts)
             tally.unit = {} if self.keep_records else None
             for count in counters:
                 count(facts, tally)
@@ -177,7 +176,6 @@ class _Line:
         tally = Tally()
         work = self.source.work()
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.group = work.group(facts)
             tally.unit = {} if self.records is not None else None
             for measure in work.measures:
                 measure.count(facts, tally)

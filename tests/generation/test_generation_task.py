@@ -20,9 +20,11 @@ from goldgate.generation.options import GenerationOptions
 from goldgate.generation.outcome import Answer, Usage
 from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
+from goldgate.pipeline import evaluate
 from goldgate.protocol.model import GenerationSettings, Price
 from goldgate.suites.extraction.task import ExtractionTask
 from tests.generation.raw import Raw, completion, http
+from tests.toy.suite import SUITE
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 ANSWER = AnswerSchema("answer", SCHEMA)
@@ -31,7 +33,7 @@ TOWNS = {"q1": ("Vanholt lies by the sea.", "Vanholt"), "q2": ("Melomarsh has a 
 
 @dataclass(frozen=True)
 class TownQuestions:
-    """Question answering: which town does a text speak of?"""
+    """Question answering: which town does a text speak of? The toy suite judges the answers."""
 
     documents: Mapping[str, tuple[str, str]]
     answer_schema: AnswerSchema | None = ANSWER
@@ -39,7 +41,7 @@ class TownQuestions:
 
     settings: ClassVar[dict[str, Any]] = {"task": {"name": "towns", "sha256": "0123456789abcdef"}}
     signature: ClassVar[dict[str, object]] = {"task": "towns@0123456789ab"}
-    headline: ClassVar[str] = "right"
+    headline: ClassVar[str] = "exact_match"
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -50,11 +52,12 @@ class TownQuestions:
         return Question(identity, [Message("system", "Answer the question."), Message("user", text)])
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
-        return {"question": document_id, "said": response}
+        said = json.loads(response).get("answer") if response.startswith("{") else response
+        return {"id": document_id, "answer": said, "citations": [document_id]}
 
     def perfect_prediction(self, position: int) -> dict[str, Any]:
         identity = list(self.documents)[position]
-        return {"question": identity, "said": self.documents[identity][1]}
+        return {"id": identity, "answer": self.documents[identity][1], "citations": [identity]}
 
     def close(self) -> None:
         pass
@@ -115,19 +118,36 @@ def test_another_suites_task_is_asked_through_an_endpoint(tmp_path: Path) -> Non
     sent = [json.loads(body) for body in server.bodies]
     assert {one["response_format"]["json_schema"]["name"] for one in sent} == {"answer"}
     assert sent[0]["response_format"]["json_schema"]["schema"] == SCHEMA
-    assert predictions(tmp_path) == [
-        {"question": "q1", "said": '{"answer": "Vanholt"}'},
-        {"question": "q2", "said": '{"answer": "Melomarsh"}'},
-    ]
+    assert predictions(tmp_path) == [TownQuestions(TOWNS).perfect_prediction(position) for position in range(2)]
     assert outcome.summary["signature"] == "model:m|task:towns@0123456789ab|format:json_schema|max_tokens:64"
     assert outcome.summary["settings"]["task"]["name"] == "towns"
     assert outcome.summary["cost"] == "10.00"  # 2 answers x 5 tokens of input, 1 a token
     assert (again.summary, said) == (outcome.summary, ["2 of 2 answers are in the journal; asking for 0"])
 
 
+def test_the_suite_judges_what_its_task_was_answered(tmp_path: Path) -> None:
+    """One answer is right, one is none of the towns: exact_match 1/2, and both name their source."""
+    replies = {"Vanholt lies": "vanholt", "Melomarsh has": "Ellery"}
+
+    def reply(number: int, head: bytes, body: bytes) -> bytes:
+        asked = json.loads(body)["messages"][-1]["content"]
+        return http(completion(json.dumps({"answer": next(said for text, said in replies.items() if text in asked)})))
+
+    with Raw(reply) as server:
+        ask(tmp_path, TownQuestions(TOWNS), OpenAIAnswerer(server.url, secret=Secret(None)))
+    golds = [
+        {"id": identity, "question": text, "answer": town, "sources": [identity]}
+        for identity, (text, town) in TOWNS.items()
+    ]
+    (tmp_path / "gold.json").write_text(json.dumps(golds), encoding="utf-8")
+    inputs = {"gold": [tmp_path / "gold.json"], "predictions": [tmp_path / "predictions.jsonl"]}
+    evaluation = evaluate(SUITE, inputs)
+    assert (evaluation["exact_match"], evaluation["citation_f1"], evaluation.passed) == (0.5, 1.0, True)
+
+
 def test_another_answerer_needs_nothing_but_the_contract(tmp_path: Path) -> None:
     outcome, prepared, _ = ask(tmp_path, TownQuestions(TOWNS), FirstWord())
-    assert predictions(tmp_path) == [{"question": "q1", "said": "Vanholt"}, {"question": "q2", "said": "Melomarsh"}]
+    assert [record["answer"] for record in predictions(tmp_path)] == ["Vanholt", "Melomarsh"]
     assert prepared.plan.formats == ("text",)
     assert outcome.summary["settings"]["program"] == "first-word"
     other, _, said = ask(tmp_path, TownQuestions(TOWNS), FirstWord("another"))

@@ -234,7 +234,7 @@ def test_baseline_command(folder: Path) -> None:
 
 def test_schemas_command(tmp_path: Path) -> None:
     assert run("schemas", "--out", tmp_path / "c").exit_code == 0
-    assert len(list((tmp_path / "c").iterdir())) == 12
+    assert len(list((tmp_path / "c").iterdir())) == 13
     assert "golden_queries.schema.json" in json.loads(run("schemas").stdout)
 
 
@@ -275,3 +275,10 @@ def test_lint_of_the_projects_own_golden_set() -> None:
     result = run("lint-golden", "--golden", golden, "--outputs", outputs)
     assert result.exit_code == 0, result.output
     assert result.output == "PASS  goldgate lint-golden: 12 golden queries\n"
+
+
+def test_golden_queries_may_come_from_standard_input(folder: Path) -> None:
+    golden = (folder / "golden.json").read_text()
+    command = ["research", "--golden", "-", "--outputs", str(folder / "outputs"), "--format", "json"]
+    from_input = json.loads(CliRunner().invoke(goldgate, command, input=golden).stdout)
+    assert from_input["inputs"] == json.loads(research(folder, "--format", "json").stdout)["inputs"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from goldgate.stats.binomial import lower_bound
-
+from goldgate.core.gate import Gate
+from goldgate.core.metric import Rate
+from goldgate.core.sums import pair_sums
+from goldgate.stats.support import support
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.settings import DEFAULT_GATES
 from goldgate.suites.research.suite import SUITE
@@ -56,5 +58,12 @@ def test_every_name_is_explained() -> None:
         assert f"| `{name}` | {gate.bounds()} |" in DOCUMENT
 
 
-def test_how_many_claims_without_a_miss_support_the_default() -> None:
-    assert lower_bound(58, 58) < DEFAULT_GATES["evidence_coverage_rate"].min < lower_bound(59, 59)  # type: ignore[operator]
+def test_how_many_runs_without_a_miss_support_the_default() -> None:
+    def supported(gate: Gate, claims: int, runs: int) -> bool:
+        sums = pair_sums({(claims, claims): runs})
+        return support(gate, Rate(sums.a, sums.b, sums=sums)) == "supported"
+
+    gate = DEFAULT_GATES["evidence_coverage_rate"]
+    assert [supported(gate, 1, runs) for runs in (53, 54)] == [False, True]
+    assert [supported(gate, 10, runs) for runs in (53, 54)] == [False, True]
+    assert "54 runs without a miss support 0.95" in DOCUMENT

@@ -44,7 +44,9 @@ def test_the_four_defaults(tmp_path: Path) -> None:
     assert evaluation.report["status"] == "PASS"
     assert all(gate["reason"] and gate["measured"]["denominator"] for gate in evaluation.report["gates"])
     assert all(gate["support"] == "inconclusive" for gate in evaluation.report["gates"])
-    assert evaluation.report["metrics"]["main"]["golden_recall"]["lower_bound"] == 0.05  # 1 of 1
+    interval = evaluation.report["metrics"]["main"]["golden_recall"]["interval"]
+    assert (interval["low"], interval["high"]) == (0, 1)  # 1 of 1: one run says nothing of the next
+    assert (interval["unit"], interval["units"]) == ("run", 1)
 
 
 @pytest.mark.parametrize(("covered", "verdict"), [(19, "PASS"), (18, "FAIL")])

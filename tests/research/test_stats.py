@@ -1,74 +1,62 @@
-"""Bounds and quantiles against sums in exact fractions."""
+"""Whether a gate is supported by enough runs; quantiles against sums in exact fractions."""
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from math import comb
 
 import pytest
-from goldgate.baseline.support import support
-from goldgate.stats.binomial import lower_bound, upper_bound
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Rate
+from goldgate.core.sums import pair_sums
 from goldgate.stats.beta_binomial import quantile
-
-STEP = Fraction(1, 10**6)
-
-
-def at_least(hits: int, trials: int, rate: Fraction) -> Fraction:
-    return sum((comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(hits, trials + 1)), Fraction())
+from goldgate.stats.interval import Interval, one_sided
+from goldgate.stats.reported import interval_of
+from goldgate.stats.support import support
 
 
-@given(st.integers(1, 25).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-@settings(max_examples=80)
-def test_the_lower_bound_is_the_last_rate_that_is_still_unlikely(case: tuple[int, int]) -> None:
-    hits, trials = case
-    bound = Fraction(lower_bound(hits, trials))
-    assert at_least(hits, trials, bound) <= Fraction(1, 20) or hits == 0
-    assert hits == 0 or at_least(hits, trials, bound + STEP) > Fraction(1, 20)
-    assert bound <= Fraction(hits, trials) <= Fraction(upper_bound(hits, trials))
+def rate(*units: tuple[int, int]) -> Rate:
+    """The rate of units that count a of b each."""
+    sums = pair_sums(Counter(units))
+    return Rate(sums.a, sums.b, sums=sums)
 
 
-@pytest.mark.parametrize(
-    ("hits", "trials", "bound"),
-    [
-        (0, 10, "0"),
-        (1, 1, "0.050000"),  # 0.05
-        (10, 10, "0.741134"),  # 0.05 to the power of 1/10
-        (59, 59, "0.950492"),  # the least sample without a miss that supports 0.95
-        (58, 58, "0.949660"),
-        (1, 2, "0.025320"),  # 1 - (1 - p)² = 0.05: p = 1 - √0.95
-    ],
-)
-def test_known_bounds(hits: int, trials: int, bound: str) -> None:
-    assert lower_bound(hits, trials) == Decimal(bound)
+def lower_bound(metric: Rate) -> float:
+    """One-sided, at 95 %."""
+    found = interval_of(metric, one_sided(0.95))
+    assert isinstance(found, Interval)
+    return found.low
 
 
-def test_bounds_of_large_numbers_are_close_to_the_rate() -> None:
-    assert Decimal("0.4994") < lower_bound(5_000_000, 10_000_000) < Decimal("0.5")
+def test_what_is_in_one_run_goes_together() -> None:
+    # Sixty claims without a miss: in sixty runs they support 0.95; in six runs, hardly more than six claims do.
+    assert lower_bound(rate(*[(1, 1)] * 60)) > 0.95
+    assert lower_bound(rate(*[(10, 10)] * 6)) == lower_bound(rate(*[(1, 1)] * 6)) < 0.6
+    assert lower_bound(rate((60, 60))) == 0  # one run says nothing of the next
 
 
 @pytest.mark.parametrize(
-    ("gate", "rate", "expected"),
+    ("gate", "metric", "expected"),
     [
-        (Gate(min=Decimal("0.95")), Rate(59, 59), "supported"),
-        (Gate(min=Decimal("0.95")), Rate(58, 58), "inconclusive"),
-        (Gate(min=Decimal("0.95")), Rate(10, 20), "refuted"),
-        (Gate(max=Decimal("0.10")), Rate(0, 100), "supported"),
-        (Gate(max=Decimal("0.10")), Rate(0, 3), "inconclusive"),
-        (Gate(max=Decimal("0.10")), Rate(60, 100), "refuted"),
-        (Gate(equals=Decimal("1.00")), Rate(20, 20), "inconclusive"),
-        (Gate(equals=Decimal("1.00")), Rate(19, 20), "refuted"),
-        (Gate(min=Decimal("0.5")), Rate(0, 0), None),
+        (Gate(min=Decimal("0.95")), rate(*[(1, 1)] * 54), "supported"),
+        (Gate(min=Decimal("0.95")), rate(*[(1, 1)] * 53), "inconclusive"),
+        (Gate(min=Decimal("0.95")), rate(*[(1, 2)] * 20), "refuted"),
+        (Gate(min=Decimal("0.95")), rate((10, 20)), "inconclusive"),
+        (Gate(max=Decimal("0.10")), rate(*[(0, 1)] * 100), "supported"),
+        (Gate(max=Decimal("0.10")), rate(*[(0, 1)] * 3), "inconclusive"),
+        (Gate(max=Decimal("0.10")), rate(*[(1, 1)] * 60, *[(0, 1)] * 40), "refuted"),
+        (Gate(equals=Decimal("1.00")), rate(*[(1, 1)] * 20), "inconclusive"),
+        (Gate(equals=Decimal("1.00")), rate(*[(1, 1)] * 19, (0, 1)), "refuted"),
+        (Gate(min=Decimal("0.5")), rate(), None),
+        (Gate(min=Decimal("0.5")), Rate(3, 4), None),
         (Gate(min=Decimal("0.5")), Count(3), None),
     ],
 )
-def test_support(gate: Gate, rate: Rate | Count, expected: str | None) -> None:
-    assert support(gate, rate) == expected
+def test_support(gate: Gate, metric: Rate | Count, expected: str | None) -> None:
+    assert support(gate, metric) == expected
 
 
 def beta_binomial(hits: int, trials: int, further: int, count: int) -> Fraction:

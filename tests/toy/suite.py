@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, TypedDict
 
-from goldgate.core.contracts import PlainErrorReport, PlainReport
+from goldgate.core.contracts import CountedRecord, PlainErrorReport, PlainReport
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate
 from goldgate.core.measure import RatioMeasure, over, precision_recall_f1
@@ -42,6 +42,10 @@ class Facts(TypedDict):
     right: bool
     cited: list[str]
     sources: list[str]
+
+
+class Record(Facts, CountedRecord):
+    """A line of samples.jsonl."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class QaSuite(JoinedSuite):
         "qa_gold.schema.json": ("Gold record of the qa suite", Gold),
         "qa_predictions.schema.json": ("Prediction record of the qa suite", Prediction),
         "qa_report.schema.json": ("Report of the qa suite", PlainReport | PlainErrorReport),
-        "qa_sample.schema.json": ("Sample, a line of samples.jsonl", Facts),
+        "qa_sample.schema.json": ("Sample, a line of samples.jsonl", Record),
     }
 
     def measures(self, settings: QaSettings) -> Sequence[Measure[Facts]]:

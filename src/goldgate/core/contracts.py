@@ -15,13 +15,18 @@ class IntervalValue(TypedDict):
     units: int
 
 
-class RateValue(TypedDict):
-    """A rate with its counts and its interval. Undefined: null, with a reason."""
+class PlainRate(TypedDict):
+    """A rate with its counts. Undefined: null, with a reason."""
 
     value: float | None
     numerator: int
     denominator: int
     reason: NotRequired[str]
+
+
+class RateValue(PlainRate):
+    """A rate with its counts and its interval. Undefined: null, with a reason."""
+
     interval: IntervalValue | None
     interval_reason: NotRequired[str]
 
@@ -35,13 +40,33 @@ class CountValue(TypedDict):
     interval_reason: NotRequired[str]
 
 
-class MeanValue(TypedDict):
+class PlainMean(TypedDict):
     """The plain average of those rates that are defined."""
 
     value: float | None
     averaged: int
     undefined: int
     reason: NotRequired[str]
+
+
+class MeanValue(PlainMean):
+    """The same with its interval."""
+
+    interval: IntervalValue | None
+    interval_reason: NotRequired[str]
+
+
+class CountedRecord(TypedDict):
+    """What a line of samples.jsonl or runs.jsonl holds in every suite: what its unit counted.
+
+    `units` has the counts of each table, `parts` those of each part of one, such as ["matching", "Attack"]. They are
+    the counts of as many units as `times` says, or of one; `group` names what the unit is part of.
+    """
+
+    units: dict[str, list[int]]
+    parts: NotRequired[list[tuple[list[str], list[int]]]]
+    times: NotRequired[int]
+    group: NotRequired[str]
 
 
 class JudgedGate(TypedDict):

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from goldgate.core.gate import GateResult, Verdict
-from goldgate.core.metric import Metrics, NamedMetrics
+from goldgate.core.metric import Metrics, NamedMetrics, UnknownMetricError
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMAT_VERSION = 1  # of report.json
@@ -52,6 +52,19 @@ class Evaluation:
         """A metric's value; None where it is undefined."""
         return self.metrics[metric].value
 
+    def interval(self, metric: str) -> tuple[float, float] | None:
+        """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""
+        found = self._stored(metric).get("interval")
+        return None if found is None else (found["low"], found["high"])
+
+    def _stored(self, metric: str) -> dict[str, Any]:
+        """A metric as it stands in the report."""
+        sections = (section for section in self.report["metrics"].values() if isinstance(section, dict))
+        found: dict[str, Any] | None = next((section[metric] for section in sections if metric in section), None)
+        if found is None:
+            raise UnknownMetricError(metric, self.metrics)
+        return found
+
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
         names = [gate.metric for gate in self.gates] or list(self.metrics)
@@ -60,12 +73,13 @@ class Evaluation:
         return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*shown, *more])}>"
 
     def to_dataframe(self) -> Any:
-        """A row for each metric, with its counts; pandas has to be installed."""
-        columns = ("value", "numerator", "denominator", "reason")
+        """A row for each metric, with the ends of its interval and its counts; pandas has to be installed."""
+        columns = ("value", "low", "high", "numerator", "denominator", "reason")
         rows = []
-        for name, metric in self.metrics.items():
-            stored = metric.as_json()
-            rows.append((name, *(stored.get(column) for column in columns)))
+        for name in self.metrics:
+            stored = self._stored(name)
+            ends = stored.get("interval") or {}
+            rows.append((name, *({**stored, **ends}.get(column) for column in columns)))
         return _pandas().DataFrame(rows, columns=["metric", *columns]).set_index("metric")
 
     def samples_to_dataframe(self) -> Any:

@@ -9,7 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from goldgate.core.metric import Count, Metric, Metrics, Rate, Ratio
+from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
+from goldgate.core.products import MeanSums
 from goldgate.core.sums import Counts, RatioForm, RatioSums
 from goldgate.core.tally import Key, Tally
 
@@ -77,6 +78,23 @@ class RatioMeasure(ABC, Generic[Facts]):
             kind = Rate if ratio.share else Ratio
             metrics[name] = kind(sums[name].a, sums[name].b, ratio.undefined, sums[name])
         return metrics | {name: Count(sums[name].a, None, sums[name]) for name in self.counted}
+
+    def means(self, tally: Tally) -> dict[str, Mean]:
+        """The plain average of each rate over the parts of the table: one name below it, such as an event type."""
+        keys = sorted(key for key in tally.tables if key[0] == self.table and len(key) == 2)
+        parts = {key[1]: self.metrics_of(tally, key) for key in keys}
+        products = tally.all_products(keys)
+        means = {}
+        for name, ratio in self.ratios.items():
+            rates = {part: rate for part, found in parts.items() if isinstance(rate := found[name], Rate)}
+            form = self.forms[name]
+            sums = MeanSums(
+                {part: rate.sums for part, rate in rates.items() if rate.sums is not None},
+                {(one[1], other[1]): product.of(form) for (one, other), product in products.items()},
+                tally.tables[self.table,].sums()[name].units if keys else 0,
+            )
+            means[name] = mean(rates.values(), sums if ratio.share else None)
+        return means
 
     @cached_property
     def forms(self) -> dict[str, RatioForm]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from goldgate.core.products import MeanSums
 from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
@@ -83,11 +84,16 @@ class Mean:
     value: float | None
     averaged: int
     undefined: int
+    sums: MeanSums | None = field(default=None, repr=False, compare=False)  # for an interval
+
+    @property
+    def reason(self) -> str | None:
+        return "no rate to average is defined" if self.value is None else None
 
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
         if self.value is None:
-            shown["reason"] = "no rate to average is defined"
+            shown["reason"] = self.reason
         return shown
 
 
@@ -118,12 +124,12 @@ class UnknownMetricError(KeyError):
         return "; ".join(part for part in parts if part)
 
 
-def mean(rates: Iterable[Rate]) -> Mean:
+def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     """The mean of the defined rates; the order of the rates does not change it (`fsum` is exact)."""
     values = [rate.value for rate in rates]
     defined = [value for value in values if value is not None]
     value = math.fsum(defined) / len(defined) if defined else None
-    return Mean(value, len(defined), len(values) - len(defined))
+    return Mean(value, len(defined), len(values) - len(defined), sums)
 
 
 def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:

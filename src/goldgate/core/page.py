@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, floor
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, NamedTuple
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import cut, shorten
 
 NOT_AVAILABLE = "n/a"
-_SHOWN_DIGITS = 3  # of the ends of an interval
+_STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,12 @@ class Interval(NamedTuple):
         """With few decimals, the lower end rounded down and the upper one up; whole numbers as such."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             return f"[{self.low}, {self.high}]"
-        scale = 10**_SHOWN_DIGITS
-        low, high = floor(self.low * scale) / scale, ceil(self.high * scale) / scale
-        return f"[{low:.{_SHOWN_DIGITS}f}, {high:.{_SHOWN_DIGITS}f}]"
+        return f"[{_few_digits(self.low, ROUND_FLOOR)}, {_few_digits(self.high, ROUND_CEILING)}]"
+
+
+def _few_digits(bound: float, rounding: str) -> Decimal:
+    # From the shortest decimal of the float: 0.57 is stored a little below itself.
+    return Decimal(repr(bound)).quantize(_STEP, rounding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,9 @@ class Work(ABC, Generic[Shard, Facts]):
 
         return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
-    def group(self, facts: Facts) -> str | None:
-        """The group that a unit is part of, where units that belong together count as one."""
-        return None
+    def grouped(self, shard: Shard) -> Iterable[tuple[Facts, str | None]]:
+        """The same, each with the group that it is part of, where units that belong together count as one."""
+        return ((facts, None) for facts in self.score(shard))
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""

@@ -99,6 +99,11 @@ class UnitSums:
         return self._forms
 
     @property
+    def groups(self) -> Mapping[str, Counts]:
+        """What each group has counted so far."""
+        return self._groups
+
+    @property
     def is_grouped(self) -> bool:
         return bool(self._groups)
 

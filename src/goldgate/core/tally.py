@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 
+from goldgate.core.products import ProductSums
 from goldgate.core.sums import Counts, RatioForm, UnitSums
 
 Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
@@ -17,12 +19,14 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("counts", "group", "tables", "unit")
+    __slots__ = ("counts", "group", "products", "tables", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.tables: dict[Key, UnitSums] = {}
+        self.products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
+        self.times = 1  # how many units like it
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
 
     def add(self, key: Key, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
@@ -33,6 +37,35 @@ class Tally:
         table.add(counts, self.group, times)
         if self.unit is not None:
             self.unit[key] = counts
+            self.times = times
+
+    def meet(self, parts: Mapping[Key, Counts]) -> None:
+        """Parts that stand in one unit. Where units are groups, the tables know it."""
+        if self.group is not None or len(parts) < 2:
+            return
+        found = sorted(parts.items())
+        for index, (key, counts) in enumerate(found):
+            for other, others in found[index + 1 :]:
+                products = self.products.get((key, other))
+                if products is None:
+                    products = self.products[key, other] = ProductSums()
+                products.add(counts, others)
+
+    def all_products(self, keys: Iterable[Key]) -> dict[tuple[Key, Key], ProductSums]:
+        """The products of those tables that meet, in a unit or in a group."""
+        wanted = sorted(keys)
+        found: dict[tuple[Key, Key], ProductSums] = {}
+        by_group: dict[str, list[tuple[Key, Counts]]] = {}
+        for key in wanted:
+            for group, counts in self.tables[key].groups.items():
+                by_group.setdefault(group, []).append((key, counts))
+        for parts in by_group.values():
+            for (key, counts), (other, others) in combinations(parts, 2):
+                found.setdefault((key, other), ProductSums()).add(counts, others)
+        for pair, products in self.products.items():
+            if {*pair} <= {*wanted}:
+                found[pair] = found.setdefault(pair, ProductSums()) + products
+        return found
 
     @property
     def is_grouped(self) -> bool:
@@ -47,12 +80,18 @@ class Tally:
             if known is None:
                 known = self.tables[key] = UnitSums(table.forms)
             known += table
+        for pair, products in other.products.items():
+            mine = self.products.get(pair)
+            if mine is None:
+                mine = self.products[pair] = ProductSums()
+            mine += products
         return self
 
     def __eq__(self, other: object) -> bool:
         # A count of zero and no count are the same tally; Counter knows that.
         return isinstance(other, Tally) and (
-            Counter(self.counts) == Counter(other.counts) and self.tables == other.tables
+            Counter(self.counts) == Counter(other.counts)
+            and (self.tables, self.products) == (other.tables, other.products)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

@@ -9,6 +9,7 @@ from typing import IO, NamedTuple
 
 from goldgate.errors import InputError, Place
 from goldgate.files.pipe import NoWriterError, opener
+from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
 
 MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
 
@@ -26,6 +27,8 @@ def read_text(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
     try:
+        if file == STANDARD_INPUT:
+            return read_stream(standard_input(kind), STANDARD_INPUT_NAME, kind)
         with open(path, "rb", opener=opener) as stream:
             return read_stream(stream, file, kind)
     except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError

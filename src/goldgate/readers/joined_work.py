@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from goldgate.core.plan import Plan
 from goldgate.core.suite import GOLD, PREDICTIONS, Facts, Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.errors import InputError, Place
+from goldgate.readers.group import record_group
 from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
@@ -39,20 +40,28 @@ class JoinedWork(Work[Shard, Facts]):
         """A prediction, likewise."""
         return _checked(self.prediction_kind, record, "predictions")
 
+    def read_group(self, gold: Any, record: Record) -> str | None:
+        """The group that a gold record names, if it names one."""
+        return record_group(record.value)
+
     def score(self, shard: Shard) -> Iterator[Facts]:
+        return (facts for facts, _ in self.grouped(shard))
+
+    def grouped(self, shard: Shard) -> Iterator[tuple[Facts, str | None]]:
         for identity, gold, prediction in self.reader.pairs(shard):
             try:
                 wanted = self.read_gold(identity, gold)
+                group = self.read_group(wanted, gold)
             except InputError as error:
                 raise self.reader.gold.at(error, gold.location) from None
             if prediction is None:
-                yield self.compare(identity, wanted, None)
+                yield self.compare(identity, wanted, None), group
                 continue
             try:
                 answer = self.read_prediction(prediction)
             except InputError as error:
                 raise self.reader.predictions.at(error, prediction.location) from None
-            yield self.compare(identity, wanted, answer)
+            yield self.compare(identity, wanted, answer), group
 
 
 class JoinedSource(Source[Shard, Facts]):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import sys
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
@@ -17,23 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any, NamedTuple
-from weakref import WeakSet
+from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.files.opened import BLOCK, Opened, copy_aside, open_once
+from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.guess import foreign_bytes, not_records
 
-STANDARD_INPUT = "-"
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
-_STANDARD_INPUT_NAME = "standard input"
-_spent: WeakSet[IO[str]] = WeakSet()  # streams that were read to their end
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -265,9 +261,9 @@ def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 def _stored(path: str | Path, kind: str) -> Opened:
     if not isinstance(path, (str, Path)):
         raise InputError(f"{kind}.wrong_type", "a file is given by its path", expected="a path", found=describe(path))
-    if str(path) == STANDARD_INPUT:
-        return _standard_input(kind)
     try:
+        if str(path) == STANDARD_INPUT:
+            return copy_aside(STANDARD_INPUT_NAME, kind, standard_input(kind).read)
         file = open_once(path, kind)
         if S_ISREG(os.fstat(file.file.fileno()).st_mode):
             return file
@@ -277,26 +273,6 @@ def _stored(path: str | Path, kind: str) -> Opened:
             file.close()
     except (OSError, ValueError) as problem:
         raise cannot_read(str(path), kind, problem) from None
-
-
-def _standard_input(kind: str) -> Opened:
-    """A copy of all that comes from standard input, which can be read once."""
-    stream = sys.stdin
-    if stream is None:  # closed by whoever started us
-        raise InputError(f"{kind}.unreadable", "standard input is closed", place=Place(_STANDARD_INPUT_NAME))
-    if stream in _spent:
-        raise InputError(
-            f"{kind}.standard_input_twice",
-            "standard input can be read only once",
-            place=Place(STANDARD_INPUT),
-            expected=f"{STANDARD_INPUT} for one input at most",
-            advice="store one of them in a file",
-        )
-    _spent.add(stream)
-    try:
-        return copy_aside(_STANDARD_INPUT_NAME, kind, stream.buffer.read)
-    except OSError as problem:
-        raise cannot_read(_STANDARD_INPUT_NAME, kind, problem) from None
 
 
 def _unpacked(stored: Opened) -> Opened:

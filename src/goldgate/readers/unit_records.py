@@ -10,23 +10,31 @@ import orjson
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 
-UNITS, PARTS, GROUP = "units", "parts", "group"
+UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
 
 def with_units(record: bytes, tally: Tally) -> bytes:
-    """A record's line with what its unit counted: a list for each table, and for the parts of one.
+    """A record's line with what its unit counted."""
+    return record[:-2] + b"," + orjson.dumps(unit_counts(tally), option=orjson.OPT_APPEND_NEWLINE)[1:]
 
-    `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]].
+
+def unit_counts(tally: Tally) -> dict[str, Any]:
+    """What the last unit counted: a list for each table, and for the parts of one.
+
+    `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]];
+    `times` says how many units these are, where they are not one, and `group` what they are part of.
     """
     counted = tally.unit or {}
-    more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
-    # Sorted: what a measure counted first may depend on the order of a set.
-    parts = sorted((key, counts) for key, counts in counted.items() if len(key) > 1)
+    more: dict[str, Any] = {UNITS: {key[0]: [*counts] for key, counts in counted.items() if len(key) == 1}}
+    # Sorted: which part was counted first may depend on the order of a set.
+    parts = sorted([[*key], [*counts]] for key, counts in counted.items() if len(key) > 1)
     if parts:
         more[PARTS] = parts
+    if tally.times != 1:
+        more[TIMES] = tally.times
     if tally.group is not None:
         more[GROUP] = tally.group
-    return record[:-2] + b"," + orjson.dumps(more, option=orjson.OPT_APPEND_NEWLINE)[1:]
+    return more
 
 
 def units_of(record: Mapping[str, Any]) -> dict[Key, Counts]:

@@ -26,11 +26,11 @@ def describe_baseline(record: Mapping[str, Any]) -> Page:
         words += f" ({entry['caution']})" if "caution" in entry else ""
         sums.append((Name(name), f": {words}."))
     columns = tuple(map(Column, ("metric", "observed", "counts", "default", "proposed")))
-    sizes = [counted(size, things.removesuffix("s")) for things, size in record.items() if type(size) is int]
+    sizes = {name: size for name, size in record.items() if type(size) is int and name != "format_version"}
     parts = (
         f"{record['suite']} suite",
         counted(len(record["reports"]), "report"),
-        *sizes[1:],  # the first is the version of the format
+        *(counted(size, things.removesuffix("s")) for things, size in sizes.items()),
         f"false-alarm rate {record['false_alarm_rate']}",
     )
     arithmetic = (Notes(tuple(sums)), Paragraph(INDEPENDENT))

@@ -152,8 +152,11 @@ def _fragments(piece: str, room: int) -> Iterator[str]:
 
 
 def _choices(heads: Sequence[Head], fixed: list[int]) -> Iterator[list[int]]:
-    """Which columns could stand side by side: all, then fewer and fewer, groups as a whole, at last the first."""
-    yield list(range(len(heads)))
+    """Which columns could stand side by side: all; fewer and fewer that are optional, the last one left out first; then
+    fewer and fewer of the rest, groups as a whole, at last the first."""
+    optional = [n for n, head in enumerate(heads) if head.optional]
+    for kept in range(len(optional), 0, -1):
+        yield sorted([*fixed, *optional[:kept]])
     for kept in range(len(fixed), 0, -1):
         group = heads[fixed[kept - 1]].group
         if kept in (1, len(fixed)) or not group or heads[fixed[kept]].group != group:

@@ -8,7 +8,8 @@ from goldgate.core.page import GateLine, Measured, Name, Table
 
 Reasons = dict[str, list[str]]
 
-SUPPORT = "at 95 %"  # what the interval says of a gate: a column that can be left out
+SUPPORT = "at 95 %"  # what the interval says of a gate
+OPTIONAL = ("counts", SUPPORT)  # columns that can be left out: the value and the interval say the same
 
 
 def verdict_words(gate: GateLine) -> str:

@@ -39,7 +39,7 @@ from goldgate.report.layout import (
     words,
     wrapped,
 )
-from goldgate.report.said_once import SUPPORT, gate_columns, gate_notes, said_once, undefined_cells
+from goldgate.report.said_once import OPTIONAL, gate_columns, gate_notes, said_once, undefined_cells
 
 SHOWN_FILES = 5
 SHOWN_DIGEST = 12  # hex digits, enough to tell files apart
@@ -106,7 +106,7 @@ class _Look:
         own, shared = gate_notes(page.gates)
         rows = [Row(self._gate(gate, titles), visible(own.get(gate.metric, ""))) for gate in page.gates]
         lines = table(
-            [Head(title, optional=title == SUPPORT) for title in titles], rows, self.columns, colour=self.colour
+            [Head(title, optional=title in OPTIONAL) for title in titles], rows, self.columns, colour=self.colour
         )
         for reason, metrics in shared.items():
             lines += words(visible(f"{', '.join(metrics)}: {reason}"), self.columns, INDENT)

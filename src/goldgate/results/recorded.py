@@ -15,7 +15,7 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.readers.unit_records import GROUP, units_of
+from goldgate.readers.unit_records import GROUP, TIMES, units_of
 from goldgate.results.stored import StoredResult
 
 
@@ -31,11 +31,11 @@ class Recorded(NamedTuple):
 
 def read_recorded(result: StoredResult) -> Iterator[Recorded]:
     """The records of a result, one after the other; one that does not say what it counted is an InputError."""
-    file, times = result.records, result.suite.pairing.times
+    file = result.records
     try:
         with open(file, "rb") as stream:
             for number, line in enumerate(stream, 1):
-                yield _recorded(line, number, file, times)
+                yield _recorded(line, number, file)
     except (OSError, ValueError) as problem:
         raise cannot_read(str(file), "records", problem) from None
 
@@ -78,10 +78,10 @@ def recorded_metrics(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[st
     return sections
 
 
-def _recorded(line: bytes, number: int, file: Path, repeated: str | None) -> Recorded:
+def _recorded(line: bytes, number: int, file: Path) -> Recorded:
     try:
         record = orjson.loads(line)
-        counts, group, times = units_of(record), record.get(GROUP), record.get(repeated, 1)
+        counts, group, times = units_of(record), record.get(GROUP), record.get(TIMES, 1)
         if not all(type(count) is int for each in counts.values() for count in each):
             raise TypeError
         if type(times) is not int or times < 1 or not (group is None or type(group) is str):

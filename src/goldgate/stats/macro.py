@@ -11,32 +11,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
-from typing import NamedTuple
 
+from goldgate.core.products import MeanSums, Products
 from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share_interval
 
 Classes = Mapping[str, tuple[int, int]]  # a and b of each class that occurs in a unit
 
 
-class _Products(NamedTuple):
-    """Sums over the units where two classes meet; the first class is the one that sorts first."""
-
-    aa: int = 0
-    ab: int = 0
-    ba: int = 0
-    bb: int = 0
-
-
 class MacroSums:
-    """Adds up what the macro average of one rate needs. Units of one group are added before they are multiplied."""
+    """Adds up what the macro average of one rate needs. Units of one group are added before they are multiplied.
+
+    This is the simple way, for whoever has the counts of one rate; a report's tally sums for all rates at once.
+    """
 
     __slots__ = ("_groups", "_pairs", "_products", "_units")
 
     def __init__(self) -> None:
         self._units = 0
         self._pairs: dict[str, dict[tuple[int, int], int]] = {}
-        self._products: dict[tuple[str, str], _Products] = {}
+        self._products: dict[tuple[str, str], Products] = {}
         self._groups: dict[str, dict[str, tuple[int, int]]] = {}
 
     def add(self, classes: Classes, group: str | None = None) -> None:
@@ -56,8 +50,8 @@ class MacroSums:
             for pair, times in pairs.items():
                 mine[pair] = mine.get(pair, 0) + times
         for names, products in other._products.items():
-            had = self._products.get(names, _Products())
-            self._products[names] = _Products(*(x + y for x, y in zip(had, products, strict=True)))
+            had = self._products.get(names, Products())
+            self._products[names] = Products(*(x + y for x, y in zip(had, products, strict=True)))
         for group, classes in other._groups.items():
             self.add(classes, group)
         return self
@@ -76,7 +70,7 @@ class MacroSums:
         whole = self.finished()
         return {name: pair_sums(pairs) for name, pairs in sorted(whole._pairs.items())}
 
-    def products(self) -> dict[tuple[str, str], _Products]:
+    def products(self) -> dict[tuple[str, str], Products]:
         return self.finished()._products
 
     @property
@@ -90,13 +84,19 @@ class MacroSums:
             pairs = self._pairs.setdefault(name, {})
             pairs[a, b] = pairs.get((a, b), 0) + 1
             for other, (c, d) in present[index + 1 :]:
-                had = self._products.get((name, other), _Products())
-                self._products[name, other] = _Products(had.aa + a * c, had.ab + a * d, had.ba + b * c, had.bb + b * d)
+                had = self._products.get((name, other), Products())
+                self._products[name, other] = Products(had.aa + a * c, had.ab + a * d, had.ba + b * c, had.bb + b * d)
 
 
 def macro_interval(sums: MacroSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of the mean of the classes' rates, each from 0 to 1; classes with nothing to divide by are left out."""
-    classes = {name: one for name, one in sums.sums().items() if one.b}
+    """Of the mean of the classes' rates, each from 0 to 1."""
+    whole = sums.finished()
+    return mean_interval(MeanSums(whole.sums(), whole.products(), whole.units), level)
+
+
+def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval:
+    """Of the mean of rates from 0 to 1; those with nothing to divide by are left out."""
+    classes = {name: one for name, one in sorted(sums.rates.items()) if one.b}
     bounds = {name: share_interval(one, level) for name, one in classes.items()}
     below: dict[str, float] = {}
     above: dict[str, float] = {}
@@ -106,7 +106,7 @@ def macro_interval(sums: MacroSums, level: float = LEVEL) -> Interval | NoInterv
             below[name], above[name] = rate - bound.low, bound.high - rate
     if not below:
         return NoInterval("no rate to average is defined")
-    links = _correlations(classes, sums.products())
+    links = _correlations(classes, sums.products)
     mean = float(sum((Fraction(one.a, one.b) for one in classes.values()), Fraction(0)) / len(classes))
     low, high = mean - _together(below, links), mean + _together(above, links)
     return outwards(level, max(0.0, low), min(1.0, high), "mover-wilson-t", sums.units)
@@ -123,7 +123,7 @@ def _together(widths: Mapping[str, float], links: Mapping[tuple[str, str], float
 
 
 def _correlations(
-    classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], _Products]
+    classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], Products]
 ) -> dict[tuple[str, str], float]:
     """Of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
     found = {}

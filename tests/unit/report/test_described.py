@@ -143,9 +143,11 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
         "notes": 1,
         "types_checked": True,
     }
-    proposal = {"threshold": "0.9", "arithmetic": long}
+    proposal = {"threshold": "0.9", "count": 9, "arithmetic": long}
     entry = {"observed": "0.666666", "numerator": 2, "denominator": 3, "default": "≥ 0.95", "caution": "only 3 trials"}
     record = {
+        "format_version": 1,
+        "suite": "research",
         "metrics": {"a_rate": {**entry, "proposal": proposal}, "b": {**entry, "observed": None, "proposal": None}},
         "reports": [{}],
         "runs": 2,
@@ -155,7 +157,10 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     pages: list[tuple[Page, tuple[str, ...]]] = [
         (describe_check(check("error", long), "a summary, " * 20), ("a.code", "f.json:3 (n) /x", "a long message")),
         (describe_gold_check(gold), ("1 record, 0 without events; 0 errors, 1 note", "note")),
-        (describe_baseline(record), ("1 report", "0.666666", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials")),
+        (
+            describe_baseline(record),
+            ("1 report, 2 runs, 1 objective", "0.666666", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials"),
+        ),
         (describe_seeds(SEEDS), ("0.9999",)),
     ]
     for page, facts in pages:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from goldgate.core.metric import Metrics, Rate, mean
+from goldgate.core.metric import Mean, Metrics, Rate, mean
 from goldgate.core.tally import Tally
-from goldgate.stats.reported import with_interval
+from goldgate.stats.reported import GROUP, with_interval
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.measures.hallucination import Hallucination
@@ -16,16 +16,21 @@ from goldgate.suites.extraction.response.parsed import METHODS
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 
-UNIT = "sample"
+SAMPLE = "sample"
 
 
 def breakdown(tally: Tally) -> dict[str, Any]:
     """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages."""
+    unit = GROUP if tally.is_grouped else SAMPLE
     types, roles = _parts(tally, 1), _parts(tally, 2)
+    # Roles that meet in a sample are many: to sum the products of their counts would cost as much as to score it.
+    macro = {"event_types": Matched().means(tally), "roles": _means(roles.values())}
     return {
-        "event_types": [_entry(("event_type",), key, metrics) for key, metrics in types.items()],
-        "roles": [_entry(("event_type", "role"), key, metrics) for key, metrics in roles.items()],
-        "macro": {"event_types": _macro(types.values()), "roles": _macro(roles.values())},
+        "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in types.items()],
+        "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in roles.items()],
+        "macro": {
+            kind: {name: with_interval(mean, unit) for name, mean in means.items()} for kind, means in macro.items()
+        },
     }
 
 
@@ -76,7 +81,7 @@ def _parts(tally: Tally, names: int) -> dict[tuple[str, ...], Metrics]:
     return {key[1:]: measure.metrics_of(tally, key) for key in keys}
 
 
-def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics) -> dict[str, Any]:
+def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics, unit: str) -> dict[str, Any]:
     precision, recall = metrics["strict_precision"], metrics["relaxed_recall"]
     assert isinstance(precision, Rate)
     assert isinstance(recall, Rate)
@@ -86,12 +91,9 @@ def _entry(names: tuple[str, ...], key: tuple[str, ...], metrics: Metrics) -> di
         "gold": recall.denominator,
         "strict_hits": precision.numerator,
         "relaxed_hits": recall.numerator,
-        **{name: with_interval(metric, UNIT) for name, metric in metrics.items()},
+        **{name: with_interval(metric, unit) for name, metric in metrics.items()},
     }
 
 
-def _macro(parts: Collection[Metrics]) -> dict[str, Any]:
-    return {
-        name: mean([rate for part in parts if isinstance(rate := part[name], Rate)]).as_json()
-        for name in Matched.ratios
-    }
+def _means(parts: Collection[Metrics]) -> dict[str, Mean]:
+    return {name: mean([rate for part in parts if isinstance(rate := part[name], Rate)]) for name in Matched.ratios}

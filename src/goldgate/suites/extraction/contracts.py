@@ -13,6 +13,7 @@ from goldgate.suites.extraction.report_contract import Report, SampleRecord
 Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Name = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "a name without blanks around it")]
 RecordId = Annotated[str, Matching(r"[\s\S]", "a string that is not empty")] | int
+Group = RecordId  # records of one group, the passages of a document for example, count as one in intervals
 Offset = Annotated[int, AtLeast(0)]
 Value = str | float  # in gold, a number is its text
 
@@ -39,6 +40,7 @@ class GoldRecord(TypedDict):
     id: RecordId
     text: NotRequired[str | None]
     events: list[GoldEvent]
+    group: NotRequired[Group | None]
 
 
 class DueeGoldRecord(TypedDict):
@@ -48,6 +50,7 @@ class DueeGoldRecord(TypedDict):
     text: NotRequired[str | None]
     event_list: list[GoldEvent]
     events: NotRequired[None]
+    group: NotRequired[Group | None]
 
 
 class DueeGoldWithoutEvents(TypedDict):
@@ -58,6 +61,7 @@ class DueeGoldWithoutEvents(TypedDict):
     text: NotRequired[str | None]
     events: NotRequired[None]
     event_list: NotRequired[None]
+    group: NotRequired[Group | None]
 
 
 Gold = GoldRecord | DueeGoldRecord | DueeGoldWithoutEvents

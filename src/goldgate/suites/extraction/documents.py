@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place
+from goldgate.files.standard_input import STANDARD_INPUT
 from goldgate.readers.index import Index, id_of, index_files, join
-from goldgate.readers.records import STANDARD_INPUT
 from goldgate.suites.extraction.records import parse_gold, source_text
 from goldgate.suites.extraction.sample import Gold
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.group import record_group
 from goldgate.readers.guess import SWAPPED, other_layout
 from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
 from goldgate.suites.extraction.messages import is_chat
@@ -50,23 +51,7 @@ def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | No
             expected="a string",
             found=describe(text),
         )
-    return Gold(identity, text or None, events, _group(record) if "group" in record else None)
-
-
-def _group(record: Mapping[str, Any]) -> str | None:
-    """What a record belongs to, a document's id for example."""
-    group = record["group"]
-    if group is None or (type(group) is str and group):
-        return group
-    if type(group) is int:
-        return str(group)
-    raise InputError(
-        "gold.wrong_type",
-        "a group is named by a string",
-        place=Place(field="group"),
-        expected="a string that is not empty, or none at all",
-        found=describe(group),
-    )
+    return Gold(identity, text or None, events, record_group(record) if "group" in record else None)
 
 
 def source_text(record: Mapping[str, Any]) -> Any:

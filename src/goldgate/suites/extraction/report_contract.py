@@ -4,6 +4,7 @@
 from typing import Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import (
+    CountedRecord,
     CountValue,
     ErrorValue,
     FileDigest,
@@ -211,7 +212,7 @@ class CotRecord(TypedDict):
     copied: bool
 
 
-class SampleRecord(TypedDict):
+class SampleRecord(CountedRecord):
     """A line of samples.jsonl; every number of the report is a sum over these. Missing predictions have no `parse`."""
 
     id: str

@@ -52,8 +52,8 @@ class ExtractionWork(JoinedWork[Facts]):
     def record(self, facts: Facts) -> bytes:
         return render_record(facts)
 
-    def group(self, facts: Facts) -> str | None:
-        return facts.sample.gold.group
+    def read_group(self, gold: Gold, record: Record) -> str | None:
+        return gold.group
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return findings_of(facts)

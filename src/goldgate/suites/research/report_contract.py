@@ -3,7 +3,17 @@
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Literal, TypedDict
 
-from goldgate.core.contracts import ErrorValue, FindingValue, JudgedGate, MeanValue, ProtocolValue, RateValue, StandsOut
+from goldgate.core.contracts import (
+    CountedRecord,
+    ErrorValue,
+    FindingValue,
+    JudgedGate,
+    PlainMean,
+    PlainRate,
+    ProtocolValue,
+    RateValue,
+    StandsOut,
+)
 
 
 class GateValue(JudgedGate):
@@ -59,9 +69,9 @@ class EvidenceValue(TypedDict):
 class OverTrials(TypedDict):
     """A rate over the trials of one query; one that is missing has hit nothing."""
 
-    best: RateValue
-    worst: RateValue
-    mean: MeanValue
+    best: PlainRate
+    worst: PlainRate
+    mean: PlainMean
 
 
 class QueryValue(TypedDict):
@@ -242,14 +252,14 @@ class ErrorReport(TypedDict):
 Report = ResearchReport | ErrorReport
 
 
-class RunRecord(RunValue):
+class RunRecord(RunValue, CountedRecord):
     """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason."""
 
     objective: str | None
     failures: dict[str, int]
 
 
-class MissingTrials(TypedDict):
+class MissingTrials(CountedRecord):
     """A line of runs.jsonl for the trials that a query owes and has not."""
 
     run: None

@@ -28,13 +28,12 @@ def _incomplete(report: Report) -> Iterator[Remark]:
 
 
 def _unkept_manifests(report: Report) -> Iterator[Remark]:
+    """That none are kept is said where the metric is undefined; that there are some all the same is said here."""
     steps = report["conservation"]["steps"]
-    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and steps["total"]:
-        message = (
-            f"manifests are not judged: the protocol says that this agent keeps none "
-            f"({steps['with_manifest']} of {steps['total']} steps have one)"
-        )
-        yield remark("manifests_not_kept", message, steps=steps["total"], with_manifest=steps["with_manifest"])
+    total, kept = steps["total"], steps["with_manifest"]
+    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and kept:
+        message = f"{kept} of {total} steps have a manifest, and the protocol says that this agent keeps none"
+        yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
 
 
 def _alarms(report: Report) -> Iterator[Remark]:

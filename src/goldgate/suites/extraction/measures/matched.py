@@ -52,5 +52,11 @@ class Matched(RatioMeasure[Facts]):
             whole[2] += adds[2]
             whole[3] += adds[3]
         forms, add = self.forms, tally.add
+        types: dict[Key, Counts] = {}
         for key, counts in parts.items():
-            add(key, forms, (counts[0], counts[1], counts[2], counts[3]))
+            vector = (counts[0], counts[1], counts[2], counts[3])
+            add(key, forms, vector)
+            if len(key) == 2:
+                types[key] = vector
+        if len(types) > 1:
+            tally.meet(types)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldgate.core.measure import over
 from goldgate.core.metric import Metrics, Rate
-from goldgate.core.sums import Counts
+from goldgate.core.sums import Counts, pair_sums
 from goldgate.core.tally import Tally
 from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.suspicion import ABSTAINED
@@ -62,7 +62,9 @@ class Companions(TrialMeasure):
         counts, rates = tally.counts, super().metrics(tally)
         # A broken run that does not say its query may be the one that a missing query lacks: counted once.
         trials = counts["trials"] + max(counts["missing_trials"], counts["broken_strangers"])
-        completion = Rate(counts["completed_trials"], trials, "there are no trials")
+        completed = counts["completed_trials"]
+        sums = pair_sums({(1, 1): completed, (0, 1): trials - completed})
+        completion = Rate(completed, trials, "there are no trials", sums)
         order = ("false_abstention_rate", "cited_golden_recall", "ledger_precision")
         return {
             **{name: rates[name] for name in order},

@@ -1,0 +1,88 @@
+"""Stored files for every suite, made by rule: enough of them for several shards, with answers of every kind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from goldgate.suites import SUITES
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = {"qa": "tests.toy.suite:SUITE"}
+NAMES = (*SUITES, *TOY)
+SAMPLES = 1_100  # three shards
+HOSTILE = "\x1b[31m</script>\u202e|`::error::`\r\n=cmd()"
+
+Paths = dict[str, Path]
+
+
+def write_lines(path: Path, records: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def _extraction(folder: Path, word: str) -> Paths:
+    event_type, role = f"Strike{word}", f"Union{word}"
+    (folder / "schema.json").write_text(json.dumps({"event_types": {event_type: {"roles": [role]}}}), encoding="utf-8")
+    golds, predictions = [], []
+    for number in range(SAMPLES):
+        events = [{"event_type": event_type, "arguments": [{"role": role, "argument": f"U{number % 7}"}]}]
+        golds.append({"id": f"s{number}{word}", "text": f"U{number % 7} went on strike.", "events": events})
+        said = [json.dumps(events), json.dumps(events)[:-3], f"none{word}", json.dumps(events * 2).replace("U1", "U")]
+        predictions.append({"id": f"s{number}{word}", "response": said[number % 4]})
+    return {
+        "gold": write_lines(folder / "gold.jsonl", golds),
+        "predictions": write_lines(folder / "predictions.jsonl", predictions[: SAMPLES - 30]),
+        "schema": folder / "schema.json",
+    }
+
+
+def _research(folder: Path, word: str) -> Paths:
+    shutil.copytree(ROOT / "examples" / "research" / ("failing" if word else "passing"), folder / "outputs")
+    golden = json.loads((ROOT / "eval" / "golden_queries.json").read_text(encoding="utf-8"))
+    if word:
+        for file in folder.glob("outputs/*/research_output.json"):
+            output = json.loads(file.read_text(encoding="utf-8"))
+            output["objective"] += word
+            output["run_id"] = f"{output['run_id']}{word}"
+            file.write_text(json.dumps(output), encoding="utf-8")
+    (folder / "golden.json").write_text(json.dumps(golden), encoding="utf-8")
+    return {"golden": folder / "golden.json", "outputs": folder / "outputs"}
+
+
+def _qa(folder: Path, word: str) -> Paths:
+    golds, predictions = [], []
+    for number in range(SAMPLES):
+        answer, identity = f"Town {number % 5}{word}" if number % 3 else None, f"q{number}{word}"
+        golds.append(
+            {"id": identity, "question": f"Where?{word}", "answer": answer, "sources": [f"d{number % 4}{word}"]}
+        )
+        said = answer if number % 4 else f"town 1{word}"
+        predictions.append({"id": identity, "answer": said, "citations": [f"d{number % 6}{word}"]})
+    return {
+        "gold": write_lines(folder / "gold.jsonl", golds),
+        "predictions": write_lines(folder / "predictions.jsonl", predictions[: SAMPLES - 30]),
+    }
+
+
+# A new suite is a line here.
+_WRITERS: dict[str, Callable[[Path, str], Paths]] = {"extraction": _extraction, "research": _research, "qa": _qa}
+
+
+def write_inputs(suite: str, folder: Path, word: str = "") -> Paths:
+    """The inputs of a suite, by name; `word` is put wherever an id, a name or a text of theirs is shown."""
+    folder.mkdir(exist_ok=True, parents=True)
+    return _WRITERS[suite](folder, word)
+
+
+def given(paths: Paths) -> dict[str, list[str]]:
+    """The same as `evaluate` takes them."""
+    return {name: [str(path)] for name, path in paths.items()}
+
+
+def options(paths: Paths) -> list[str]:
+    """The same as options of a command."""
+    return [part for name, path in paths.items() for part in (f"--{name}", str(path))]

@@ -1,0 +1,161 @@
+"""Baselines of every suite: found out from the reports, for its gates or its headline, and refused where they lie."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.baseline.record import make_baseline
+from goldgate.errors import ConfigError, GoldgateError
+from goldgate.pipeline import evaluate
+from goldgate.report.baseline import describe_baseline
+from goldgate.report.text import render_text
+from goldgate.suites import SUITES, all_suites, load_suite
+from goldgate.suites.plan import load_plan
+
+from .inputs import NAMES, TOY, given, write_inputs, write_lines
+
+every_suite = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(autouse=True)
+def _with_the_toy_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, place in TOY.items():
+        monkeypatch.setitem(SUITES, name, place)
+
+
+def stored(name: str, folder: Path) -> Path:
+    """A report of the suite's example."""
+    path = folder / f"{name}.json"
+    path.write_text(evaluate(load_suite(name), given(write_inputs(name, folder / name))).to_json(), encoding="utf-8")
+    return path
+
+
+def refusal(*paths: Path) -> GoldgateError:
+    with pytest.raises(GoldgateError) as caught:
+        make_baseline(paths, all_suites())
+    return caught.value
+
+
+def changed(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    value = json.loads(path.read_text(encoding="utf-8"))
+    change(value)
+    other = path.with_name("changed.json")
+    other.write_text(json.dumps(value), encoding="utf-8")
+    return other
+
+
+@every_suite
+def test_the_suite_is_found_out_from_the_report(name: str, tmp_path: Path) -> None:
+    suite, path = load_suite(name), stored(name, tmp_path)
+    record = make_baseline([path], all_suites())
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert record["suite"] == name
+    assert [*record["metrics"]] == [*(suite.default_gates or suite.headline)]
+    for metric, entry in record["metrics"].items():
+        found = report["metrics"]["main"][metric]
+        assert (entry["numerator"], entry["denominator"]) == (found["numerator"], found["denominator"])
+        assert entry["default"] == (suite.default_gates[metric].bounds() if suite.default_gates else None)
+    shown = render_text(describe_baseline(record))
+    assert f"{name} suite, 1 report, {record[suite.unit + 's']} {suite.unit}s" in shown
+
+
+@every_suite
+def test_a_protocol_names_its_record_whatever_the_suite(name: str, tmp_path: Path) -> None:
+    record = make_baseline([stored(name, tmp_path)], all_suites())
+    (tmp_path / "baseline.json").write_text(json.dumps(record), encoding="utf-8")
+    metric, entry = next(iter(record["metrics"].items()))
+    protocol = tmp_path / "p.yaml"
+    protocol.write_text(
+        f"baseline: baseline.json\ngates: {{{metric}: {{min: {entry['proposal']['threshold']}}}}}\n", encoding="utf-8"
+    )
+    plan = load_plan(load_suite(name), protocol)
+    assert plan.gates[metric].min == Decimal(entry["proposal"]["threshold"])
+    assert len(str(plan.baseline_sha256)) == 64
+
+
+@pytest.mark.parametrize("name", ["research", "qa"])  # those with default gates
+def test_a_default_gate_is_lowered_with_a_record_only(name: str, tmp_path: Path) -> None:
+    protocol = tmp_path / "p.yaml"
+    metric = next(iter(load_suite(name).default_gates))
+    protocol.write_text(f"gates: {{{metric}: {{min: 0.01}}}}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_plan(load_suite(name), protocol)
+    assert caught.value.code == "protocol.lowered_without_baseline"
+    assert "baseline: FILE" in str(caught.value.expected)
+
+
+@every_suite
+def test_the_same_report_twice_and_reports_of_two_suites_are_refused(name: str, tmp_path: Path) -> None:
+    path = stored(name, tmp_path)
+    assert refusal(path, path).code == "report.twice"
+    noted = changed(path, lambda report: report.update(notes="mine"))
+    assert refusal(path, noted).code == "report.twice"  # the same was judged
+    other = stored(next(each for each in NAMES if each != name), tmp_path)
+    error = refusal(path, other)
+    assert error.code == "report.other_suite"
+    assert error.place.file == str(other)
+
+
+@every_suite
+def test_a_report_without_a_metric_that_is_proposed_for_is_refused(name: str, tmp_path: Path) -> None:
+    suite = load_suite(name)
+    metric = next(iter(suite.default_gates or suite.headline))
+    path = changed(stored(name, tmp_path), lambda report: report["metrics"]["main"].pop(metric))
+    assert refusal(path).code in ("report.malformed", "report.contradicts_itself")
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"suite": ["qa"]}', '{"suite": "qa", "format_version": 9}', "7"])
+def test_what_is_no_report_is_told_what_one_is(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(text, encoding="utf-8")
+    error = refusal(path)
+    assert error.code == "report.not_a_report"
+    assert "extraction or research or qa" in str(error.expected)
+
+
+def of(report: dict[str, Any], metric: str) -> dict[str, Any]:
+    found: dict[str, Any] = report["metrics"]["main"][metric]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda report: of(report, "strict_f1").update(numerator=1), "metrics.main.strict_f1"),
+        (lambda report: of(report, "relaxed_recall").update(denominator=9_999), "metrics.main.relaxed_recall"),
+        (lambda report: of(report, "type_f1").update(numerator=3), "metrics.main.type_f1"),
+        (
+            lambda report: of(report, "schema_compliance_rate").update(denominator=1_099),
+            "metrics.main.schema_compliance_rate.denominator",
+        ),
+        (lambda report: of(report, "strict_f1").update(numerator=9_999), "metrics.main.strict_f1.numerator"),
+        (lambda report: report["breakdown"]["event_types"].pop(), "metrics.main.relaxed_f1"),
+    ],
+)
+def test_an_extraction_report_that_contradicts_itself(
+    change: Callable[[dict[str, Any]], object], field: str, tmp_path: Path
+) -> None:
+    error = refusal(changed(stored("extraction", tmp_path), change))
+    assert (error.code, error.place.field) == ("report.contradicts_itself", field)
+
+
+def test_a_threshold_that_cannot_fail_is_called_that(tmp_path: Path) -> None:
+    """Three questions, none answered right: Beta(1, 4) leaves 0 of 3, which every evaluation reaches."""
+    golds = [{"id": f"{n}", "question": "?", "answer": "a", "sources": []} for n in range(3)]
+    answers = [{"id": f"{n}", "answer": "b", "citations": []} for n in range(3)]
+    paths = {
+        "gold": write_lines(tmp_path / "g.jsonl", golds),
+        "predictions": write_lines(tmp_path / "p.jsonl", answers),
+    }
+    (tmp_path / "r.json").write_text(evaluate(load_suite("qa"), given(paths)).to_json(), encoding="utf-8")
+    record = make_baseline([tmp_path / "r.json"], all_suites())
+    assert "not one of 3 trials succeeded" in record["metrics"]["exact_match"]["caution"]
+    shown = render_text(describe_baseline(record))
+    assert "none: 0 cannot fail" in shown
+    assert "≥ 0.0000" not in shown

@@ -1,0 +1,132 @@
+"""The command of every suite, as it is typed: the same options, files, statuses and words for all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .inputs import NAMES, ROOT, options, write_inputs
+
+every_suite = pytest.mark.parametrize("name", NAMES)
+JOINED = ("extraction", "qa")  # their inputs are files of records
+OUT = {"report.json", "report.md", "run.json"}
+
+
+def run(folder: Path, *arguments: object, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """The goldgate command, with the toy suite in its list."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.toy", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        input=typed,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def load(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def protocol(tmp_path: Path) -> Path:
+    path = tmp_path / "lenient.yaml"
+    path.write_text("protocol: {version: '1.0', name: lenient}\n", encoding="utf-8")
+    return path
+
+
+@every_suite
+def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> None:
+    """One run writes everything; what is printed is what is written."""
+    inputs = options(write_inputs(name, tmp_path / "in"))
+    out, report = tmp_path / "out", tmp_path / "other.json"
+    asked = run(tmp_path, name, *inputs, "--protocol", protocol, "--out", out, "--report", report, "--format", "json")
+    assert asked.returncode in (0, 1)
+    assert asked.stderr == ""
+    assert json.loads(asked.stdout) == load(report) == load(out / "report.json")
+    (records,) = {path.name for path in out.iterdir()} - OUT
+    assert records in ("samples.jsonl", "runs.jsonl")
+    assert len((out / records).read_bytes().splitlines()) > 5
+    markdown = run(tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "markdown")
+    assert markdown.stdout == (out / "report.md").read_text(encoding="utf-8")
+
+
+@every_suite
+def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name: str, tmp_path: Path) -> None:
+    shown = run(tmp_path, name, *options(write_inputs(name, tmp_path / "in")), "--out", "out", "--workers", "2")
+    status = load(tmp_path / "out" / "report.json")["status"]
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith(f"{status}  goldgate {name}")
+    assert lines[-2].startswith(status)
+    assert "report.json, report.md" in lines[-1]
+    assert shown.returncode == (1 if status == "FAIL" else 0)
+
+
+@every_suite
+def test_quiet_says_only_which_gates_failed(name: str, tmp_path: Path) -> None:
+    inputs = options(write_inputs(name, tmp_path / "in"))
+    metric = {"extraction": "strict_f1", "research": "cited_golden_recall", "qa": "citation_f1"}[name]
+    for bound, status, printed in (("min: 0", 0, False), ("max: 0", 1, True)):
+        (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{{bound}}}}}\n", encoding="utf-8")
+        shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json", "--quiet")
+        assert (shown.returncode, metric in shown.stdout + shown.stderr) == (status, printed)
+
+
+@every_suite
+def test_help_has_every_option(name: str, tmp_path: Path) -> None:
+    shown = run(tmp_path, name, "-h")
+    assert shown.returncode == 0
+    for option in ("--protocol", "--out", "--report", "--format", "--quiet", "--workers", "-h, --help"):
+        assert option in shown.stdout
+    assert name in run(tmp_path, "-h").stdout
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_records_may_come_from_standard_input(name: str, tmp_path: Path) -> None:
+    paths = write_inputs(name, tmp_path / "in")
+    plain = run(tmp_path, name, *options(paths), "--format", "json", "--workers", "2")
+    typed = paths["predictions"].read_text(encoding="utf-8")
+    piped = run(tmp_path, name, *options({**paths, "predictions": Path("-")}), "--format", "json", typed=typed)
+    assert piped.stdout == plain.stdout != ""
+
+
+@every_suite
+@pytest.mark.parametrize("format", ["text", "markdown", "json"])
+def test_a_mistake_is_a_report_of_its_own(name: str, format: str, tmp_path: Path) -> None:
+    paths = write_inputs(name, tmp_path / "in")
+    first = next(iter(paths))
+    paths[first].write_text('{"id": 1, "id": 2, "\u202e": ', encoding="utf-8")
+    shown = run(tmp_path, name, *options(paths), "--out", "out", "--format", format)
+    assert shown.returncode == 2
+    assert "Traceback" not in shown.stderr
+    report = load(tmp_path / "out" / "report.json")
+    assert (report["suite"], report["status"]) == (name, "SYSTEM_ERROR")
+    assert report["error"]["file"].endswith(paths[first].name)
+    assert "metrics" not in report
+    assert report["error"]["code"] in shown.stderr
+    if format == "json":
+        assert json.loads(shown.stdout) == report
+
+
+@every_suite
+def test_a_gate_on_a_metric_of_another_suite(name: str, tmp_path: Path) -> None:
+    metric, home = ("golden_recall", "research") if name != "research" else ("citation_f1", "qa")
+    (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{min: 0.5}}}}\n", encoding="utf-8")
+    inputs = options(write_inputs(name, tmp_path / "in"))
+    shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json")
+    assert shown.returncode == 2
+    assert f"{metric} is a metric of the {home} suite" in shown.stderr
+
+
+def test_schemas_of_all_suites_are_written(tmp_path: Path) -> None:
+    assert run(tmp_path, "schemas", "--out", "schemas").returncode == 0
+    found = {path.name for path in (tmp_path / "schemas").iterdir()}
+    assert {"qa_gold.schema.json", "qa_report.schema.json", "report.schema.json", "protocol.schema.json"} <= found
