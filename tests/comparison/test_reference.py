@@ -46,9 +46,7 @@ def test_the_difference_is_that_of_the_two_rates(stored: Path, counts: list[tupl
     assert found["value"] == pytest.approx(f1_difference(counts), abs=1e-12)
 
 
-def test_a_bootstrap_over_documents_gives_much_the_same_interval(
-    stored: Path, counts: list[tuple[Unit, Unit]]
-) -> None:
+def test_a_bootstrap_over_documents_gives_much_the_same_interval(stored: Path, counts: list[tuple[Unit, Unit]]) -> None:
     rng = random.Random(3)
     drawn = sorted(f1_difference(rng.choices(counts, k=len(counts))) for _ in range(4000))
     found = compare(stored / "a", stored / "b")["strict_f1"]["difference"]
@@ -71,6 +69,4 @@ def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metri
     for _ in range(draws):
         swapped = [pair if rng.random() < 0.5 else pair[::-1] for pair in pairs]
         reached += abs(f1_difference(swapped)) >= observed - 1e-12
-    assert compare(stored / "a", stored / "b")[metric]["p"] == pytest.approx(
-        (1 + reached) / (1 + draws), abs=0.025
-    )
+    assert compare(stored / "a", stored / "b")[metric]["p"] == pytest.approx((1 + reached) / (1 + draws), abs=0.025)

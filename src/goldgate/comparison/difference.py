@@ -109,6 +109,13 @@ def _of_one_run(pairs: Mapping[Pair, int], share: bool, level: float) -> Differe
 
 def _four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[Pair, int]:
     """The counts of both systems, those of several runs added up, and weighted so that both have as many runs."""
+    if len(first) == len(second) == 1:
+        (mine,), (theirs,) = first, second
+        plain: dict[Pair, int] = {}
+        for unit, times in pairs.items():
+            pair = (*unit[mine], *unit[theirs])
+            plain[pair] = plain.get(pair, 0) + times
+        return plain
     runs = lcm(len(first), len(second))
     weights = runs // len(first), runs // len(second)
     found: dict[Pair, int] = {}

@@ -117,12 +117,12 @@ class _Counter:
 
     def add(self, identity: str | None, lines: Sequence[UnitLine | None]) -> None:
         """A unit, as its lines have it; None where a run has none."""
-        whole = [line for line in lines if line is not None]
-        group = next((line.group for line in whole if line.group is not None), None)
-        if group is None and identity is not None and len(whole) == len(lines):
+        whole = [line for line in lines if line is not None and line.group is None]
+        if identity is not None and len(whole) == len(lines):
             self._add_plain(identity, whole)
-        else:
-            self.add_counts(identity, [{} if line is None else counts_of(line) for line in lines], group)
+            return
+        group = next((line.group for line in lines if line is not None and line.group is not None), None)
+        self.add_counts(identity, [{} if line is None else counts_of(line) for line in lines], group)
 
     def add_counts(self, identity: str | None, runs: list[dict[Key, Counts]], group: str | None = None) -> None:
         """A unit given by its counts; or, with a group, a part of one."""

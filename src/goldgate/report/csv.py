@@ -72,6 +72,8 @@ def _section(section: Section) -> Iterator[Row]:
                 for severity, code, place, message in block.rows:
                     found = {"metric": _text(code), "verdict": _text(severity)}
                     yield {**title, **found, "text": _text(f"{place}: {message}" if place else message)}
+                if not block.rows:
+                    yield {**title, "text": "none"}
             case Paragraph():
                 yield {**title, "text": _text(block.text)}
             case Notes():
