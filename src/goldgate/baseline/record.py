@@ -115,13 +115,18 @@ def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
 def require_baseline(
     gates: Mapping[str, Gate], defaults: Mapping[str, Gate], baseline: Baseline | None, places: Mapping[str, Place]
 ) -> None:
-    """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
+    """Refuse a gate below its default that no baseline record speaks for.
+
+    One that only warns is below it, and so is one that lets pass what is not decided.
+    """
     for name, default in defaults.items():
         gate = gates.get(name, default)
         least, default_least = gate.least, default.least
         shown = "no lower bound" if least is None else f"≥ {least}"
         if gate.severity == "warn":
             shown += ", severity warn: it cannot fail the evaluation"
+        elif gate.on_inconclusive != "fail":
+            shown += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
         elif default_least is None or (least is not None and least >= default_least):
             continue
         if baseline is None:

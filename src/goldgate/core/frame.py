@@ -57,6 +57,7 @@ def frame(
         subject=subject,
         protocol=f"{protocol['name']} {protocol['version']}",
         gates=tuple(_gate(gate) for gate in report["gates"]),
+        gates_note=report.get("gates_together", ""),
         stands_out=tuple(entry["message"] for entry in report.get("stands_out", ())),
         sections=tuple(section for section in (generation, *sections) if section.blocks),
         origin=origin(report),
@@ -175,10 +176,17 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
 
 
 def _gate(gate: Mapping[str, Any]) -> GateLine:
-    bounds = {name: Decimal(gate[name]) for name in ("min", "max", "equals") if gate.get(name) is not None}
+    names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
+    bounds = {name: Decimal(gate[name]) for name in names if gate.get(name) is not None}
     return GateLine(
         metric=gate["metric"],
-        gate=Gate(**bounds, on_not_evaluable=gate["on_not_evaluable"], severity=gate["severity"]),
+        gate=Gate(
+            **bounds,
+            against=gate["against"]["name"] if "against" in gate else None,
+            on_not_evaluable=gate["on_not_evaluable"],
+            on_inconclusive=gate.get("on_inconclusive", "fail"),
+            severity=gate["severity"],
+        ),
         measured=measured(gate["measured"]),
         verdict=gate["verdict"],
         reason=gate["reason"],

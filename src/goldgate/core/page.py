@@ -186,7 +186,8 @@ class GateLine:
     @property
     def says_more(self) -> bool:
         """Whether the reason is more than the value beside the bounds."""
-        counts = self.measured.counts or str(self.measured)
+        is_mean = self.measured.averaged is not None
+        counts = str(self.measured) if is_mean else self.measured.counts or str(self.measured)
         bounds = (("≥", self.gate.min), ("≤", self.gate.max), ("=", self.gate.equals))
         plain = {f"{counts} is not {sign} {bound}" for sign, bound in bounds}
         return self.reason != f"{counts} is {self.gate.bounds()}" and not plain.issuperset(self.reason.split("; "))
@@ -234,6 +235,7 @@ class Page:
     subject: str = ""
     protocol: str = ""
     gates: tuple[GateLine, ...] | None = None
+    gates_note: str = ""  # how they are judged together
     stands_out: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     origin: Origin | None = None

@@ -109,6 +109,10 @@ class Outcome:
     settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
     findings: list[Finding] = field(default_factory=list)
 
+    def part_names(self) -> Sequence[tuple[str, ...]]:
+        """The parts of metrics that there are by the inputs, whether or not they occur: a schema's event types."""
+        return ()
+
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         """The results, with FAIL where a rule says so that no threshold can express."""
         return gates

@@ -63,7 +63,8 @@ def _gates(page: Page) -> list[str]:
         f"{', '.join(code(name, in_table=False) for name in names)}: {markdown(reason)}"
         for reason, names in shared.items()
     ]
-    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes]
+    together = [markdown(page.gates_note)] if page.gates_note else []
+    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes, *together]
 
 
 def _stands_out(page: Page) -> list[str]:

@@ -110,6 +110,8 @@ class _Look:
         )
         for reason, metrics in shared.items():
             lines += words(visible(f"{', '.join(metrics)}: {reason}"), self.columns, INDENT)
+        if page.gates_note:
+            lines += words(visible(page.gates_note), self.columns, INDENT)
         return ["Gates", *lines]
 
     def _gate(self, gate: GateLine, titles: Mapping[str, Any]) -> tuple[Shown, ...]:
