@@ -363,6 +363,24 @@ def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
     assert (status, found["inputs"][0]["changed"]) == (1, True)
 
 
+def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> None:
+    from click.testing import CliRunner
+
+    from goldgate.cli.baseline import baseline_command
+
+    at("qa")
+    made = CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
+    assert made.exit_code == 0, made.output
+    assert verified("baseline")[0] == 0
+    assert verified("baseline", "--reports", "out")[0] == 0
+    packed = bytearray(Path("baseline/units.bin").read_bytes())
+    packed[-1] ^= 1
+    Path("baseline/units.bin").write_bytes(packed)
+    for more in ((), ("--reports", "out")):
+        status, found = verified("baseline", *more)
+        assert (status, found["difference"]["file"]) == (1, "units.bin")
+
+
 # --- comparisons
 
 
