@@ -22,6 +22,8 @@ COMMANDS = {
     "validate": ("goldgate.cli.validate", "validate_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
+    "verify": ("goldgate.cli.verify", "verify_command"),
+    "power": ("goldgate.cli.power", "power_command"),
     "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }
 

@@ -128,6 +128,8 @@ def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -
     spent = tuple(_spent(generation))
     if spent:
         blocks.append(Pairs(spent))
+    if generation.get("stopped"):
+        blocks.append(Paragraph(_stopped(generation["stopped"])))
     bounds = generation.get("bounds")
     if bounds:
         blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
@@ -138,6 +140,22 @@ def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -
         ]
         blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
     return Section("Generation", tuple(blocks))
+
+
+def _stopped(stopped: Mapping[str, Any]) -> str:
+    """What a report over part of the documents says about all of them."""
+    saved = stopped["saved"]
+    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
+    money = "" if saved["cost"] is None else f" and {saved['cost']} in money"
+    limit = stopped["most_predictions"]
+    assumed = "" if limit is None else f", if no answer predicts more than {limit}"
+    return (
+        f"Stopped when every gate was decided, after {stopped['decided_after']} of {stopped['documents']} documents in "
+        f"a random order (seed {stopped['order_seed']}). The verdicts hold for all {stopped['documents']}, wrong in at "
+        f"most {stopped['error_rate']:.0%} of such runs{assumed}. All other numbers are of the documents that decided "
+        "it, and their intervals do not know that it was stopped there. "
+        f"{saved['documents']} documents were not asked: about {tokens} tokens{money} saved."
+    )
 
 
 def _place(finding: Mapping[str, Any]) -> str:
