@@ -136,17 +136,19 @@ def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
 
 
 def count_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
-    """Of a number of things over so many units: what as many units like these bring on average, in whole numbers.
+    """Of a number of things over so many records: what as many records like these bring on average, in whole numbers.
 
-    Every b is 1.
+    Every b is the number of records of its unit: 1, or the size of the group.
     """
-    if sums.b != sums.units or sums.bb != sums.units:
-        raise ValueError("for the interval of a count, b is 1 in every unit")
-    # At most one in each unit is a share of the units.
-    mean = share_interval(sums, level) if sums.aa == sums.a else ratio_interval(sums, level)
+    if sums.b < sums.units:
+        raise ValueError("for the interval of a count, b is at least 1 in every unit")
+    # At most one in each record is a share of the records. These sums then are in this order; and where b is 1
+    # everywhere, they are in no other case.
+    is_share = sums.a <= sums.b and sums.aa <= sums.ab <= sums.bb
+    mean = share_interval(sums, level) if is_share else ratio_interval(sums, level)
     if isinstance(mean, NoInterval):
         return mean
-    low, high = floor(mean.low * sums.units), ceil(mean.high * sums.units)
+    low, high = floor(mean.low * sums.b), ceil(mean.high * sums.b)
     return Interval(level, low, high, mean.method, sums.units)
 
 

@@ -115,8 +115,8 @@ def test_a_count_of_many_each() -> None:
     found = count_interval(pair_sums({(3, 1): 10, (5, 1): 10}))
     assert isinstance(found, Interval)
     assert found.low < 80 < found.high
-    with pytest.raises(ValueError, match="b is 1"):
-        count_interval(pair_sums({(3, 2): 10}))
+    with pytest.raises(ValueError, match="at least 1"):
+        count_interval(pair_sums({(3, 0): 10}))
 
 
 def test_more_units_like_these() -> None:
@@ -130,3 +130,12 @@ def test_more_units_like_these() -> None:
 
 def test_json_names_the_unit() -> None:
     assert interval({(5, 5): 20}).as_json("document")["unit"] == "document"
+
+
+def test_a_count_over_groups_is_one_over_their_records() -> None:
+    # Two of nine records, both in one of the three groups.
+    found = count_interval(pair_sums({(2, 3): 1, (0, 4): 1, (0, 2): 1}))
+    share = interval({(2, 3): 1, (0, 4): 1, (0, 2): 1})
+    assert isinstance(found, Interval)
+    assert (found.low, found.high) == (floor(9 * share.low), ceil(9 * share.high))
+    assert found.units == 3
