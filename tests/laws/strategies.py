@@ -104,6 +104,9 @@ def samples(draw: st.DrawFn, max_size: int = 6) -> tuple[list[Json], list[Json]]
         record: Json = {"id": f"s{number}", "events": draw(good_events)}
         if draw(st.booleans()):
             record["text"] = draw(st.text(alphabet='ab甲乙 AÀ"“', max_size=12))
+        group = draw(st.sampled_from([None, None, "g", "h", 7]))
+        if group is not None:
+            record["group"] = group
         golds.append(record)
         kind = draw(st.integers(0, 5))
         if kind == 0:

@@ -119,6 +119,8 @@ def _many(size: int) -> Samples:
         arguments = [{"role": "质押方", "argument": f"甲{number % 7}"}, {"role": "数量", "argument": str(number % 11)}]
         events = [{"event_type": "质押", "arguments": arguments}]
         golds.append({"id": f"s{number}", "text": f"甲{number % 5} {number}", "events": events[: number % 2]})
+        if number % 3:
+            golds[-1]["group"] = f"d{number % 40}"  # over shards
         text = json.dumps(events, ensure_ascii=False)
         kinds = [text, f"<think>质押，质押方甲</think>```json\n{text}\n```", text[:-3], "none", f"[{text[1:-1]},]"]
         if number % 6 < 5:

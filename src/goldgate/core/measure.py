@@ -57,17 +57,13 @@ class RatioMeasure(ABC, Generic[Facts]):
     def units(self, facts: Facts) -> Counts | None:
         """What this unit counts, column by column; None where it has no part in any rate."""
 
-    def times(self, facts: Facts) -> int:
-        """How many units this is."""
-        return 1
-
     def count(self, facts: Facts, tally: Tally) -> None:
         counts = self.units(facts)
         if counts is not None:
-            tally.add((self.table,), self.forms, counts, self.times(facts))
+            tally.add(self.key, self.forms, counts)
 
     def metrics(self, tally: Tally) -> Metrics:
-        return self.metrics_of(tally, (self.table,))
+        return self.metrics_of(tally, self.key)
 
     def metrics_of(self, tally: Tally, key: Key) -> Metrics:
         """The metrics of one table."""
@@ -95,6 +91,11 @@ class RatioMeasure(ABC, Generic[Facts]):
             )
             means[name] = mean(rates.values(), sums if ratio.share else None)
         return means
+
+    @cached_property
+    def key(self) -> Key:
+        """Of its table."""
+        return (self.table,)
 
     @cached_property
     def forms(self) -> dict[str, RatioForm]:

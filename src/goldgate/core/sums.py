@@ -12,7 +12,7 @@ from fractions import Fraction
 
 Counts = tuple[int, ...]
 
-_MOST_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
+MOST_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,11 @@ class UnitSums:
     the groups.
     """
 
-    __slots__ = ("_forms", "_groups", "_sums", "_vectors")
+    __slots__ = ("_forms", "_groups", "_sums", "vectors")
 
     def __init__(self, forms: Mapping[str, RatioForm]) -> None:
         self._forms = forms
-        self._vectors: dict[Counts, int] = {}
+        self.vectors: dict[Counts, int] = {}
         self._groups: dict[str, Counts] = {}
         self._sums: dict[str, RatioSums] = {}
 
@@ -113,22 +113,22 @@ class UnitSums:
             known = self._groups.get(group)
             self._groups[group] = tuple(counts) if known is None else _added(known, counts)
             return
-        vectors = self._vectors
+        vectors = self.vectors
         vectors[counts] = vectors.get(counts, 0) + times
-        if len(vectors) > _MOST_VECTORS:
-            self._square()
+        if len(vectors) > MOST_VECTORS:
+            self.square()
 
     def __iadd__(self, other: UnitSums) -> UnitSums:
         if self._forms != other._forms:
             raise ValueError("sums of different rates do not add up")
-        for vector, times in other._vectors.items():
-            self._vectors[vector] = self._vectors.get(vector, 0) + times
+        for vector, times in other.vectors.items():
+            self.vectors[vector] = self.vectors.get(vector, 0) + times
         for group, counts in other._groups.items():
             self.add(counts, group)
         for name, sums in other._sums.items():
             self._sums[name] = self._sums.get(name, RatioSums()) + sums
-        if len(self._vectors) > _MOST_VECTORS:
-            self._square()
+        if len(self.vectors) > MOST_VECTORS:
+            self.square()
         return self
 
     def sums(self) -> dict[str, RatioSums]:
@@ -136,7 +136,7 @@ class UnitSums:
         grouped: dict[Counts, int] = {}
         for counts in self._groups.values():
             grouped[counts] = grouped.get(counts, 0) + 1
-        for counts, times in self._vectors.items():
+        for counts, times in self.vectors.items():
             grouped[counts] = grouped.get(counts, 0) + times
         return {name: self._sums.get(name, RatioSums()) + _sums_of(form, grouped) for name, form in self._forms.items()}
 
@@ -150,10 +150,11 @@ class UnitSums:
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
-    def _square(self) -> None:
+    def square(self) -> None:
+        """Square what is kept, and keep the sums."""
         for name, form in self._forms.items():
-            self._sums[name] = self._sums.get(name, RatioSums()) + _sums_of(form, self._vectors)
-        self._vectors = {}
+            self._sums[name] = self._sums.get(name, RatioSums()) + _sums_of(form, self.vectors)
+        self.vectors = {}
 
 
 def _sums_of(form: RatioForm, vectors: Mapping[Counts, int]) -> RatioSums:

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from goldgate.core.products import ProductSums
-from goldgate.core.sums import Counts, RatioForm, UnitSums
+from goldgate.core.sums import MOST_VECTORS, Counts, RatioForm, UnitSums
 
 Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
+
+
+_MOST_ALIKE = 4096  # kinds of units kept before they are added to their tables
+
+
+@dataclass(slots=True)
+class Alike:
+    """Units that count the same, or parts of units: added to their tables once, as many times as they occurred."""
+
+    forms: Mapping[str, RatioForm]
+    parts: Mapping[Key, Counts]
+    meeting: Mapping[Key, Counts] = field(default_factory=dict)  # those parts that meet in the unit
+    times: int = 0
 
 
 class Tally:
@@ -19,37 +33,84 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("counts", "group", "products", "tables", "times", "unit")
+    __slots__ = ("_products", "_tables", "alike", "counts", "group", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self.tables: dict[Key, UnitSums] = {}
-        self.products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
+        self.alike: dict[Hashable, Alike] = {}  # not yet in the tables
+        self._tables: dict[Key, UnitSums] = {}
+        self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
         self.times = 1  # how many units like it
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
 
     def add(self, key: Key, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
         """What a unit counts in a table, from which rates of these forms are made."""
-        table = self.tables.get(key)
+        table = self._tables.get(key)
         if table is None:
-            table = self.tables[key] = UnitSums(forms)
-        table.add(counts, self.group, times)
+            table = self._tables[key] = UnitSums(forms)
+        if self.group is None:
+            vectors = table.vectors  # `table.add`, inline: it is called for every rate of every unit
+            vectors[counts] = vectors.get(counts, 0) + times
+            if len(vectors) > MOST_VECTORS:
+                table.square()
+        else:
+            table.add(counts, self.group)
         if self.unit is not None:
             self.unit[key] = counts
             self.times = times
 
-    def meet(self, parts: Mapping[Key, Counts]) -> None:
+    def meet(self, parts: Mapping[Key, Counts], times: int = 1) -> None:
         """Parts that stand in one unit. Where units are groups, the tables know it."""
-        if self.group is not None or len(parts) < 2:
+        if self.group is not None:
             return
-        found = sorted(parts.items())
-        for index, (key, counts) in enumerate(found):
-            for other, others in found[index + 1 :]:
-                products = self.products.get((key, other))
-                if products is None:
-                    products = self.products[key, other] = ProductSums()
-                products.add(counts, others)
+        for (key, counts), (other, others) in combinations(sorted(parts.items()), 2):
+            products = self._products.get((key, other))
+            if products is None:
+                products = self._products[key, other] = ProductSums()
+            products.add(counts, others, times)
+
+    def count_alike(self, alike: Alike) -> None:
+        """One more unit that counts the same."""
+        if self.unit is not None:
+            self.unit.update(alike.parts)
+            self.times = 1
+        if self.group is None:
+            alike.times += 1
+            return
+        for key, counts in alike.parts.items():
+            self.add(key, alike.forms, counts)
+
+    def make_room(self) -> None:
+        """To be called between units: what is alike goes to the tables when it has become many kinds."""
+        if len(self.alike) > _MOST_ALIKE:
+            self._settle()
+
+    def _settle(self) -> None:
+        group, unit, self.group, self.unit = self.group, self.unit, None, None
+        for alike in self.alike.values():
+            if alike.times:
+                for key, counts in alike.parts.items():
+                    self.add(key, alike.forms, counts, alike.times)
+                self.meet(alike.meeting, alike.times)
+        self.alike = {}
+        self.group, self.unit = group, unit
+
+    @property
+    def tables(self) -> dict[Key, UnitSums]:
+        """What units counted, by the name of the measure and of a part of it."""
+        self._settle()
+        return self._tables
+
+    @property
+    def products(self) -> dict[tuple[Key, Key], ProductSums]:
+        """Of parts that met in a unit."""
+        self._settle()
+        return self._products
+
+    def __getstate__(self) -> object:
+        self._settle()
+        return super().__getstate__()
 
     def all_products(self, keys: Iterable[Key]) -> dict[tuple[Key, Key], ProductSums]:
         """The products of those tables that meet, in a unit or in a group."""
@@ -76,14 +137,14 @@ class Tally:
         for name, count in other.counts.items():
             self.counts[name] += count
         for key, table in other.tables.items():
-            known = self.tables.get(key)
+            known = self._tables.get(key)
             if known is None:
-                known = self.tables[key] = UnitSums(table.forms)
+                known = self._tables[key] = UnitSums(table.forms)
             known += table
         for pair, products in other.products.items():
-            mine = self.products.get(pair)
+            mine = self._products.get(pair)
             if mine is None:
-                mine = self.products[pair] = ProductSums()
+                mine = self._products[pair] = ProductSums()
             mine += products
         return self
 

@@ -50,7 +50,7 @@ def test_many_different_vectors_are_squared_on_the_way_and_give_the_same() -> No
     for number in range(10_000):
         summed.add((number, 2 * number + 1, 1))
         pairs[number, 2 * number + 1] = 1
-    assert len(summed._vectors) < 5_000  # memory is bounded
+    assert len(summed.vectors) < 5_000  # memory is bounded
     assert summed.sums()["precision"] == pair_sums(pairs)
 
 

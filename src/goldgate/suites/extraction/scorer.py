@@ -165,6 +165,7 @@ class Score:
     def tally(self) -> Tally:
         """The counts of this sample alone; tallies add up."""
         tally = Tally()
+        tally.group = self.facts.sample.gold.group
         self.scorer.add(self.facts, tally)
         return tally
 

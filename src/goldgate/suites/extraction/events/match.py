@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from goldgate.suites.extraction.events.candidates import Arguments, rows
+from goldgate.suites.extraction.events.candidates import Arguments
+from goldgate.suites.extraction.events.candidates import rows as candidate_rows
 from goldgate.suites.extraction.events.event import Events, RoleArgument, Span, Unit
 from goldgate.suites.extraction.events.largest_matching import largest_matching
 from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
@@ -13,7 +14,7 @@ from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
 # What a row of the breakdown counts, for an event type and role. Predicted units are hits and
 # false positives, gold units hits and false negatives, relaxed hits are hits and pairs.
 HIT, FALSE_POSITIVE, FALSE_NEGATIVE, PAIR = "hit", "false_positive", "false_negative", "relaxed_pair"
-Row = tuple[str, str, str]  # one of these, event type, role
+Row = tuple[str, str]  # one of these, and a role
 SpansOf = dict[Unit, list[Span]]
 
 
@@ -27,7 +28,7 @@ class Pair(NamedTuple):
 class Comparison(NamedTuple):
     """All that strict and relaxed scoring need to know of a sample."""
 
-    rows: list[Row]  # one for each hit, error and pair
+    rows: dict[str, list[Row]]  # one for each hit, error and pair, by event type
     pairs: list[Pair]  # relaxed matches that are no strict ones
     false_positives: list[Unit]
     false_negatives: list[Unit]
@@ -35,21 +36,23 @@ class Comparison(NamedTuple):
 
 def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
     """Match the units of a sample, event type by event type."""
-    result = Comparison([], [], [], [])
+    result = Comparison({}, [], [], [])
     ours, theirs = predicted.units, gold.units
     spans: tuple[SpansOf, SpansOf] | None = None
     for event_type, said in ours.items():
         wanted = theirs.get(event_type)
         if wanted == said:
-            result.rows.extend([(HIT, event_type, role) for role, _ in said])
+            result.rows[event_type] = [(HIT, role) for role, _ in said]
         elif wanted is None:
-            _note(result.rows, result.false_positives, FALSE_POSITIVE, event_type, said)
+            rows: list[Row] = []
+            result.rows[event_type] = rows
+            _note(rows, result.false_positives, FALSE_POSITIVE, event_type, said)
         else:
-            result.rows.extend([(HIT, event_type, role) for role, _ in said.keys() & wanted.keys()])
+            result.rows[event_type] = rows = [(HIT, pair[0]) for pair in said if pair in wanted]
             extra = [pair for pair in said if pair not in wanted]
             missed = [pair for pair in wanted if pair not in said]
-            _note(result.rows, result.false_positives, FALSE_POSITIVE, event_type, extra)
-            _note(result.rows, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
+            _note(rows, result.false_positives, FALSE_POSITIVE, event_type, extra)
+            _note(rows, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
             # Only where both sides have something left can relaxed matching find more.
             roles = {role for role, _ in extra} & {role for role, _ in missed}
             if roles:
@@ -59,13 +62,14 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
                 _match_roles(result, event_type, *sides, rule)
     for event_type, wanted in theirs.items():
         if event_type not in ours:
-            _note(result.rows, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
+            result.rows[event_type] = rows = []
+            _note(rows, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
     return result
 
 
 def _note(rows: list[Row], errors: list[Unit], name: str, event_type: str, pairs: Iterable[RoleArgument]) -> None:
     for role, argument in pairs:
-        rows.append((name, event_type, role))
+        rows.append((name, role))
         errors.append(Unit(event_type, role, argument))
 
 
@@ -100,7 +104,7 @@ def _match_roles(
     for role, ours in predicted.items():
         theirs = gold[role]
         matching = _largest_matching(ours, theirs, rule)
-        result.rows.extend([(PAIR, event_type, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
+        result.rows[event_type].extend([(PAIR, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
         result.pairs.extend(Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b)
 
 
@@ -119,6 +123,6 @@ def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) 
     lefts, rights = sorted(left), sorted(right)
     place = {b: number for number, b in enumerate(rights)}
     equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    left_of = largest_matching(len(lefts), len(rights), rows(lefts, rights, left, right, rule), equal)
+    left_of = largest_matching(len(lefts), len(rights), candidate_rows(lefts, rights, left, right, rule), equal)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs

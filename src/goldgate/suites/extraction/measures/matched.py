@@ -5,16 +5,18 @@ They are one measure because they are one comparison: both divide by the same un
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
-from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
+from goldgate.core.tally import Alike, Key, Tally
+from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR, Row
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
 # What each row of a comparison adds: strict hits, relaxed hits, predicted, gold.
 _ADDS = {HIT: (1, 1, 1, 1), FALSE_POSITIVE: (0, 0, 1, 0), FALSE_NEGATIVE: (0, 0, 0, 1), PAIR: (0, 1, 0, 0)}
-_NOTHING = (0, 0, 0, 0)
 
 
 class Matched(RatioMeasure[Facts]):
@@ -30,33 +32,55 @@ class Matched(RatioMeasure[Facts]):
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
     def units(self, facts: Facts) -> Counts:
-        columns = zip(_NOTHING, *(_ADDS[row[0]] for row in facts.comparison.rows), strict=True)
-        return tuple(sum(column) for column in columns)
+        return _summed(row for rows in facts.comparison.rows.values() for row in rows)
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        parts: dict[Key, list[int]] = {(TABLE,): [0, 0, 0, 0]}
-        whole = parts[TABLE,]
-        for kind, event_type, role in facts.comparison.rows:
-            adds = _ADDS[kind]
-            keys: tuple[Key, Key] = (TABLE, event_type), (TABLE, event_type, role)
-            for key in keys:
-                part = parts.get(key)
-                if part is None:
-                    part = parts[key] = [0, 0, 0, 0]
-                part[0] += adds[0]
-                part[1] += adds[1]
-                part[2] += adds[2]
-                part[3] += adds[3]
-            whole[0] += adds[0]
-            whole[1] += adds[1]
-            whole[2] += adds[2]
-            whole[3] += adds[3]
-        forms, add = self.forms, tally.add
-        types: dict[Key, Counts] = {}
-        for key, counts in parts.items():
-            vector = (counts[0], counts[1], counts[2], counts[3])
-            add(key, forms, vector)
-            if len(key) == 2:
-                types[key] = vector
-        if len(types) > 1:
-            tally.meet(types)
+        """Answers to one event type that are right and wrong in the same roles are counted once, with how often."""
+        known = tally.alike
+        kinds: tuple[tuple[Any, ...], ...] = tuple(
+            [(event_type, *rows) for event_type, rows in facts.comparison.rows.items()]
+        )
+        found = known.get(kinds)
+        if found is None:
+            found = known[kinds] = self._whole(facts)
+        tally.count_alike(found)
+        for kind in kinds:
+            found = known.get(kind)
+            if found is None:
+                event_type = kind[0]
+                found = known[kind] = Alike(self.forms, _parts(event_type, facts.comparison.rows[event_type]))
+            tally.count_alike(found)
+        tally.make_room()
+
+    def _whole(self, facts: Facts) -> Alike:
+        types: dict[Key, Counts] = {
+            (TABLE, event_type): _summed(rows) for event_type, rows in facts.comparison.rows.items() if rows
+        }
+        return Alike(self.forms, {(TABLE,): self.units(facts), **types}, types)
+
+    def count_plainly(self, facts: Facts, tally: Tally) -> None:
+        """The same, one sample after the other."""
+        whole = self._whole(facts)
+        for key, counts in whole.parts.items():
+            tally.add(key, self.forms, counts)
+        for event_type, rows in facts.comparison.rows.items():
+            for key, counts in _parts(event_type, rows).items():
+                tally.add(key, self.forms, counts)
+        tally.meet(whole.meeting)
+
+
+def _parts(event_type: str, rows: Iterable[Row]) -> dict[Key, Counts]:
+    """What each role counts."""
+    by_role: dict[str, list[Row]] = {}
+    for row in rows:
+        by_role.setdefault(row[1], []).append(row)
+    return {(TABLE, event_type, role): _summed(found) for role, found in by_role.items()}
+
+
+def _summed(rows: Iterable[Row]) -> Counts:
+    strict = relaxed = predicted = gold = 0
+    for kind, _ in rows:
+        adds = _ADDS[kind]
+        strict, relaxed = strict + adds[0], relaxed + adds[1]
+        predicted, gold = predicted + adds[2], gold + adds[3]
+    return strict, relaxed, predicted, gold

@@ -15,8 +15,12 @@ _METRIC_OF = {
     Status.REPAIRED: "parse_repair_success",
     Status.ERROR: "parse_errors",
 }
-_STATUS_COUNTS = {status: tuple(int(status == other) for other in _METRIC_OF) for status in _METRIC_OF}
-_MISSING = (1, *_STATUS_COUNTS[Status.ERROR], 0, 1)  # an error, for nothing was parsed
+_COUNTS: dict[tuple[str, bool], Counts] = {  # by status, and whether there is no JSON at all
+    (status, no_json): (0, *(int(status == other) for other in _METRIC_OF), int(no_json), 1)
+    for status in _METRIC_OF
+    for no_json in (False, True)
+}
+_MISSING = (1, *_COUNTS[Status.ERROR, False][1:])  # an error, for nothing was parsed
 
 
 class Parse(RatioMeasure[Facts]):
@@ -30,8 +34,7 @@ class Parse(RatioMeasure[Facts]):
         parsed = facts.parsed
         if parsed is None:
             return _MISSING
-        no_json = int(parsed.method == Method.NO_JSON_FOUND)
-        return 0, *_STATUS_COUNTS[parsed.status], no_json, 1
+        return _COUNTS[parsed.status, parsed.method == Method.NO_JSON_FOUND]
 
     def count(self, facts: Facts, tally: Tally) -> None:
         super().count(facts, tally)

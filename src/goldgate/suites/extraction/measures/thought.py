@@ -20,6 +20,7 @@ from goldgate.suites.extraction.thought.copied_thought import is_copied
 from goldgate.suites.extraction.thought.named_in_thought import first_missing, is_whole_word, occurrences
 
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
+_NOT_CHECKED: dict[str, Counts] = {SKIPPED: (0, 0, 0, 0, 0, 1, 0, 1), PARSE_FAIL: (0, 0, 0, 0, 0, 0, 1, 1)}
 _DISABLED = "metrics.cot.enabled is false"
 
 
@@ -46,9 +47,10 @@ class Thought(RatioMeasure[Facts]):
         check = facts.thought
         if check is None:
             return None
-        types, arguments = check.type_consistent, check.argument_consistent
-        buckets = [int(check.bucket == name) for name in (CHECKED, SKIPPED, PARSE_FAIL)]
-        return int(types), int(arguments), int(types and arguments), int(check.copied), *buckets, 1
+        if check.bucket != CHECKED:
+            return _NOT_CHECKED[check.bucket]
+        types, arguments = int(check.type_consistent), int(check.argument_consistent)
+        return types, arguments, types & arguments, int(check.copied), 1, 0, 0, 1
 
     def metrics(self, tally: Tally) -> Metrics:
         found = super().metrics(tally)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.tally import Tally
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.facts import RunFacts
 
@@ -25,5 +26,7 @@ class Trial(NamedTuple):
 class TrialMeasure(RatioMeasure[Trial]):
     """Counts trials; those that are not there are as many units as there should be."""
 
-    def times(self, trial: Trial) -> int:
-        return trial.times
+    def count(self, trial: Trial, tally: Tally) -> None:
+        counts = self.units(trial)
+        if counts is not None:
+            tally.add(self.key, self.forms, counts, trial.times)

@@ -1,0 +1,151 @@
+"""Laws of the intervals in reports: groups change no value, and the records say what every interval is made of."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import goldgate
+from goldgate import Protocol
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.products import ProductSums
+from goldgate.core.sums import RatioForm, UnitSums
+from goldgate.core.tally import Tally
+from goldgate.readers.unit_records import units_of
+from goldgate.stats.interval import Interval, NoInterval, count_interval, ratio_interval, share_interval
+from goldgate.stats.macro import MacroSums, macro_interval
+from goldgate.suites.extraction.measures.matched import Matched
+from goldgate.suites.extraction.suite import SUITE
+
+from .strategies import SCHEMA, Json, protocols, samples
+
+Samples = tuple[list[Json], list[Json]]
+REPORTS = settings(max_examples=60)  # each example is a whole evaluation, or two
+
+
+def without_intervals(value: Any) -> Any:
+    """A report but for what units can change."""
+    if isinstance(value, list):
+        return [without_intervals(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    hidden = ("interval", "interval_reason", "support")
+    return {key: without_intervals(entry) for key, entry in value.items() if key not in hidden}
+
+
+def units(found: Any) -> set[str]:
+    """The units of all intervals in a report."""
+    if isinstance(found, dict):
+        mine = {found["unit"]} if "unit" in found and "units" in found else set()
+        return mine.union(*(units(entry) for entry in found.values()))
+    return set().union(*map(units, found)) if isinstance(found, list) else set()
+
+
+@REPORTS
+@given(samples(), protocols())
+def test_groups_change_intervals_and_no_value(data: Samples, protocol: Protocol) -> None:
+    golds, predictions = data
+    bare = [{key: value for key, value in record.items() if key != "group"} for record in golds]
+    with_groups = goldgate.evaluate(golds, predictions, SCHEMA, protocol).report
+    without = goldgate.evaluate(bare, predictions, SCHEMA, protocol).report
+    assert without_intervals(with_groups) == without_intervals(without)
+    assert units(with_groups) <= ({"group"} if any("group" in record for record in golds) else {"sample"})
+    assert units(without) <= {"sample"}
+
+
+@REPORTS
+@given(samples(), protocols())
+def test_one_group_each_is_no_group(data: Samples, protocol: Protocol) -> None:
+    golds, predictions = data
+    bare = [{key: value for key, value in record.items() if key != "group"} for record in golds]
+    alone = [{**record, "group": record["id"]} for record in bare]
+    one = goldgate.evaluate(alone, predictions, SCHEMA, protocol).to_json()
+    other = goldgate.evaluate(bare, predictions, SCHEMA, protocol).to_json()
+    assert one.replace('"unit": "group"', '"unit": "sample"') == other
+
+
+def shown(found: Interval | NoInterval) -> tuple[float, float, int] | None:
+    return None if isinstance(found, NoInterval) else (found.low, found.high, found.units)
+
+
+def stored(metric: Json) -> tuple[float, float, int] | None:
+    found = metric["interval"]
+    return None if found is None else (found["low"], found["high"], found["units"])
+
+
+@REPORTS
+@given(samples(), protocols())
+def test_the_records_say_what_every_interval_is_made_of(data: Samples, protocol: Protocol) -> None:
+    evaluation = goldgate.evaluate(*data, SCHEMA, protocol, records=True)
+    metrics = evaluation.report["metrics"]
+    entries = {**metrics["main"], **metrics["diagnostics"]}
+    for measure in SUITE.measures(protocol.section("metrics", SUITE.settings)):
+        if not isinstance(measure, RatioMeasure):
+            continue
+        table = UnitSums(measure.forms)
+        for record in evaluation.samples or ():
+            counts = units_of(record).get((measure.table,))
+            if counts is not None:
+                table.add(counts, record.get("group"))
+        for name, sums in table.sums().items():
+            if entries[name]["value"] is None:
+                continue
+            ratio = measure.ratios.get(name)
+            rule = count_interval if ratio is None else share_interval if ratio.share else ratio_interval
+            assert shown(rule(sums)) == stored(entries[name]), name
+
+
+@REPORTS
+@given(samples(max_size=10), protocols())
+def test_the_macro_average_is_that_of_the_simple_way(data: Samples, protocol: Protocol) -> None:
+    evaluation = goldgate.evaluate(*data, SCHEMA, protocol, records=True)
+    macro = evaluation.report["breakdown"]["macro"]["event_types"]
+    for name, form in Matched().forms.items():
+        simple = MacroSums()
+        for record in evaluation.samples or ():
+            parts = {key[1]: form.of(counts) for key, counts in units_of(record).items() if len(key) == 2}
+            simple.add(parts, record.get("group"))
+        found = macro_interval(simple)
+        if isinstance(found, Interval):
+            assert macro[name]["interval"] == found.as_json(macro[name]["interval"]["unit"])
+        else:
+            assert macro[name]["interval"] is None
+            assert macro[name]["interval_reason"] == found.reason
+
+
+pairs_of_counts = st.tuples(st.tuples(*[st.integers(0, 5)] * 3), st.tuples(*[st.integers(0, 5)] * 3))
+
+
+@given(st.lists(pairs_of_counts, max_size=20), st.integers(0, 20))
+def test_products_are_those_of_each_unit_in_any_split(met: list[Any], cut: int) -> None:
+    form = RatioForm((2, 0, 0), (0, 1, 1))
+    one, other = ProductSums(), ProductSums()
+    for index, pair in enumerate(met):
+        (one if index < cut else other).add(*pair)
+    one += other
+    whole = ProductSums()
+    for pair in reversed(met):
+        whole.add(*pair)
+    assert one == whole
+    each = [(form.of(first), form.of(second)) for first, second in met]
+    expected = [sum(first[i] * second[j] for first, second in each) for i in (0, 1) for j in (0, 1)]
+    assert [*one.of(form)] == expected
+
+
+@REPORTS
+@given(samples(), protocols())
+def test_units_that_are_alike_count_as_one_after_the_other(data: Samples, protocol: Protocol) -> None:
+    scorer, measure = goldgate.load_scorer(SCHEMA, protocol), Matched()
+    answers = {record["id"]: record.get("response", record.get("events")) for record in data[1]}
+    fast, slow = Tally(), Tally()
+    for record in data[0]:
+        facts = scorer.score(answers.get(record["id"]), record).facts
+        for tally, count in ((fast, measure.count), (slow, measure.count_plainly)):
+            tally.group, tally.unit = facts.sample.gold.group, {}
+            count(facts, tally)
+        assert fast.unit == slow.unit
+    assert fast == slow
+    assert pickle.loads(pickle.dumps(fast)) == slow
