@@ -228,3 +228,36 @@ def test_records_that_are_not_as_goldgate_wrote_them_are_refused(tmp_path: Path,
     records.write_text(records.read_text().replace(found, written))
     error = refused(tmp_path, GoldgateError, QA, questions(10), answers(10, 10))
     assert error.code in ("protocol.against_unreadable", "records.duplicate_id")
+
+
+def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -> None:
+    # Ten groups of ten documents; in five groups all ten are lost.
+    gold = [{**record, "group": f"g{n // 10}"} for n, record in enumerate(documents(100, "Hire"))]
+    extraction(tmp_path / "main", gold, gold)
+    gates = "gates: {strict_recall: {max_drop: 0.1, against: main/, confidence: 0.95}}"
+    found = extraction(tmp_path / "new", gold, gold[:50], gates)
+    difference = found.report["gates"][0]["difference"]
+    assert (difference["value"], difference["units"]) == (-0.5, 10)
+    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6, t(0.95, 9) = 1.833: from -0.806 to -0.194
+    assert difference["low"] == pytest.approx(-0.8055, abs=1e-3)
+    assert difference["high"] == pytest.approx(-0.1945, abs=1e-3)
+    make_baseline_folder(tmp_path / "base", tmp_path / "main")
+    packed = extraction(tmp_path / "new", gold, gold[:50], gates.replace("main/", "base/"))
+    assert packed.report["gates"][0]["difference"] == difference
+
+
+def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> None:
+    passing(tmp_path)
+    protocol = "research: {trials: 3}\ngates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
+    (tmp_path / "first.yaml").write_text("research: {trials: 3}\n")
+    folder = tmp_path / "main"
+    folder.mkdir()
+    with open(folder / "runs.jsonl", "wb") as records:
+        inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
+        report = evaluate(RESEARCH, inputs, tmp_path / "first.yaml", records=records).report
+    (folder / "report.json").write_bytes(render_json(report))
+    # One query with one id and one of three trials: 1/3 in both, and no drop.
+    recall = gate(judged(tmp_path, protocol).report, "golden_recall")
+    assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)
+    assert recall["difference"]["value"] == 0.0
+    assert recall["reason"] == "1/3 is not ≥ 0.8"

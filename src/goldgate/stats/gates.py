@@ -6,7 +6,8 @@ value of it. How several of them are controlled together:
 - The evaluation passes only if all of them pass. Where even one true value is out of bounds, that gate passes with a
   chance of at most 1 - confidence, and so does the whole: no correction is needed (intersection-union; Berger 1982).
 - It fails if any of them fails, so failures are claimed by Holm's rule: where all true values are within bounds, the
-  chance of even one FAIL is at most 1 - confidence. What fails without the correction only is inconclusive.
+  chance of even one FAIL is at most 1 - confidence. The bounds of one gate share its part (Bonferroni). What fails
+  without the correction only is inconclusive.
 """
 
 from __future__ import annotations
@@ -108,10 +109,11 @@ def _failing(
 def _fails(gate: Gate, measured: Metric | Mean, paired: Paired | None, sharing: int) -> bool:
     if measured.exact is None:
         return False
-    return any(_is_out(bound, shared(gate.confidence, sharing)) for bound in _bounds(gate, measured, paired))
+    bounds = _bounds(gate, measured, paired)
+    return any(_is_out(bound, _shared(gate.confidence, sharing * len(bounds))) for bound in bounds)
 
 
-def shared(confidence: Decimal | None, sharing: int) -> float:
+def _shared(confidence: Decimal | None, sharing: int) -> float:
     """The confidence of one of so many claims that share the chance of being wrong."""
     assert confidence is not None
     return 1 - (1 - float(confidence)) / sharing
@@ -130,7 +132,7 @@ def _judged(
     bounds = _bounds(gate, measured, paired)
     sharing, is_failed = failure
     if is_failed:
-        reached = shared(gate.confidence, sharing)
+        reached = _shared(gate.confidence, sharing * len(bounds))
         out = [_said_out(bound, reached) for bound in bounds if _is_out(bound, reached)]
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(out), more)
     confidence = float(gate.confidence)
@@ -242,6 +244,8 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     ends = f"from {_end(found.low, ROUND_FLOOR)} to {_end(found.high, ROUND_CEILING)}"
     sure = f"{percent(confidence)} confidence at each end"
     said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
+    if _is_out(bound, float(confidence)):
+        return f"{said}; this gate alone would fail, beside the others it takes more"
     needed = bound.needed(level)
     if needed is None or needed <= found.units:
         return said

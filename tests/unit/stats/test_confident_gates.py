@@ -144,9 +144,16 @@ def test_failures_share_their_chance_by_holms_rule() -> None:
     assert judged(close, EIGHTY).verdict is Verdict.FAIL
     two = judge_gates({"close": close, "other": fine}, metrics)
     assert [result.verdict for result in two] == [Verdict.INCONCLUSIVE, Verdict.PASS]
+    assert two[0].reason.endswith("this gate alone would fail, beside the others it takes more")
     # A clear failure is taken out first, and leaves its share to the rest.
     two = judge_gates({"close": close, "other": clear}, metrics)
     assert [result.verdict for result in two] == [Verdict.FAIL, Verdict.FAIL]
+
+
+def test_the_bounds_of_one_gate_share_its_part() -> None:
+    threshold = str(round((bounds(EIGHTY, 0.95).high + bounds(EIGHTY, 0.975).high) / 2, 6))
+    assert judged(sure(min=threshold), EIGHTY).verdict is Verdict.FAIL
+    assert judged(sure(min=threshold, max="1"), EIGHTY).verdict is Verdict.INCONCLUSIVE
 
 
 def test_passing_needs_no_correction() -> None:
