@@ -15,7 +15,7 @@ from goldgate.stats.student import t_quantile
 from goldgate.stats.swap import Pair, swap_test
 
 POINT = 0.01  # the difference whose price in units is told
-MOST_SWAPPED = 1_000  # units that differ: beyond, swaps are as good as normal, and Student's t takes no second
+MOST_SWAPPED = 1_000  # units that differ: beyond, Student's t is close, and swaps take a second for each metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ def _reading(report: Report) -> Iterator[Phrase]:
             "exchanged (swap test).",
         )
     if "paired-t" in tests:
-        yield (f"p where more than 1,000 {units} differ: the paired t test, which then says the same.",)
+        yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
     yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
     yield (f"w/t/l: wins, ties and losses, the {units} that raise the difference, leave it, lower it.",)
     yield (
