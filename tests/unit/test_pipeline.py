@@ -91,7 +91,7 @@ def test_report_has_what_the_specification_asks_for() -> None:
         assert key in report
     assert report["protocol"]["version"] == "1.0"
     assert report["metrics"]["version"] == "2.0"
-    assert report["metrics"]["main"]["parse_errors"] == {"value": 1}
+    assert report["metrics"]["main"]["parse_errors"]["value"] == 1
     assert report["error"] is None
 
 

@@ -85,13 +85,15 @@ class RatioMeasure(ABC, Generic[Facts]):
         means = {}
         for name, ratio in self.ratios.items():
             rates = {part: rate for part, found in parts.items() if isinstance(rate := found[name], Rate)}
-            form = self.forms[name]
-            sums = MeanSums(
-                {part: rate.sums for part, rate in rates.items() if rate.sums is not None},
-                {(one[1], other[1]): product.of(form) for (one, other), product in products.items()},
-                tally.tables[self.table,].sums()[name].units if keys else 0,
-            )
-            means[name] = mean(rates.values(), sums if ratio.share else None)
+            sums = None
+            if products is not None and ratio.share:
+                form = self.forms[name]
+                sums = MeanSums(
+                    {part: rate.sums for part, rate in rates.items() if rate.sums is not None},
+                    {(one[1], other[1]): product.of(form) for (one, other), product in products.items()},
+                    tally.tables[self.table,].sums()[name].units if keys else 0,
+                )
+            means[name] = mean(rates.values(), sums)
         return means
 
     @cached_property

@@ -13,6 +13,7 @@ from goldgate.core.sums import MOST_VECTORS, Counts, RatioForm, UnitSums
 Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
 
 
+MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
 _MOST_ALIKE = 4096  # kinds of units kept before they are added to their tables
 
 
@@ -33,7 +34,7 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("_products", "_tables", "alike", "counts", "group", "times", "unit")
+    __slots__ = ("_products", "_tables", "alike", "counts", "group", "is_crowded", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -41,6 +42,7 @@ class Tally:
         self._tables: dict[Key, UnitSums] = {}
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
+        self.is_crowded = False  # whether more parts met in a unit than are paired
         self.times = 1  # how many units like it
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
 
@@ -64,6 +66,9 @@ class Tally:
         """Parts that stand in one unit. Where units are groups, the tables know it."""
         if self.group is not None:
             return
+        if len(parts) > MOST_MEETING:
+            self.is_crowded = True
+            return
         for (key, counts), (other, others) in combinations(sorted(parts.items()), 2):
             products = self._products.get((key, other))
             if products is None:
@@ -74,7 +79,8 @@ class Tally:
         """One more unit that counts the same."""
         if self.unit is not None:
             self.unit.update(alike.parts)
-            self.times = 1
+            self.is_crowded = False  # whether more parts met in a unit than are paired
+        self.times = 1
         if self.group is None:
             alike.times += 1
             return
@@ -112,20 +118,22 @@ class Tally:
         self._settle()
         return super().__getstate__()
 
-    def all_products(self, keys: Iterable[Key]) -> dict[tuple[Key, Key], ProductSums]:
-        """The products of those tables that meet, in a unit or in a group."""
+    def all_products(self, keys: Iterable[Key]) -> dict[tuple[Key, Key], ProductSums] | None:
+        """The products of those tables that meet, in a unit or in a group; None where too many met in one."""
         wanted = sorted(keys)
-        found: dict[tuple[Key, Key], ProductSums] = {}
-        by_group: dict[str, list[tuple[Key, Counts]]] = {}
+        by_group: dict[str, dict[Key, Counts]] = {}
         for key in wanted:
             for group, counts in self.tables[key].groups.items():
-                by_group.setdefault(group, []).append((key, counts))
+                by_group.setdefault(group, {})[key] = counts
+        groups = Tally()
         for parts in by_group.values():
-            for (key, counts), (other, others) in combinations(parts, 2):
-                found.setdefault((key, other), ProductSums()).add(counts, others)
+            groups.meet(parts)
+        if self.is_crowded or groups.is_crowded:
+            return None
+        found, among = groups.products, {*wanted}
         for pair, products in self.products.items():
-            if {*pair} <= {*wanted}:
-                found[pair] = found.setdefault(pair, ProductSums()) + products
+            if among.issuperset(pair):
+                found[pair] = found.get(pair, ProductSums()) + products
         return found
 
     @property
@@ -146,6 +154,7 @@ class Tally:
             if mine is None:
                 mine = self._products[pair] = ProductSums()
             mine += products
+        self.is_crowded |= other.is_crowded
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -153,6 +162,7 @@ class Tally:
         return isinstance(other, Tally) and (
             Counter(self.counts) == Counter(other.counts)
             and (self.tables, self.products) == (other.tables, other.products)
+            and self.is_crowded == other.is_crowded
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

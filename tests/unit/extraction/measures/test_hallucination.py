@@ -95,6 +95,10 @@ def test_one_argument_written_in_many_ways_stands_out() -> None:
     }
 
 
+def counts(metric: Json) -> tuple[int, int]:
+    return metric["numerator"], metric["denominator"]
+
+
 def test_rates_over_samples_and_values() -> None:
     # sample 1: 2 values, 1 unsupported; 2: 1 value, 0; 3: no prediction; 4: no text; 5: empty text
     golds = [gold(text=TEXT, identity=name) for name in "123"]
@@ -106,9 +110,9 @@ def test_rates_over_samples_and_values() -> None:
         {"id": "5", "response": answer(event("T", ("r", "乙")))},
     ]
     main = judge(golds, predictions).report["metrics"]["main"]
-    assert main["hallucination_rate"] == {"value": 1 / 3, "numerator": 1, "denominator": 3}
-    assert main["hallucination_entity_rate"] == {"value": 1 / 3, "numerator": 1, "denominator": 3}
-    assert main["hallucination_unchecked"] == {"value": 2}
+    assert counts(main["hallucination_rate"]) == (1, 3)
+    assert counts(main["hallucination_entity_rate"]) == (1, 3)
+    assert main["hallucination_unchecked"]["value"] == 2
 
 
 def test_without_any_text_the_rates_are_undefined_with_a_reason() -> None:
@@ -116,7 +120,7 @@ def test_without_any_text_the_rates_are_undefined_with_a_reason() -> None:
     assert main["hallucination_rate"]["value"] is None
     assert main["hallucination_rate"]["reason"] == "no sample has a source text"
     assert main["hallucination_entity_rate"]["reason"] == "no predicted value could be checked"
-    assert main["hallucination_unchecked"] == {"value": 1}
+    assert main["hallucination_unchecked"]["value"] == 1
 
 
 def test_nothing_predicted_is_no_hallucination() -> None:

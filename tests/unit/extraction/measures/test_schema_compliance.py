@@ -138,7 +138,8 @@ def test_rate_is_over_all_samples_and_the_report_counts_samples_and_occurrences(
     predictions = [{"id": str(n), "response": text} for n, text in enumerate(responses) if text is not None]
     evaluation = judge(golds, predictions, SCHEMA, schema_mode="schema_strict")
     rate = evaluation.report["metrics"]["main"]["schema_compliance_rate"]
-    assert rate == {"value": 0.4, "numerator": 2, "denominator": 5}
+    assert (rate["value"], rate["numerator"], rate["denominator"]) == (0.4, 2, 5)
+    assert (rate["interval"]["unit"], rate["interval"]["units"]) == ("sample", 5)
     assert evaluation.report["reading"]["violations"] == {
         "not_parsed": {"samples": 2, "occurrences": 2},
         "event_not_object": {"samples": 1, "occurrences": 2},
