@@ -196,6 +196,14 @@ def test_scorer_for_one_response_gives_the_same_as_an_evaluation() -> None:
 def test_sample_record_traces_the_numbers() -> None:
     response = PREDICTIONS[0]["response"]
     record = scorer(SCHEMA, schema_mode="schema_strict").score(response, GOLDS[0]).record
+    # strict hits, relaxed hits, predicted, gold
+    assert record.pop("parts") == [
+        [["matching", "质押"], [1, 2, 2, 2]],
+        [["matching", "质押", "数量"], [1, 1, 1, 1]],
+        [["matching", "质押", "质押方"], [0, 1, 1, 1]],
+    ]
+    units = record.pop("units")
+    assert (units["matching"], units["type"], units["schema"]) == ([1, 2, 2, 2], [1, 1, 1], [0, 1])
     assert record == {
         "id": "a",
         "parse": {
