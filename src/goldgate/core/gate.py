@@ -66,7 +66,7 @@ class Gate:
         """
         return (
             (default.least is not None and (self.least is None or self.least < default.least))
-            or (default.most is not None and (self.most is None or self.most > default.most))
+            or (default.max is not None and (self.most is None or self.most > default.max))
             or (self.severity, default.severity) == ("warn", "error")
             or (self.on_inconclusive != "fail" and default.on_inconclusive == "fail")
         )
