@@ -20,8 +20,12 @@ try:
 except ModuleNotFoundError:  # no: run from this checkout
     sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
-from goldgate.cli.start import start
-from goldgate.cli.suite_command import suite_command
+try:
+    from goldgate.cli.start import start
+    from goldgate.cli.suite_command import suite_command
+except ModuleNotFoundError as missing:  # 1, Python's own status for it, would read as a failed gate
+    print(f"{missing.name} is not installed here: run make demo once, then . .venv/bin/activate", file=sys.stderr)
+    sys.exit(2)
 
 if __name__ == "__main__":
     if any(argument.partition("=")[0] == "--checkpoint" for argument in sys.argv[1:]):

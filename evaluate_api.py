@@ -17,8 +17,12 @@ try:
 except ModuleNotFoundError:  # no: run from this checkout
     sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
-from goldgate.cli.generate import evaluate_api_command
-from goldgate.cli.start import start
+try:
+    from goldgate.cli.generate import evaluate_api_command
+    from goldgate.cli.start import start
+except ModuleNotFoundError as missing:  # 1, Python's own status for it, would read as a failed gate
+    print(f"{missing.name} is not installed here: run make demo once, then . .venv/bin/activate", file=sys.stderr)
+    sys.exit(2)
 
 if __name__ == "__main__":
     sys.exit(start(evaluate_api_command, "evaluate_api.py"))

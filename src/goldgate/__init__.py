@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "EventSchema",
     "GoldgateError",
@@ -15,6 +16,7 @@ __all__ = [
     "Score",
     "Scorer",
     "__version__",
+    "compare",
     "evaluate",
     "evaluate_files",
     "evaluate_outputs",
@@ -28,6 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from goldgate.api import evaluate_files, evaluate_outputs
+    from goldgate.comparison.compare import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.in_memory import evaluate, load_scorer
@@ -40,12 +43,14 @@ if TYPE_CHECKING:
     from goldgate.suites.plan import load_protocol
 else:
     _HOMES = {
+        "Comparison": "goldgate.comparison.compare",
         "Evaluation": "goldgate.core.evaluation",
         "EventSchema": "goldgate.suites.extraction.events.event_schema",
         "GoldgateError": "goldgate.errors",
         "Protocol": "goldgate.protocol.model",
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
+        "compare": "goldgate.comparison.compare",
         "evaluate": "goldgate.in_memory",
         "evaluate_files": "goldgate.api",
         "evaluate_outputs": "goldgate.api",

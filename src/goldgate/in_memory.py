@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from goldgate.baseline.pairing import load_stored_runs
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import FewOfEachCode
 from goldgate.core.record_id import record_id
@@ -22,7 +23,7 @@ from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.sample import Sample
-from goldgate.suites.extraction.sample_record import sample_record
+from goldgate.suites.extraction.sample_record import render_record, sample_record
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
@@ -41,6 +42,7 @@ def evaluate(
     `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
     """
     plan = load_plan(SUITE, protocol)
+    stored = load_stored_runs(SUITE, plan)
     event_schema = obtain_event_schema(schema)
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
@@ -55,8 +57,10 @@ def evaluate(
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
         tally.group = facts.sample.gold.group
-        tally.unit = {} if records else None
+        tally.unit = {} if records or stored is not None else None
         scorer.add(facts, tally)
+        if stored is not None:
+            stored.add([stored.taker(render_record(facts), tally)])
         findings.add(findings_of(facts))
         if records:
             samples.append({**sample_record(facts), **unit_counts(tally)})
@@ -68,7 +72,7 @@ def evaluate(
             found=describe(identity),
         )
     outcome.findings += findings.listed()
-    evaluation = judge(SUITE, plan, tally, outcome)
+    evaluation = judge(SUITE, plan, tally, outcome, stored)
     return replace(evaluation, samples=samples) if records else evaluation
 
 

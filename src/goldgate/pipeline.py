@@ -7,21 +7,25 @@ from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
 import goldgate
+from goldgate.baseline.pairing import StoredRuns, UnitTaker, load_stored_runs
+from goldgate.baseline.units import Unit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import FewOfEachCode, Finding
-from goldgate.core.gate import GateResult, check_gates, overall
+from goldgate.core.gate import GateResult, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import remarks
+from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.engines import Engine, start_engine
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.unit_records import with_units
+from goldgate.stats.gates import judge_gates, said_together
 from goldgate.stats.interval import LEVEL, METHOD
 from goldgate.stats.reported import GROUP, with_interval
 from goldgate.stats.support import support
+from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
 
 Progress = Callable[[int, int], None]  # units done, units in all
@@ -43,29 +47,35 @@ def evaluate(
     `written` are paths that the caller writes to, which are no input.
     """
     plan = load_plan(suite, protocol)
+    stored = load_stored_runs(suite, plan, written)
     with start_engine(workers, suite.preload) as engine, suite.open(inputs, plan, written) as source:
-        line = _Line(source, engine, records, progress)
+        line = _Line(source, engine, records, progress, stored)
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
-        return judge(suite, plan, tally, outcome)
+        return judge(suite, plan, tally, outcome, stored)
 
 
-def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluation:
+def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: StoredRuns | None = None) -> Evaluation:
     """Divide the sum, check the gates, and put the report together."""
     sections = divide(suite.measures(plan.settings), tally)
     metrics = {name: metric for found in sections.values() for name, metric in found.items()}
-    gates = outcome.overrule(check_gates(plan.gates, metrics), tally)
     unit = GROUP if tally.is_grouped else suite.unit
+    signed = signature(_settings(suite, plan, outcome))
+    paired = stored.paired(signed, outcome.inputs) if stored is not None else {}
+    gated = gated_metrics(suite, plan, metrics, tally, outcome)
+    gates = outcome.overrule(judge_gates(plan.gates, gated, paired, unit), tally)
+    together = said_together(plan.gates)
     details = outcome.details(tally, metrics, gates)
     report: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "suite": suite.name,
         "status": overall(gates),
         "protocol": asdict(plan.protocol),
-        "signature": signature(_settings(suite, plan, outcome)),
+        "signature": signed,
         "inputs": {**outcome.inputs, "protocol": plan.sha256, "baseline": plan.baseline_sha256},
         "gates": [_gate(gate, unit) for gate in gates],
+        **({} if together is None else {"gates_together": together}),
         "metrics": {
             "version": suite.metrics_version,
             **{
@@ -78,7 +88,11 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome) -> Evaluatio
         "findings": [finding.as_json() for finding in outcome.findings],
         "error": None,
     }
-    report["stands_out"] = [*remarks(report, suite.headline), *outcome.remarks(report)]
+    report["stands_out"] = [
+        *remarks(report, suite.headline),
+        *lowered_gates(plan.gates, suite.gates(plan)),
+        *outcome.remarks(report),
+    ]
     return Evaluation(report, metrics, gates)
 
 
@@ -106,30 +120,37 @@ class Part(NamedTuple):
     tally: Tally
     records: bytes
     findings: list[Finding]
+    taken: list[Unit]  # for gates that compare with a stored run
 
 
 class CountShard:
     """Scores and counts the units of a shard. It can be sent to another process."""
 
-    def __init__(self, work: Work[Any, Any], *, keep_records: bool) -> None:
+    def __init__(self, work: Work[Any, Any], *, keep_records: bool, take: UnitTaker | None = None) -> None:
         self.work = work
         self.keep_records = keep_records
+        self.take = take
 
     def __call__(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
+        taken: list[Unit] = []
+        needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
-            tally.unit = {} if self.keep_records else None
+            tally.unit = {} if needs_record else None
             for count in counters:
                 count(facts, tally)
             findings.add(work.findings(facts))
+            record = work.record(facts) if needs_record else b""
             if self.keep_records:
-                records.append(with_units(work.record(facts), tally))
+                records.append(with_units(record, tally))
+            if self.take is not None:
+                taken.append(self.take(record, tally))
         tally.unit = None
-        return Part(units, tally, b"".join(records), findings.listed())
+        return Part(units, tally, b"".join(records), findings.listed(), taken)
 
 
 class ScoreShard:
@@ -146,12 +167,18 @@ class _Line:
     """The way of a source's units into a tally."""
 
     def __init__(
-        self, source: Source[Any, Any], engine: Engine, records: IO[bytes] | None, progress: Progress | None
+        self,
+        source: Source[Any, Any],
+        engine: Engine,
+        records: IO[bytes] | None,
+        progress: Progress | None,
+        stored: StoredRuns | None,
     ) -> None:
         self.source = source
         self.engine = engine
         self.records = records
         self.progress = progress
+        self.stored = stored
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -162,26 +189,33 @@ class _Line:
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""
         tally = Tally()
-        work = CountShard(self.source.work(), keep_records=self.records is not None)
+        take = self.stored.taker if self.stored is not None else None
+        work = CountShard(self.source.work(), keep_records=self.records is not None, take=take)
         for part in self.engine.map(work, self.source.shards()):
             tally += part.tally
             self._findings.add(part.findings)
             if self.records is not None:
                 self.records.write(part.records)
+            if self.stored is not None:
+                self.stored.add(part.taken)
             self._advance(part.units)
         return tally
 
     def settled(self) -> Tally:
         """The sum of what the source makes of all units together."""
         tally = Tally()
-        work = self.source.work()
+        work, stored = self.source.work(), self.stored
+        needs_record = self.records is not None or stored is not None
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.unit = {} if self.records is not None else None
+            tally.unit = {} if needs_record else None
             for measure in work.measures:
                 measure.count(facts, tally)
             self._findings.add(work.findings(facts))
+            record = work.record(facts) if needs_record else b""
             if self.records is not None:
-                self.records.write(with_units(work.record(facts), tally))
+                self.records.write(with_units(record, tally))
+            if stored is not None:
+                stored.add([stored.taker(record, tally)])
         return tally
 
     def _found(self, work: Work[Any, Any]) -> Iterator[Any]:

@@ -169,4 +169,4 @@ def test_working_directory_that_is_gone(data: Data, expected: dict[str, bytes], 
     assert (tmp_path / "out" / "report.json").read_bytes() == expected[data.sha256("predictions.jsonl")]
     status, said = finished(start([*line, *command(data, Path("out"))]))
     assert status == 2
-    assert "out.unwritable" in said
+    assert "machine.no_working_directory" in said

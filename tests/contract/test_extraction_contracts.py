@@ -184,7 +184,7 @@ def test_what_an_evaluation_writes_is_valid(model: str, protocol: str) -> None:
     report = json.loads(evaluation.to_json())
     assert list(problems(ExtractionReport, report)) == []
     assert objections("extraction_report.schema.json", report) == []
-    assert report.keys() == ExtractionReport.__annotations__.keys()
+    assert report.keys() == ExtractionReport.__required_keys__
     lines = samples.getvalue().splitlines()
     assert len(lines) == 80
     for line in map(json.loads, lines):

@@ -234,7 +234,7 @@ def test_packed_standard_input_is_unpacked(files: Path) -> None:
 
 def test_standard_input_is_for_one_input_only(files: Path) -> None:
     error = error_of(run(gold="-", predictions="-", stdin=GOLD.encode()))
-    assert (error["code"], error["file"]) == ("predictions.standard_input_twice", "-")
+    assert (error["code"], error["file"]) == ("input.standard_input_twice", "-")
 
 
 def test_mistake_in_standard_input_is_named_with_its_line(files: Path) -> None:

@@ -165,6 +165,20 @@ def test_seeds_have_a_report_each_and_a_summary(data: Data, serve: Serve) -> Non
     assert summary["mean"] == pytest.approx(mean)
     assert summary["standard_deviation"] == pytest.approx((sum((v - mean) ** 2 for v in values) / 2) ** 0.5)
     assert "std. dev." in done.stdout
+    assert summary["interval"]["low"] <= summary["mean"] <= summary["interval"]["high"]
+    assert summary["se_units"] is not None
+    assert "se of seeds" in done.stdout
+
+
+def test_seeds_are_runs_of_one_system_in_a_comparison(data: Data, serve: Serve) -> None:
+    from goldgate import compare
+
+    server = serve(data.behaviour())
+    assert run(data, server.url, "--seeds", "3407,3408").returncode == 0
+    found = compare(data.out, f"one={data.out / 'seed-3407'}").report
+    assert [len(system["runs"]) for system in found["systems"]] == [2, 1]
+    assert "seed:" not in found["signature"]
+    assert [run["asked"].rpartition("|")[2] for run in found["systems"][0]["runs"]] == ["seed:3407", "seed:3408"]
 
 
 def test_gates_decide_the_exit_status(data: Data, serve: Serve) -> None:

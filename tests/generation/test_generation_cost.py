@@ -76,7 +76,7 @@ def test_of_several_seeds_the_summary_is_printed_and_not_every_report(data: Data
     assert json.loads(as_json.stdout) == stored(data, "seeds.json")
     assert run(data, server.url, "--seeds", "1,2", "--format", "markdown").stdout.startswith("# goldgate seeds\n")
     quiet = run(data, server.url, "--seeds", "1,2", "--quiet")
-    assert (quiet.stdout, quiet.stderr) == ("", "")
+    assert (quiet.stdout, quiet.stderr) == ("", 2 * "NO_GATES  nothing was judged: no gate can fail\n")
 
 
 def test_a_seed_with_missing_answers_is_named_with_its_folder(data: Data, serve: Serve) -> None:
@@ -90,7 +90,7 @@ def test_a_rate_limit_that_slows_asking_down_is_named(make_data: Callable[[int],
     data = make_data(3)
     _, said = data.generate(serve(data.behaviour()).url, limits=Limits(requests_per_minute=60))
     # the second and the third request each wait for the next second
-    assert re.fullmatch(r"slowed down: for [12]\.\d of [12]\.\d s requests waited for --rpm 60", said[-1])
+    assert re.fullmatch(r"slowed down: for \d+\.\d of \d+\.\d s requests waited for --rpm 60", said[-1])
 
 
 def test_a_cap_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:

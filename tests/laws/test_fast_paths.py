@@ -12,8 +12,13 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from goldgate.comparison.joint_units import NOTHING, join_units
+from goldgate.comparison.record_units import UnitLine, read_line, read_quickly
+from goldgate.core.suite import Pairing
+from goldgate.core.tally import Tally
 from goldgate.readers.index import id_at_head
 from goldgate.readers.records import decode
+from goldgate.readers.unit_records import with_units
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -237,3 +242,59 @@ def test_quick_ids(identity: str, form: int) -> None:
         text = "  " + text.replace('"id": ', '"id" :\t')
     data = text.encode()
     assert id_at_head(data) in (None, decode(data)["id"].encode())
+
+
+names = st.one_of(texts, st.sampled_from(["a]],[[b", '"],[1]],[["', ',"units":{', "\\", "]]]}", 'x","y']))
+counted = st.dictionaries(st.sampled_from(["m", "n"]), st.lists(st.integers(0, 3), min_size=2, max_size=2), max_size=2)
+parts = st.lists(st.tuples(st.tuples(st.just("m"), names), st.tuples(st.integers(0, 3), st.integers(0, 3))), max_size=4)
+records = st.builds(
+    lambda identity, more, units, part, group: _record(identity, more, units, part, group),
+    *(names, names, counted, parts, st.none() | names),
+)
+
+
+def _record(identity: str, more: str, units: Any, part: Any, group: str | None) -> bytes:
+    """A line as the pipeline writes it, with hostile text in all its places."""
+    tally = Tally()
+    tally.group = group
+    tally.unit = {**{(name,): tuple(counts) for name, counts in units.items()}, **dict(part)}
+    facts = {"id": identity, "said": [more, {more: more}], "units": more}
+    return with_units(
+        json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", tally
+    )
+
+
+@MANY
+@given(records)
+def test_a_record_read_quickly_is_the_same_as_read_whole(line: bytes) -> None:
+    quick, whole = read_quickly(line), read_line(line, Pairing())
+    if quick is not None:
+        assert (quick.identity, quick.group, quick.times) == (whole.identity, whole.group, whole.times)
+        assert (json.loads(quick.units), json.loads(quick.parts)) == (json.loads(whole.units), json.loads(whole.parts))
+
+
+@MANY
+@given(st.lists(parts, min_size=1, max_size=6))
+def test_parts_that_were_seen_before_are_the_same_parts(lines: list[Any]) -> None:
+    """Whatever the names are, the multisets hold what each line says."""
+    told = [dict(part) for part in lines]
+    units = [
+        UnitLine(str(n), None, b"{}", json.dumps([*part.items()], ensure_ascii=False, separators=(",", ":")).encode())
+        for n, part in enumerate(told)
+        if all(_can_be_encoded(name) for _, name in part)
+    ]
+    told = [part for part in told if all(_can_be_encoded(name) for _, name in part)]
+    found = join_units([units, units], ["one", "two"], {"m": 2}, "m", several=False)
+    for key, table in found.tables.items():
+        wanted: dict[Any, int] = {}
+        for part in told:
+            if key in part:
+                wanted[part[key]] = wanted.get(part[key], 0) + 1
+        counts = {table.counts.values[joint[0]]: times for joint, times in table.joints.items()}
+        assert counts == wanted
+        assert all(joint[0] == joint[1] != NOTHING for joint in table.joints)
+    assert set(found.tables) == {key for part in told for key in part}
+
+
+def _can_be_encoded(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)

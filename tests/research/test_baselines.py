@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,11 @@ def test_only_warning_on_one_of_the_four_is_lowering_it(tmp_path: Path, name: st
     assert "severity warn" in str(error.found)
     record = make_baseline(reports(tmp_path), [SUITE])
     (tmp_path / "baseline.json").write_text(json.dumps(record))
-    assert judged(tmp_path, f"research: {{baseline: baseline.json}}\n{protocol}").passed
+    with_record = f"baseline: baseline.json\n{protocol}"
+    if Decimal(record["metrics"][name]["proposal"]["threshold"]):
+        assert judged(tmp_path, with_record).passed
+    else:  # too few trials: a threshold of 0 proposes nothing
+        assert refused(tmp_path, with_record).code == "protocol.below_baseline"
 
 
 def test_a_warning_below_the_record_is_refused_too(tmp_path: Path) -> None:

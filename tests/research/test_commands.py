@@ -197,7 +197,7 @@ def test_large_counts_and_long_names_still_fit_the_terminal(tmp_path: Path) -> N
     )
     text = render(judged(tmp_path, "protocol: {name: " + "long " * 30 + "}").report)
     assert max(map(len, text.splitlines())) <= 80
-    assert "evidence_coverage_rate  1.0000  1/1             ≥ 0.95  0.0500\n      at 95 % inconclusive\n" in text
+    assert "evidence_coverage_rate  1.0000  [0.000, 1.000]  1/1" in text  # one run says next to nothing
 
 
 def test_validate_says_what_is_wrong_with_a_run(folder: Path) -> None:
@@ -282,3 +282,34 @@ def test_golden_queries_may_come_from_standard_input(folder: Path) -> None:
     command = ["research", "--golden", "-", "--outputs", str(folder / "outputs"), "--format", "json"]
     from_input = json.loads(CliRunner().invoke(goldgate, command, input=golden).stdout)
     assert from_input["inputs"] == json.loads(research(folder, "--format", "json").stdout)["inputs"]
+
+
+@pytest.mark.parametrize("place", ["outputs", "outputs/.", "outputs/run_r1", "outputs/new", "link"])
+def test_results_never_lie_among_the_runs(folder: Path, place: str) -> None:
+    (folder / "link").symlink_to(folder / "outputs")
+    before = sorted(path for path in (folder / "outputs").rglob("*"))
+    result = research(folder, "--out", folder / place)
+    assert result.exit_code == 2
+    assert "report.inside_a_run" in result.stderr
+    assert sorted(path for path in (folder / "outputs").rglob("*")) == before
+
+
+def test_an_earlier_pass_does_not_stay_where_the_report_goes(folder: Path) -> None:
+    report = folder / "report.json"
+    assert research(folder, "--report", report).exit_code == 0
+    (folder / "a-file").write_text("")
+    assert research(folder, "--report", report, "--out", folder / "a-file").exit_code == 2
+    assert json.loads(report.read_text())["status"] == "SYSTEM_ERROR"
+
+
+def test_a_folder_holds_the_results_of_one_suite(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "report.json").write_text('{\n  "format_version": 1,\n  "suite": "extraction"}')
+    result = research(folder, "--out", folder / "out")
+    assert (result.exit_code, "out.of_another_suite" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "run.json", "report.md", ".goldgate.lock"])
+def test_the_report_is_no_other_result(folder: Path, name: str) -> None:
+    result = research(folder, "--out", folder / "out", "--report", folder / "out" / name)
+    assert (result.exit_code, "report.is_a_result" in result.stderr) == (2, True)

@@ -52,7 +52,7 @@ def test_a_report_has_the_shape_of_its_contract(tmp_path: Path) -> None:
     report = json.loads(judged(tmp_path).to_json())
     assert list(problems(ResearchReport, report)) == []
     assert accepts(SCHEMAS["report.schema.json"], report)
-    assert report.keys() == ResearchReport.__annotations__.keys()
+    assert report.keys() == ResearchReport.__required_keys__
 
 
 def test_pointers_of_problems_are_json_pointers() -> None:

@@ -60,6 +60,7 @@ class Answers(RatioMeasure[Facts]):
 
     table = "answers"
     columns = ("right", "answerable", "silent", "unanswerable")
+    single = frozenset(columns)
     ratios = {
         "exact_match": over("right", "answerable", "no question has an answer"),
         "abstention": over("silent", "unanswerable", "every question has an answer"),
@@ -75,6 +76,7 @@ class Citations(RatioMeasure[Facts]):
 
     table = "citations"
     columns = ("hits", "cited", "sources")
+    known = frozenset({"sources"})
     ratios = precision_recall_f1("citation_", "hits", "cited", "sources")
 
     def units(self, facts: Facts) -> Counts:

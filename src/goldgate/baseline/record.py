@@ -108,38 +108,44 @@ def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
         again = _entry(None, pairs, Decimal(record["false_alarm_rate"]))
         if entry["proposal"] != again["proposal"]:
             raise ValueError(name)
-        if entry["proposal"] is not None:
-            yield str(name), Decimal(entry["proposal"]["threshold"])
+        if entry["proposal"] is not None and Decimal(entry["proposal"]["threshold"]):
+            yield str(name), Decimal(entry["proposal"]["threshold"])  # one of 0 proposes nothing: it cannot fail
 
 
 def require_baseline(
     gates: Mapping[str, Gate], defaults: Mapping[str, Gate], baseline: Baseline | None, places: Mapping[str, Place]
 ) -> None:
-    """Refuse a gate below its default that no baseline record speaks for; one that only warns is below it."""
+    """Refuse a gate below its default that no baseline record speaks for.
+
+    One that only warns is below it, and so is one that lets pass what is not decided.
+    """
     for name, default in defaults.items():
         gate = gates.get(name, default)
-        least, default_least = gate.least, default.least
-        shown = "no lower bound" if least is None else f"≥ {least}"
+        if not gate.is_weaker_than(default):
+            continue
+        least, shown = gate.least, gate.bounds()
         if gate.severity == "warn":
             shown += ", severity warn: it cannot fail the evaluation"
-        elif default_least is None or (least is not None and least >= default_least):
-            continue
+        elif gate.on_inconclusive != "fail":
+            shown += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
         if baseline is None:
             raise ConfigError(
                 "protocol.lowered_without_baseline",
-                f"the gate on {name} is lower than its default",
+                f"the gate on {name} is weaker than its default",
                 place=places.get(name),
                 expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
                 found=shown,
                 advice=_ADVICE,
             )
         proposed = baseline.proposals.get(name)
-        if proposed is None or least is None or least < proposed:
+        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
             raise ConfigError(
                 "protocol.below_baseline",
-                f"the gate on {name} is lower than its baseline record proposes",
+                f"the gate on {name} is weaker than its baseline record proposes",
                 place=places.get(name),
-                expected="no proposal: the record has no trials of it" if proposed is None else f"≥ {proposed}",
+                expected="a record that proposes a threshold: this one has too few trials of it"
+                if proposed is None
+                else f"≥ {proposed}",
                 found=shown,
                 advice=_ADVICE,
             )

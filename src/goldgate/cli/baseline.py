@@ -1,4 +1,7 @@
-"""`goldgate baseline`: stored reports into a baseline record, with the thresholds that they propose."""
+"""`goldgate baseline`: stored reports into a baseline record, with the thresholds that they propose.
+
+Of result folders it makes a folder, which also has what a gate needs to compare with them.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ import click
 from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
-from goldgate.files.atomic_write import write_whole
+from goldgate.files.atomic_write import unwritable, write_whole
 
 
-@click.command("baseline", short_help="Collect stored reports into a baseline record.")
-@click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
-@click.option("--out", required=True, metavar="FILE", help="Where the record goes.")
+@click.command("baseline", short_help="Collect stored reports into a baseline.")
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
+@click.option("--out", required=True, metavar="PATH", help="Where the record goes; of DIRs, the folder.")
 @click.option(
     "--false-alarm-rate",
     default="0.05",
@@ -29,6 +32,9 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
     """Collect JSON reports of one suite into a baseline record, and propose thresholds.
 
     A protocol that sets a gate below its default names such a record: baseline: FILE.
+
+    Of folders that --out of a suite wrote it makes a folder: the record, and what each unit counted, packed. A gate
+    compares with it: {max_drop: 0.01, against: FOLDER, confidence: 0.95}.
     """
 
     def work() -> str:
@@ -39,8 +45,17 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         from goldgate.suites import all_suites
 
         _protect(out, reports)
-        record = make_baseline(reports, all_suites(), _rate(false_alarm_rate))
-        write_whole(out, render_json(record), "--out")
+        chance = _rate(false_alarm_rate)
+        if _are_folders(reports):
+            from goldgate.baseline.reference import BASELINE, UNITS, make_folder
+
+            record, units = make_folder(reports, all_suites(), chance)
+            _make_folder(out)
+            write_whole(os.path.join(out, UNITS), units.data, "--out")
+            write_whole(os.path.join(out, BASELINE), render_json(record), "--out")
+        else:
+            record = make_baseline(reports, all_suites(), chance)
+            write_whole(out, render_json(record), "--out")
         return render_text(describe_baseline(record))
 
     outcome = guarded(work)
@@ -59,6 +74,27 @@ def _protect(out: str, reports: Sequence[str]) -> None:
                 place=Place(out),
                 advice="choose another file for --out",
             )
+
+
+def _are_folders(given: Sequence[str]) -> bool:
+    """Whether all of them are folders, or none."""
+    folders = [path for path in given if os.path.isdir(path)]
+    if folders and len(folders) < len(given):
+        raise ConfigError(
+            "option.wrong_value",
+            "a baseline is made of reports or of result folders",
+            place=Place(folders[0]),
+            expected="only files, or only folders",
+            found="both",
+        )
+    return bool(folders)
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as problem:
+        raise unwritable(path, problem, "--out needs a folder that can be written to") from None
 
 
 def _rate(text: str) -> Decimal:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from goldgate.cli.guarded import guarded
-from goldgate.cli.printing import say, show_error
+from goldgate.cli.printing import columns, in_colour, say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMATS = ("text", "json")
@@ -26,4 +26,6 @@ def carry_out_check(suite: str, format: str, check: Callable[[], tuple[dict[str,
         return outcome.exit_status
     report, summary = outcome
     status = EXIT_PASSED if report["status"] == "PASS" else EXIT_GATE_FAILED
-    return say(render_json(report) if format == "json" else render_text(describe_check(report, summary)), status)
+    if format == "json":
+        return say(render_json(report), status)
+    return say(render_text(describe_check(report, summary), columns(), in_colour()), status)

@@ -6,7 +6,7 @@ import click
 
 from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
-from goldgate.cli.printing import say, show_error
+from goldgate.cli.printing import columns, in_colour, say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 
@@ -36,7 +36,9 @@ def check_gold_command(context: click.Context, gold: tuple[str, ...], schema: st
         result = check_gold(gold, None if schema is None else load_event_schema(schema))
         status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
         report = result.as_json()
-        return render_json(report) if format == "json" else render_text(describe_gold_check(report)), status
+        if format == "json":
+            return render_json(report), status
+        return render_text(describe_gold_check(report), columns(), in_colour()), status
 
     outcome = guarded(work)
     if not isinstance(outcome, GoldgateError):

@@ -7,12 +7,21 @@ from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import click
 
-from goldgate.cli.generation_options import CHECKPOINT, COMMON, ENDPOINT, SCORING, Choices, options, read_choices
-from goldgate.cli.generation_text import dry_run_text, resume_command, say_error, summary_text
+from goldgate.cli.generation_options import (
+    CHECKPOINT,
+    COMMON,
+    ENDPOINT,
+    SCORING,
+    STOPPING,
+    Choices,
+    options,
+    read_choices,
+)
+from goldgate.cli.generation_text import dry_run_text, resume_command, say_error, stopped_line, summary_text
 from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
@@ -24,11 +33,13 @@ from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
+    from goldgate.core.task import Task
     from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.journal import Journal
     from goldgate.generation.run import Outcome, Prepared
+    from goldgate.generation.stopping import StopRule
 
-PREDICTIONS = "predictions.jsonl"
+PREDICTIONS, ASKED = "predictions.jsonl", "asked.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
 # No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
 NO_REPORT = ("key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use")
@@ -49,7 +60,7 @@ def generate_command(context: click.Context, /, **given: Any) -> None:
 
 
 @click.command("evaluate_api", cls=ManyValues)
-@options(COMMON, ENDPOINT, SCORING)
+@options(COMMON, ENDPOINT, SCORING, STOPPING)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
@@ -84,7 +95,7 @@ class _Run:
 
     def carry_out(self, *, score: bool) -> int:
         """Prepare, ask, score; the result is the exit status."""
-        prepared = guarded(lambda: _prepare(self.chosen))
+        prepared = guarded(lambda: _prepare(self.chosen, self.given))
         if isinstance(prepared, GoldgateError):
             reported = score and not _in_use(self.options.out) and self._may_be_stored()
             return self._report_error(prepared) if reported else self._fail(prepared)
@@ -125,6 +136,8 @@ class _Run:
             say_error("interrupted; everything answered is in the journal. To go on:")
             say_error(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
+        if ending.reason == "decided" and outcome.stopped is not None:
+            say_error(stopped_line(outcome.stopped))
         if ending.reason == "budget":
             say_error(f"stopped: {ending.message}")
         if score:
@@ -170,19 +183,22 @@ class _Run:
         from goldgate.generation.score import missing_error, score
 
         folder, task = self.options.folder(summary.seed), self.chosen.task
+        gold = task.gold if outcome.stopped is None else [str(folder / ASKED)]
         progress = ProgressLine("sample", quiet=self.quiet)
 
         def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
             shown = progress if records is not None else None
             return evaluate_files(
-                task.gold, predictions, task.schema, self.chosen.protocol,
+                gold, predictions, task.schema, self.chosen.protocol,
                 workers=self.given["workers"], records=records, progress=shown,
             )  # fmt: skip
 
         def evaluate(records: IO[bytes] | None) -> Evaluation:
             predictions, currency = folder / PREDICTIONS, prepared.settings.currency
             try:
-                evaluation = score(evaluate_predictions, predictions, outcome.ladder, summary, currency, records)
+                evaluation = score(
+                    evaluate_predictions, predictions, outcome.ladder, summary, currency, records, outcome.stopped
+                )
             finally:
                 progress.clear()
             keep(evaluation)
@@ -191,7 +207,8 @@ class _Run:
             return evaluation
 
         job = self._job(folder)
-        return carry_out(dataclasses.replace(job, quiet=job.quiet or len(self.options.seeds) > 1), evaluate)
+        job.inputs["gold"] = [*gold]
+        return carry_out(dataclasses.replace(job, silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
         inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}
@@ -226,6 +243,7 @@ class _Run:
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
+        from goldgate.comparison.runs import summarize_folders
         from goldgate.core.evaluation import render_json
         from goldgate.generation.files import write_whole
         from goldgate.generation.seeds import summarize
@@ -233,7 +251,8 @@ class _Run:
 
         shown: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
-            seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()})
+            spreads = summarize_folders([str(self.options.folder(seed)) for seed in evaluations])
+            seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
             write_whole(self.options.out / SEEDS[0], render_json(seeds))
             write_whole(self.options.out / SEEDS[1], seeds_markdown(seeds).encode())
             match self.given["format"]:
@@ -298,16 +317,21 @@ def _in_use(folder: Path) -> bool:
     return in_use(folder / JOURNAL)
 
 
-def _prepare(chosen: Choices) -> Prepared:
+def _prepare(chosen: Choices, given: dict[str, Any]) -> Prepared:
+    from goldgate.cli.stopping import stop_rule
     from goldgate.generation.run import prepare
     from goldgate.suites.extraction.suite import SUITE
     from goldgate.suites.extraction.task import ExtractionTask, load_task
     from goldgate.suites.plan import load_plan, load_protocol
 
     loaded, options = load_protocol(chosen.protocol), chosen.options
-    response = load_plan(SUITE, loaded).settings.response
+    plan = load_plan(SUITE, loaded)
+    response = plan.settings.response
 
     def load() -> ExtractionTask:
         return load_task(chosen.task, options.all_seeds, response, options.response_format)
 
-    return prepare(options, chosen.answerer, loaded.protocol.generation, load)
+    def watch(task: Task) -> StopRule | None:
+        return stop_rule(plan, cast("ExtractionTask", task), options, given)
+
+    return prepare(options, chosen.answerer, loaded.protocol.generation, load, watch)

@@ -102,6 +102,17 @@ SCORING = [
         help="Of the printed report.",
     ),
 ]  # fmt: skip
+STOPPING = [
+    click.option(
+        "--stop-when-decided", is_flag=True, help="Ask in a random order, and only until every gate is decided."
+    ),
+    click.option(
+        "--most-predictions",
+        type=click.IntRange(1, MOST),
+        help="With it: no answer predicts more in a document. For gates on precision and F1.",
+    ),
+    click.option("--order-seed", type=int, default=0, show_default=True, help="With it: the seed of the order."),
+]
 
 
 def options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:

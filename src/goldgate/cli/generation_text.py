@@ -32,6 +32,17 @@ def resume_command() -> str:
     return shlex.join([*start, *shown_arguments(sys.argv[1:])])
 
 
+def stopped_line(stopped: dict[str, Any]) -> str:
+    """After how many documents every gate was decided, and what that saved."""
+    saved = stopped["saved"]
+    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
+    money = "" if saved["cost"] is None else f", {saved['cost']} in money"
+    return (
+        f"every gate was decided after {stopped['decided_after']:,} of {stopped['documents']:,} documents; "
+        f"{saved['documents']:,} were not asked, which saved about {tokens:,} tokens{money}"
+    )
+
+
 def dry_run_text(prepared: Prepared, planned: DryRun) -> str:
     """The first prompt, the number of requests, and what they cost at most."""
     from goldgate.generation.artifacts import format_money

@@ -9,17 +9,21 @@ import click
 
 from goldgate import __version__
 from goldgate.cli.start import start
+from goldgate.errors import did_you_mean
 from goldgate.suites import SUITES
 
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
 # The commands of the suites come before them, and are made from what each suite declares.
 COMMANDS = {
+    "compare": ("goldgate.cli.compare", "compare_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
+    "verify": ("goldgate.cli.verify", "verify_command"),
+    "power": ("goldgate.cli.power", "power_command"),
     "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }
 
@@ -41,6 +45,15 @@ class _LazyGroup(click.Group):
         command = getattr(import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if not name.startswith("-") and self.get_command(context, name) is None:
+            guess = did_you_mean(name, self.list_commands(context))
+            context.fail(f"No such command '{name}'. " + (guess or "goldgate --help lists them."))
+        return super().resolve_command(context, arguments)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

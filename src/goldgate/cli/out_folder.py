@@ -25,14 +25,14 @@ class OutFolder:
     The folder is locked until `close`, which also removes what is unfinished.
     """
 
-    def __init__(self, path: str, inputs: Iterable[str], records: str = SAMPLES) -> None:
+    def __init__(self, path: str, inputs: Iterable[str], records: str = SAMPLES, names: Sequence[str] = NAMES) -> None:
         """Make and lock the folder, remove what a killed run left unfinished; no input and no report is touched."""
         if not path:
             raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
         self.path = Path(path)
         self._samples: SamplesFile | None = None
         self._records = records  # the name of the file with a line for each unit
-        self._names = (records, *NAMES)
+        self._names = (records, *names)
         self._made = _missing_folders(self.path)
         self._published = False
         _protect(self.path, inputs, self._names)

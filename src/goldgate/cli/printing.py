@@ -63,14 +63,17 @@ def in_colour() -> bool:
 
 
 def show_failed_gates(report: dict[str, Any]) -> None:
-    """The gates that failed, to stderr: what even a quiet command says."""
+    """The gates that failed or are open, or that there are none, to stderr: what even a quiet command says."""
     from goldgate.report.escape import visible
     from goldgate.report.layout import words
 
+    if report["status"] == "NO_GATES":
+        click.echo("NO_GATES  nothing was judged: no gate can fail", err=True)
     for gate in report["gates"]:
-        if gate["verdict"] == "FAIL":
-            warn = " (warn)" if gate["severity"] == "warn" else ""
-            text = visible(f"FAIL{warn}  {gate['metric']}: {gate['reason']}")
+        if gate["verdict"] != "PASS":
+            lets_pass = gate["verdict"] == "INCONCLUSIVE" and gate["on_inconclusive"] != "fail"
+            warn = " (warn)" if gate["severity"] == "warn" or lets_pass else ""
+            text = visible(f"{gate['verdict']}{warn}  {gate['metric']}: {gate['reason']}")
             click.echo("\n".join(words(text, columns(sys.stderr), "      ", "")), err=True)
 
 
@@ -78,12 +81,20 @@ def closing(report: dict[str, Any], places: Sequence[str]) -> str:
     """The last lines of a printed report: the verdict once more, and where the files are."""
     gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
     failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
+    undecided = [gate["metric"] for gate in gates if gate["verdict"] == "INCONCLUSIVE"]
     if not gates:
         words = "no gate can fail: nothing was judged"
     elif failed:
         words = f"{len(failed)} of {len(gates)} gates failed: {', '.join(failed)}"
+    elif report["status"] == "INCONCLUSIVE":
+        words = f"{len(undecided)} of {len(gates)} gates could not be decided: {', '.join(undecided)}"
+    elif undecided:
+        words = f"no gate failed; not decided, which the protocol lets pass: {', '.join(undecided)}"
     else:
         words = "the gate passed" if len(gates) == 1 else f"all {len(gates)} gates passed"
+    warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
+    if warned:
+        words += f"; only warned: {', '.join(warned)}"
     from goldgate.report.layout import verdict_lines
 
     return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], columns(), in_colour())) + "\n"

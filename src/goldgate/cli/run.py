@@ -6,6 +6,7 @@ Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,16 @@ from goldgate.cli.printing import closing, columns, in_colour, say, show_error, 
 from goldgate.cli.protect import protect
 from goldgate.cli.run_record import run_record
 from goldgate.cli.start import ended_by_signals
-from goldgate.errors import GoldgateError
+from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.folder_lock import folder_in_use
 from goldgate.files.storable import all_storable
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
+
+
+_HEAD = 200  # bytes: a report begins with its suite
+_SUITE = re.compile(rb'"suite": "([a-z-]+)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class Job:
     out: str | None = None
     report: str | None = None
     format: str = "text"
-    quiet: bool = False
+    quiet: bool = False  # only failed gates and errors are printed
+    silent: bool = False  # only errors: somebody else says the rest
     workers: int = 1
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
 
@@ -56,12 +62,15 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
     began, clock = datetime.now(UTC), time.perf_counter()
     refused = guarded(lambda: protect(job))
     if isinstance(refused, GoldgateError):
+        if not refused.code.startswith("report."):
+            _write_report(job, refused)
         return _fail(job, refused)
     if job.out is None:
         outcome = guarded(lambda: evaluate(None))
         return _end(job, outcome, _write_report(job, outcome))
     folder = guarded(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
+        _write_report(job, folder)
         return _fail(job, folder)
     try:
         with ended_by_signals():
@@ -70,7 +79,8 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
             written = guarded(lambda: _publish(folder, job, outcome, run))
     finally:
         folder.close()
-    return _end(job, outcome, written or _write_report(job, outcome))
+    unreported = _write_report(job, outcome if written is None else written)
+    return _end(job, outcome, written or unreported)
 
 
 def _end(job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None) -> int:
@@ -100,10 +110,30 @@ def _open_folder(job: Job) -> OutFolder:
 
         if in_use(journal):
             raise folder_in_use(journal.parent, "a process that asks a model and keeps its answers there")
+    _require_same_suite(job, Path(str(job.out), REPORT_JSON))
     return OutFolder(str(job.out), job.paths, job.records)
 
 
+def _require_same_suite(job: Job, report: Path) -> None:
+    """The files of a folder are all of one run: those of another suite have other names, and would stay."""
+    try:
+        with open(report, "rb") as stream:
+            found = _SUITE.search(stream.read(_HEAD))
+    except OSError:
+        return
+    if found is not None and found[1].decode() != job.suite:
+        raise ConfigError(
+            "out.of_another_suite",
+            f"this folder has results of the {found[1].decode()} suite",
+            place=Place(str(report)),
+            expected=f"a folder for the {job.suite} suite",
+            advice="choose another folder for --out",
+        )
+
+
 def _show(job: Job, evaluation: Evaluation) -> int:
+    if job.silent:
+        return evaluation.exit_status
     if job.quiet:
         show_failed_gates(evaluation.report)
         return evaluation.exit_status
@@ -125,7 +155,7 @@ def _places(job: Job) -> list[str]:
 
 def _fail(job: Job, error: GoldgateError) -> int:
     show_error(error)
-    if job.format != "text" and not job.quiet:  # as text it stands on stderr already
+    if job.format != "text" and not job.quiet and not job.silent:  # as text it stands on stderr already
         return say(_rendered(job, _error_report(job, error)), error.exit_status)
     return error.exit_status
 

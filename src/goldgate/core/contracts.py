@@ -69,17 +69,39 @@ class CountedRecord(TypedDict):
     group: NotRequired[str]
 
 
+class AgainstValue(TypedDict):
+    """A stored run that a gate compares with: its name in the protocol, and the digest of its report or baseline."""
+
+    name: str
+    sha256: str
+
+
+class DifferenceValue(TypedDict):
+    """This run's rate less the stored one's, over their units; each bound holds with the gate's confidence."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+
+
 class JudgedGate(TypedDict):
     """A gate, but for what was measured. Bounds are decimals as written."""
 
     metric: str
-    verdict: Literal["PASS", "FAIL"]
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
     reason: str
     severity: Literal["error", "warn"]
     on_not_evaluable: Literal["fail", "pass"]
     min: NotRequired[str]
     max: NotRequired[str]
     equals: NotRequired[str]
+    max_drop: NotRequired[str]
+    max_rise: NotRequired[str]
+    confidence: NotRequired[str]
+    on_inconclusive: NotRequired[Literal["fail", "warn", "pass"]]
+    against: NotRequired[AgainstValue]
+    difference: NotRequired[DifferenceValue]
     support: Literal["supported", "inconclusive", "refuted"] | None
 
 
@@ -138,7 +160,7 @@ class FileDigest(TypedDict):
 class GateValue(JudgedGate):
     """One gate. Bounds are decimals as written."""
 
-    measured: RateValue | CountValue
+    measured: RateValue | CountValue | MeanValue
 
 
 class PlainMetrics(TypedDict):
@@ -153,11 +175,12 @@ class PlainReport(TypedDict):
 
     format_version: int
     suite: str
-    status: Literal["PASS", "FAIL", "NO_GATES"]
+    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
     inputs: dict[str, list[FileDigest] | str | None]
     gates: list[GateValue]
+    gates_together: NotRequired[str]
     metrics: PlainMetrics
     stands_out: list[StandsOut]
     findings: list[FindingValue]

@@ -37,7 +37,7 @@ class Evaluation:
 
     @property
     def passed(self) -> bool:
-        """Whether gates were judged and none failed; without gates nothing passed."""
+        """Whether gates were judged, and none failed or is open; without gates nothing passed."""
         return self.status == Verdict.PASS
 
     @property
@@ -67,9 +67,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """One line: the verdict, and the metrics that it rests on (the first few where no gate names any)."""
-        names = [gate.metric for gate in self.gates] or list(self.metrics)
-        shown = [f"{name} {self.metrics[name]}" for name in names[:SHOWN_METRICS]]
-        more = ["…"] if len(names) > SHOWN_METRICS else []
+        measured = [(gate.metric, gate.measured) for gate in self.gates] or list(self.metrics.items())
+        shown = [f"{name} {metric}" for name, metric in measured[:SHOWN_METRICS]]
+        more = ["…"] if len(measured) > SHOWN_METRICS else []
         return f"<Evaluation: {self.report.get('suite')} {self.status}; {', '.join([*shown, *more])}>"
 
     def to_dataframe(self) -> Any:

@@ -57,6 +57,7 @@ def frame(
         subject=subject,
         protocol=f"{protocol['name']} {protocol['version']}",
         gates=tuple(_gate(gate) for gate in report["gates"]),
+        gates_note=report.get("gates_together", ""),
         stands_out=tuple(entry["message"] for entry in report.get("stands_out", ())),
         sections=tuple(section for section in (generation, *sections) if section.blocks),
         origin=origin(report),
@@ -127,6 +128,8 @@ def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -
     spent = tuple(_spent(generation))
     if spent:
         blocks.append(Pairs(spent))
+    if generation.get("stopped"):
+        blocks.append(Paragraph(_stopped(generation["stopped"])))
     bounds = generation.get("bounds")
     if bounds:
         blocks.append(Paragraph("Bounds, if the missing answers were all wrong or all right:"))
@@ -137,6 +140,22 @@ def _generation(generation: Mapping[str, Any] | None, headline: Sequence[str]) -
         ]
         blocks.append(Table((Column("metric"), Column("all wrong"), Column("all right")), tuple(of_both)))
     return Section("Generation", tuple(blocks))
+
+
+def _stopped(stopped: Mapping[str, Any]) -> str:
+    """What a report over part of the documents says about all of them."""
+    saved = stopped["saved"]
+    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
+    money = "" if saved["cost"] is None else f" and {saved['cost']} in money"
+    limit = stopped["most_predictions"]
+    assumed = "" if limit is None else f", if no answer predicts more than {limit}"
+    return (
+        f"Stopped when every gate was decided, after {stopped['decided_after']} of {stopped['documents']} documents in "
+        f"a random order (seed {stopped['order_seed']}). The verdicts hold for all {stopped['documents']}, wrong in at "
+        f"most {stopped['error_rate']:.0%} of such runs{assumed}. All other numbers are of the documents that decided "
+        "it, and their intervals do not know that it was stopped there. "
+        f"{saved['documents']} documents were not asked: about {tokens} tokens{money} saved."
+    )
 
 
 def _place(finding: Mapping[str, Any]) -> str:
@@ -157,10 +176,17 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
 
 
 def _gate(gate: Mapping[str, Any]) -> GateLine:
-    bounds = {name: Decimal(gate[name]) for name in ("min", "max", "equals") if gate.get(name) is not None}
+    names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
+    bounds = {name: Decimal(gate[name]) for name in names if gate.get(name) is not None}
     return GateLine(
         metric=gate["metric"],
-        gate=Gate(**bounds, on_not_evaluable=gate["on_not_evaluable"], severity=gate["severity"]),
+        gate=Gate(
+            **bounds,
+            against=gate["against"]["name"] if "against" in gate else None,
+            on_not_evaluable=gate["on_not_evaluable"],
+            on_inconclusive=gate.get("on_inconclusive", "fail"),
+            severity=gate["severity"],
+        ),
         measured=measured(gate["measured"]),
         verdict=gate["verdict"],
         reason=gate["reason"],

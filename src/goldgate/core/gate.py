@@ -1,14 +1,19 @@
-"""A gate compares one metric with a threshold, exactly, and says PASS or FAIL with the reason."""
+"""A gate compares one metric with bounds and says PASS or FAIL with the reason; with a confidence, also INCONCLUSIVE.
+
+A plain gate compares exactly, and is judged here. What a gate with a confidence, or against a stored run, needs
+beside the metric stands in `goldgate.stats.gates`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from goldgate.core.metric import Metric, Metrics, Rate
+from goldgate.core.metric import Mean, Metric, Rate
 from goldgate.errors import ConfigError, Place
 
 
@@ -17,6 +22,7 @@ class Verdict(StrEnum):
 
     PASS = "PASS"
     FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"  # the units are too few to say
     NO_GATES = "NO_GATES"  # of the whole evaluation only: nothing was judged
     SYSTEM_ERROR = "SYSTEM_ERROR"
 
@@ -28,7 +34,12 @@ class Gate:
     min: Decimal | None = None
     max: Decimal | None = None
     equals: Decimal | None = None
+    max_drop: Decimal | None = None  # how far it may lie below the rate of `against`
+    max_rise: Decimal | None = None  # and above it
+    against: str | None = None  # a stored run or a baseline folder, named from the protocol's own folder
+    confidence: Decimal | None = None
     on_not_evaluable: Literal["fail", "pass"] = "fail"
+    on_inconclusive: Literal["fail", "warn", "pass"] = "fail"
     severity: Literal["error", "warn"] = "error"
 
     @property
@@ -37,38 +48,100 @@ class Gate:
         bounds = [bound for bound in (self.min, self.equals) if bound is not None]
         return max(bounds) if bounds else None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is decided by the value alone."""
+        return self.confidence is None and self.against is None
+
+    @property
+    def most(self) -> Decimal | None:
+        """The highest value that may pass; None where there is no such bound."""
+        bounds = [bound for bound in (self.max, self.equals) if bound is not None]
+        return min(bounds) if bounds else None
+
+    def is_weaker_than(self, default: Gate) -> bool:
+        """Whether a value passes here that the default would have failed.
+
+        What is not evaluable is another matter: it stands out, and there may be good reasons for it.
+        """
+        return (
+            (default.least is not None and (self.least is None or self.least < default.least))
+            or (default.max is not None and (self.most is None or self.most > default.max))
+            or (self.severity, default.severity) == ("warn", "error")
+            or (self.on_inconclusive != "fail" and default.on_inconclusive == "fail")
+        )
+
     def bounds(self) -> str:
-        """The bounds in words: `≥ 0.95`."""
-        parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
-        return " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
+        """The bounds in words: `≥ 0.95`, `drop ≤ 0.01 at 95 %`."""
+        parts = (
+            ("≥", self.min),
+            ("≤", self.max),
+            ("=", self.equals),
+            ("drop ≤", self.max_drop),
+            ("rise ≤", self.max_rise),
+        )
+        words = " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
+        return words if self.confidence is None else f"{words} at {percent(self.confidence)}"
 
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate's verdict."""
+    """One gate's verdict. `more` is what its report says beside: the difference from a stored run."""
 
     metric: str
     gate: Gate
-    measured: Metric
+    measured: Metric | Mean
     verdict: Verdict
     reason: str
+    more: Mapping[str, object] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        bounds = {name: getattr(self.gate, name) for name in ("min", "max", "equals")}
+        gate = self.gate
+        names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
+        given = {name: bound for name in names if (bound := getattr(gate, name)) is not None}
         return {
             "metric": self.metric,
             "verdict": self.verdict,
             "reason": self.reason,
-            "severity": self.gate.severity,
-            "on_not_evaluable": self.gate.on_not_evaluable,
-            **{name: str(bound) for name, bound in bounds.items() if bound is not None},
+            "severity": gate.severity,
+            "on_not_evaluable": gate.on_not_evaluable,
+            **({} if gate.confidence is None else {"on_inconclusive": gate.on_inconclusive}),
+            **{name: str(bound) for name, bound in given.items()},
+            **self.more,
             "measured": self.measured.as_json(),
         }
 
 
-def check_gates(gates: dict[str, Gate], metrics: Metrics) -> list[GateResult]:
-    """Every gate's verdict, in the order of the protocol."""
-    return [_check(name, gate, metrics) for name, gate in gates.items()]
+def check_gates(gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean]) -> list[GateResult]:
+    """Every gate's verdict by the values alone, in the order of the protocol."""
+    return [check_gate(name, gate, metrics[name]) for name, gate in gates.items()]
+
+
+def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
+    """The verdict by the value alone, exactly."""
+    exact = measured.exact
+    if exact is None:
+        return not_evaluable(name, gate, measured, str(measured.reason))
+    broken = [
+        f"{counts_of(measured)} is not {sign} {bound}"
+        for sign, bound, holds in (
+            ("≥", gate.min, gate.min is None or exact >= Fraction(gate.min)),
+            ("≤", gate.max, gate.max is None or exact <= Fraction(gate.max)),
+            ("=", gate.equals, gate.equals is None or exact == Fraction(gate.equals)),
+        )
+        if not holds
+    ]
+    if broken:
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))
+    return GateResult(name, gate, measured, Verdict.PASS, f"{counts_of(measured)} is {gate.bounds()}")
+
+
+def not_evaluable(
+    name: str, gate: Gate, measured: Metric | Mean, why: str, more: Mapping[str, object] | None = None
+) -> GateResult:
+    """The verdict where there is nothing to judge."""
+    verdict = Verdict.PASS if gate.on_not_evaluable == "pass" else Verdict.FAIL
+    return GateResult(name, gate, measured, verdict, f"not_evaluable: {why}", more or {})
 
 
 def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]) -> None:
@@ -83,7 +156,7 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
                     place=Place(file, lines.get(field), field),
                     expected="a number from 0 to 1",
                     found=str(bound),
-                    advice="write 5 % as 0.05",
+                    advice=f"write {bound} % as {bound / 100}" if 1 < bound <= 100 else None,
                 )
         if gate.min is not None and gate.max is not None and gate.min > gate.max:
             field = f"gates.{name}"
@@ -97,32 +170,24 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
 
 
 def overall(results: list[GateResult]) -> Verdict:
-    """FAIL if a gate of severity `error` failed; NO_GATES if there is none that could have."""
-    verdicts = [result.verdict for result in results if result.gate.severity == "error"]
-    if not verdicts:
+    """FAIL if a gate of severity `error` failed, INCONCLUSIVE if one is open that may not be; NO_GATES if there is
+    none that could have failed."""
+    judged = [result for result in results if result.gate.severity == "error"]
+    if not judged:
         return Verdict.NO_GATES
-    return Verdict.FAIL if Verdict.FAIL in verdicts else Verdict.PASS
+    if any(result.verdict is Verdict.FAIL for result in judged):
+        return Verdict.FAIL
+    open_gates = [result for result in judged if result.verdict is Verdict.INCONCLUSIVE]
+    return Verdict.INCONCLUSIVE if any(r.gate.on_inconclusive == "fail" for r in open_gates) else Verdict.PASS
 
 
-def _check(name: str, gate: Gate, metrics: Metrics) -> GateResult:
-    measured = metrics[name]
-    exact = measured.exact
-    if exact is None:
-        verdict = Verdict.PASS if gate.on_not_evaluable == "pass" else Verdict.FAIL
-        return GateResult(name, gate, measured, verdict, f"not_evaluable: {measured.reason}")
-    broken = [
-        f"{_counts(measured)} is not {sign} {bound}"
-        for sign, bound, holds in (
-            ("≥", gate.min, gate.min is None or exact >= Fraction(gate.min)),
-            ("≤", gate.max, gate.max is None or exact <= Fraction(gate.max)),
-            ("=", gate.equals, gate.equals is None or exact == Fraction(gate.equals)),
-        )
-        if not holds
-    ]
-    if broken:
-        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))
-    return GateResult(name, gate, measured, Verdict.PASS, f"{_counts(measured)} is {gate.bounds()}")
+def counts_of(measured: Metric | Mean) -> str:
+    """A rate as its counts, anything else as its value."""
+    if isinstance(measured, Rate):
+        return f"{measured.numerator}/{measured.denominator}"
+    return str(measured) if isinstance(measured, Mean) else str(measured.value)
 
 
-def _counts(measured: Metric) -> str:
-    return f"{measured.numerator}/{measured.denominator}" if isinstance(measured, Rate) else str(measured.value)
+def percent(share: Decimal) -> str:
+    """`0.95` as `95 %`."""
+    return f"{(share * 100).normalize():f} %"

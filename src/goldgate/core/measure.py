@@ -49,7 +49,11 @@ class RatioMeasure(ABC, Generic[Facts]):
     table: str  # the name of its counts
     columns: tuple[str, ...]
     ratios: Mapping[str, Over] = MappingProxyType({})
+    # The levels below its table, and the ending of the macro average over each: {"event type": "macro"}.
+    parts: Mapping[str, str] = MappingProxyType({})
     counted: Mapping[str, str] = MappingProxyType({})  # metrics that are plain counts: the column of each
+    known: frozenset[str] = frozenset()  # the columns that do not depend on the answer
+    single: frozenset[str] = frozenset()  # the columns that are at most 1 in a unit
 
     @abstractmethod
     def units(self, facts: Facts) -> Counts | None:

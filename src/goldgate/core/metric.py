@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ class Rate:
 
     numerator: int
     denominator: int
-    undefined: str = "nothing to divide by"
+    undefined: str = field(default="nothing to divide by", repr=False)
     sums: RatioSums | None = field(default=None, repr=False, compare=False)  # over its units, for an interval
 
     @property
@@ -85,10 +85,14 @@ class Mean:
     averaged: int
     undefined: int
     sums: MeanSums | None = field(default=None, repr=False, compare=False)  # for an interval
+    exact: Fraction | None = field(default=None, compare=False)  # for a gate, where one is set on it
 
     @property
     def reason(self) -> str | None:
         return "no rate to average is defined" if self.value is None else None
+
+    def __str__(self) -> str:
+        return "n/a" if self.value is None else cut(self.value)
 
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
@@ -130,6 +134,13 @@ def mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     defined = [value for value in values if value is not None]
     value = math.fsum(defined) / len(defined) if defined else None
     return Mean(value, len(defined), len(values) - len(defined), sums)
+
+
+def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
+    """The same with its exact value, which a gate needs."""
+    found = [*rates]
+    exact = [rate.exact for rate in found if rate.exact is not None]
+    return replace(mean(found, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
 def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:

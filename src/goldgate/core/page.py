@@ -53,9 +53,13 @@ class Measured:
     undefined: int | None = None  # rates that the average leaves out
     reason: str | None = None
     interval: Interval | None = None
+    best: bool = False  # marked, as better beyond doubt
+    shown: str | None = None  # how people read it, where that is not the value with its decimals cut
 
     def __str__(self) -> str:
         """The value, decimals cut and never rounded up."""
+        if self.shown is not None:
+            return self.shown
         if self.numerator is not None and self.denominator is not None:
             return shorten(self.numerator, self.denominator) if self.denominator else NOT_AVAILABLE
         if self.value is None:
@@ -70,10 +74,6 @@ class Measured:
         if self.averaged is not None:
             return f"{self.averaged} of {self.averaged + (self.undefined or 0)}"
         return ""
-
-    @property
-    def is_defined(self) -> bool:
-        return str(self) != NOT_AVAILABLE
 
 
 Cell = str | Name | Measured
@@ -182,7 +182,8 @@ class GateLine:
     @property
     def says_more(self) -> bool:
         """Whether the reason is more than the value beside the bounds."""
-        counts = self.measured.counts or str(self.measured)
+        is_mean = self.measured.averaged is not None
+        counts = str(self.measured) if is_mean else self.measured.counts or str(self.measured)
         bounds = (("≥", self.gate.min), ("≤", self.gate.max), ("=", self.gate.equals))
         plain = {f"{counts} is not {sign} {bound}" for sign, bound in bounds}
         return self.reason != f"{counts} is {self.gate.bounds()}" and not plain.issuperset(self.reason.split("; "))
@@ -230,6 +231,7 @@ class Page:
     subject: str = ""
     protocol: str = ""
     gates: tuple[GateLine, ...] | None = None
+    gates_note: str = ""  # how they are judged together
     stands_out: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     origin: Origin | None = None

@@ -5,8 +5,10 @@ Each remark has a stable `code`, a `message` for people and the `counts` behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from goldgate.core.gate import Gate
 
 Remark = dict[str, Any]
 
@@ -19,6 +21,18 @@ def remark(code: str, message: str, **counts: object) -> Remark:
 def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
     """No gates, and headline metrics that are undefined or 0 though more would be better."""
     return [*_no_gates(report), *_undefined(report, headline), *_zero(report, headline)]
+
+
+def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[Remark]:
+    """Default gates that the protocol lowered, with a baseline record that speaks for it."""
+    lowered = [
+        f"{name} {gates[name].bounds()}{', only a warning' if gates[name].severity == 'warn' else ''}"
+        f" (default {default.bounds()})"
+        for name, default in defaults.items()
+        if gates[name].is_weaker_than(default)
+    ]
+    if lowered:
+        yield remark("lowered_gates", f"weaker than by default: {', '.join(lowered)}", gates=len(lowered))
 
 
 def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:
@@ -38,16 +52,21 @@ def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Rema
             reasons.setdefault(metric["reason"], []).append(name)
     for reason, names in reasons.items():
         are = "is" if len(names) == 1 else "are"
-        yield remark("undefined", f"{' and '.join(names)} {are} undefined: {reason}", metrics=len(names))
+        yield remark("undefined", f"{_listed(names)} {are} undefined: {reason}", metrics=len(names))
 
 
 def _zero(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
     names = [name for name in headline if _metric(report, name)["value"] == 0]
     if names:
         are = "is" if len(names) == 1 else "are"
-        yield remark("zero", f"{' and '.join(names)} {are} 0", metrics=len(names))
+        yield remark("zero", f"{_listed(names)} {are} 0", metrics=len(names))
 
 
 def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:
     found: dict[str, Any] = report["metrics"]["main"][name]
     return found
+
+
+def _listed(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

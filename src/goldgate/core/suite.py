@@ -39,13 +39,24 @@ class Input:
     metavar: str = "FILE"
     many: bool = False
     required: bool = True
+    judged: bool = False  # what a system made: it differs between systems that can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How records of two systems are paired: by this field of a record, which says what was asked for."""
+
+    field: str = "id"
+    unit: str | None = None  # what a pair is of, where that is not the suite's unit
+    several: bool = False  # a system may have several records with the same value: they are added up
+    times: str | None = None  # the field that says how many units a record stands for
 
 
 # The inputs of a suite that joins records by id.
 GOLD = Input(
     "gold", "Gold records, as JSON Lines or an array, also gzipped; one file or more, - is standard input.", many=True
 )
-PREDICTIONS = Input("predictions", "A model's stored answers, likewise; one file or more.", many=True)
+PREDICTIONS = Input("predictions", "A model's stored answers, likewise; one file or more.", many=True, judged=True)
 
 Contract = tuple[str, Any]  # the title and the type of a file: validators and JSON Schemas are made from it
 
@@ -98,6 +109,10 @@ class Outcome:
     settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
     findings: list[Finding] = field(default_factory=list)
 
+    def part_names(self) -> Sequence[tuple[str, ...]]:
+        """The parts of metrics that there are by the inputs, whether or not they occur: a schema's event types."""
+        return ()
+
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         """The results, with FAIL where a rule says so that no threshold can express."""
         return gates
@@ -145,6 +160,7 @@ class Suite(ABC):
     metrics_version: ClassVar[str]
     headline: ClassVar[tuple[str, ...]]  # the main metrics of which more is better, the first one first
     default_gates: ClassVar[Mapping[str, Gate]] = {}
+    pairing: ClassVar[Pairing] = Pairing()
     writes_report: ClassVar[bool] = False  # to `report_file`, where the command names no other place
 
     @property

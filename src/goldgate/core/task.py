@@ -65,5 +65,8 @@ class Task(Protocol):
     def perfect_prediction(self, position: int) -> dict[str, Any]:
         """The record of an answer that is right throughout: what a missing answer could have been at best."""
 
+    def record(self, position: int) -> bytes:
+        """The gold record of the document, as it is stored, on one line."""
+
     def close(self) -> None:
         """Let go of the files."""

@@ -6,6 +6,7 @@ Both are made anew from the journal whenever they are asked for; nothing else re
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -82,15 +83,25 @@ class SeedSummary:
 
 
 def write_predictions(
-    contents: Contents, journal: Path, ladder: Ladder, seed: int | None, price: Price | None, out: IO[bytes]
+    contents: Contents,
+    journal: Path,
+    ladder: Ladder,
+    seed: int | None,
+    price: Price | None,
+    out: IO[bytes],
+    only: Sequence[int] | None = None,
 ) -> SeedSummary:
-    """Write a line for each answered document, in the order of the task, and count on the way."""
+    """Write a line for each answered document, in the order of the task, and count on the way.
+
+    `only` are the positions of the documents that are wanted; without it, all.
+    """
     task = ladder.plan.task
-    summary = SeedSummary(seed, len(task), price)
+    positions = range(len(task)) if only is None else only
+    summary = SeedSummary(seed, len(positions), price)
     places: list[Span] = []
     unused: list[Span] = []
     failed: list[Span] = []
-    for position in range(len(task)):
+    for position in positions:
         found = ladder.find(contents, task.question(position, seed), seed)
         failures = [contents.failures[key] for key in found.keys.values() if key in contents.failures]
         if found.place is not None and found.form is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from goldgate.core.task import Task
 from goldgate.errors import ConfigError, Place
 from goldgate.generation.answerers.answerer import Answerer, Assignment, Ending, Position
-from goldgate.generation.artifacts import SeedSummary, summary_json, write_predictions
+from goldgate.generation.artifacts import NOT_ASKED, SeedSummary, format_money, summary_json, write_predictions
 from goldgate.generation.budget import Budget, cost, find_price
 from goldgate.generation.counts import Counts, Listener
-from goldgate.generation.files import whole_file, write_whole
+from goldgate.generation.files import remove_file, whole_file, write_whole
 from goldgate.generation.journal import Journal, full_error, read_contents, read_lines
 from goldgate.generation.journal_lines import Contents, Span, usage_of
 from goldgate.generation.ladder import Ladder
@@ -23,9 +23,11 @@ from goldgate.generation.notices import closing_notices, opening_notices
 from goldgate.generation.options import GenerationOptions
 from goldgate.generation.outcome import Usage
 from goldgate.generation.plan import Plan, Request, make_plan
+from goldgate.generation.stopping import Stopping, StopRule, saved, stopped_json
 from goldgate.protocol.model import GenerationSettings, Price
 
 JOURNAL, PREDICTIONS, SUMMARY = "journal.jsonl", "predictions.jsonl", "generation.json"
+ASKED = "asked.jsonl"  # the gold of the documents that decided every gate, where not all were asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Prepared:
     plan: Plan
     settings: GenerationSettings
     price: Price | None
+    stop_rule: StopRule | None = None
 
     @property
     def task(self) -> Task:
@@ -58,6 +61,7 @@ class Outcome(NamedTuple):
     ladder: Ladder
     summaries: list[SeedSummary]
     summary: dict[str, Any]  # generation.json
+    stopped: dict[str, Any] | None = None  # what was decided before all documents were asked; None: they were
 
 
 class DryRun(NamedTuple):
@@ -71,9 +75,16 @@ class DryRun(NamedTuple):
 
 
 def prepare(
-    options: GenerationOptions, answerer: Answerer, settings: GenerationSettings, load_task: Callable[[], Task]
+    options: GenerationOptions,
+    answerer: Answerer,
+    settings: GenerationSettings,
+    load_task: Callable[[], Task],
+    watch: Callable[[Task], StopRule | None] = lambda _: None,
 ) -> Prepared:
-    """Check everything before anything is paid for; what is in the task's files comes last, as there is most of it."""
+    """Check everything before anything is paid for; what is in the task's files comes last, as there is most of it.
+
+    `watch` says when enough was asked, where somebody wants to stop before the end.
+    """
     price = find_price(settings, options.model, needed=options.max_cost is not None)
     source = answerer.identify()
     task = load_task()
@@ -87,10 +98,11 @@ def prepare(
             response_format=options.response_format,
             takes_formats=answerer.takes_formats,
         )
+        stop_rule = watch(task)
     except BaseException:
         task.close()
         raise
-    return Prepared(options, answerer, plan, settings, price)
+    return Prepared(options, answerer, plan, settings, price, stop_rule)
 
 
 def dry_run(prepared: Prepared) -> DryRun:
@@ -143,12 +155,18 @@ def generate(prepared: Prepared, journal: Journal, listener: Listener) -> Outcom
         listener.say(line)
     began = time.perf_counter()
     ending = prepared.answerer.answer(assignment) if assignment.pending else Ending("done")
+    stopping = assignment.stopping
+    if stopping is not None and stopping.is_decided and ending.reason == "done":
+        ending = Ending("decided")
     for line in closing_notices(counts, time.perf_counter() - began):
         listener.say(line)
     journal.sync()
     if ending.reason == "full":
         raise full_error(journal.path, ending.message)
     ladder = assignment.ladder
+    if stopping is not None and ending.reason == "decided":
+        return _stopped(prepared, journal.contents, ladder, stopping, ending)
+    remove_file(prepared.options.out / ASKED)  # an earlier run's
     return Outcome(ending, ladder, *_write_artifacts(prepared, journal.contents, ladder))
 
 
@@ -174,8 +192,12 @@ def assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignme
     answers: list[Span] = []
     budget = Budget(prepared.price, prepared.options.max_total_tokens, prepared.options.max_cost)
     counts = Counts()
+    ids: list[str] = []
+    heard: dict[int, Span] = {}
     for position, seed in prepared.positions():
-        found = ladder.find(contents, prepared.task.question(position, seed), seed)
+        question = prepared.task.question(position, seed)
+        ids.append(question.id)
+        found = ladder.find(contents, question, seed)
         answers += found.unused(contents)
         without_answer = found.without_answer(contents)
         budget.spend(Usage(without_answer.input, without_answer.output))
@@ -184,21 +206,50 @@ def assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignme
             counts.cut_off += any(key in contents.in_flight for key in found.keys.values())
         else:
             answers.append(found.place)
+            heard[position] = found.place
             counts.before += 1
     for record in read_lines(journal.path, answers):
         budget.spend(usage_of(record))
     counts.total = len(pending) + counts.before
     counts.spent(budget)
-    return Assignment(ladder, pending, journal, budget, counts, listener)
+    stopping = None
+    if prepared.stop_rule is not None:
+        stopping = Stopping(prepared.stop_rule, ids)
+        for position, record in zip(heard, read_lines(journal.path, list(heard.values())), strict=True):
+            stopping.hear(position, record["response"])
+        pending = [] if stopping.is_decided else sorted(pending, key=lambda each: stopping.place(each[0]))
+    return Assignment(ladder, pending, journal, budget, counts, listener, stopping)
+
+
+def _stopped(prepared: Prepared, contents: Contents, ladder: Ladder, stopping: Stopping, ending: Ending) -> Outcome:
+    """The artifacts over the documents that decided every gate; over all of them, as ever, if all were answered."""
+    whole, report = _write_artifacts(prepared, contents, ladder)
+    [everything] = whole
+    not_asked = everything.missing[NOT_ASKED]
+    if not not_asked:
+        remove_file(prepared.options.out / ASKED)
+        return Outcome(Ending("done"), ladder, whole, report)
+    out, only = prepared.options.out, stopping.decided
+    with whole_file(out / ASKED) as asked:
+        for position in only:
+            asked.write(prepared.task.record(position) + b"\n")
+    summaries, _ = _write_artifacts(prepared, contents, ladder, only)
+    summaries[0].usage = everything.usage  # what was paid for, also where the answer came too late to count
+    spared = saved(not_asked, everything.usage, everything.answered, prepared.price)
+    stopped = stopped_json(stopping, everything.answered, spared, format_money(spared.money))
+    report = summary_json(ladder, contents, summaries, prepared.price, prepared.settings.currency)
+    report["stopped"] = stopped
+    write_summary(prepared, report)
+    return Outcome(ending, ladder, summaries, report, stopped)
 
 
 def _write_artifacts(
-    prepared: Prepared, contents: Contents, ladder: Ladder
+    prepared: Prepared, contents: Contents, ladder: Ladder, only: Sequence[int] | None = None
 ) -> tuple[list[SeedSummary], dict[str, Any]]:
     summaries = []
     for seed in prepared.plan.seeds:
         with whole_file(prepared.options.folder(seed) / PREDICTIONS) as out:
-            summaries.append(write_predictions(contents, prepared.journal, ladder, seed, prepared.price, out))
+            summaries.append(write_predictions(contents, prepared.journal, ladder, seed, prepared.price, out, only))
     report = summary_json(ladder, contents, summaries, prepared.price, prepared.settings.currency)
     write_summary(prepared, report)
     return summaries, report

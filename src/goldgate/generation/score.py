@@ -31,6 +31,7 @@ def score(
     summary: SeedSummary,
     currency: str,
     records: IO[bytes] | None = None,
+    stopped: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Evaluate the predictions of one seed; the report also says what was asked, what is missing, what it cost."""
     evaluation = evaluate([predictions], records)
@@ -44,6 +45,7 @@ def score(
         "missing": dict(sorted(summary.missing.items())),
         "bounds": bounds,
         "cost": None if summary.cost is None else {"amount": summary.cost, "currency": currency},
+        **({} if stopped is None else {"stopped": stopped}),
     }
     return dataclasses.replace(evaluation, report=report)
 

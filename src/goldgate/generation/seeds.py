@@ -12,8 +12,13 @@ from goldgate.core.metric import Rate, mean
 FORMAT_VERSION = 1  # of seeds.json
 
 
-def summarize(evaluations: Mapping[int, Evaluation]) -> dict[str, Any]:
-    """seeds.json: what a user quotes. The spread is the sample standard deviation, None for a single value."""
+def summarize(
+    evaluations: Mapping[int, Evaluation], spreads: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """seeds.json: what a user quotes. The spread is the sample standard deviation, None for a single value.
+
+    `spreads` has, for each rate, the standard errors of its mean from runs and from units, and an interval with both.
+    """
     first = next(iter(evaluations.values()))
     metrics: dict[str, Any] = {}
     for name in first.metrics:
@@ -26,6 +31,7 @@ def summarize(evaluations: Mapping[int, Evaluation]) -> dict[str, Any]:
             "standard_deviation": statistics.stdev(values) if len(values) > 1 else None,
             "min": min(values, default=None),
             "max": max(values, default=None),
+            **{key: (spreads or {}).get(name, {}).get(key) for key in ("se_runs", "se_units", "interval")},
             "by_seed": {str(seed): metric.as_json() for seed, metric in found.items()},
         }
     return {

@@ -11,6 +11,7 @@ from typing import Any
 from goldgate.errors import ConfigError, describe
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
+from goldgate.protocol.gate_bounds import contradiction
 from goldgate.protocol.model import GENERATION, Protocol, file_kind
 from goldgate.shape.build import build
 
@@ -67,14 +68,10 @@ def _build(tree: Tree, sections: Sections) -> Protocol:
 
 def _check_gates(protocol: Protocol, tree: Tree) -> None:
     for name, gate in protocol.gates.items():
-        if gate.min is None and gate.max is None and gate.equals is None:
-            raise ConfigError(
-                "protocol.gate_without_bound",
-                f"the gate on {name} has no bound",
-                place=tree.place(f"gates.{name}"),
-                expected="min, max or equals",
-                advice=f"write, for example, {name}: {{min: 0.5}}",
-            )
+        problem = contradiction(name, gate)
+        if problem is not None:
+            problem.place = tree.place(f"gates.{name}{problem.place.field or ''}")
+            raise problem
 
 
 def _exact(value: Any) -> Any:

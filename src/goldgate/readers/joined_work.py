@@ -9,7 +9,20 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from goldgate.core.plan import Plan
-from goldgate.core.suite import GOLD, PREDICTIONS, Facts, Inputs, Measure, Outcome, Source, Suite, Work
+from goldgate.core.remarks import remark
+from goldgate.core.suite import (
+    GOLD,
+    PREDICTIONS,
+    Facts,
+    Inputs,
+    Measure,
+    Outcome,
+    Remark,
+    Report,
+    Source,
+    Suite,
+    Work,
+)
 from goldgate.errors import InputError, Place
 from goldgate.readers.group import record_group
 from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
@@ -64,6 +77,21 @@ class JoinedWork(Work[Shard, Facts]):
             yield self.compare(identity, wanted, answer), group
 
 
+class JoinedOutcome(Outcome):
+    """What can stand out wherever gold and predictions are joined: the same files, answers that are missing."""
+
+    missing: int = 0
+    samples: int = 0
+
+    def remarks(self, report: Report) -> Iterator[Remark]:
+        gold, predictions = ({file["sha256"] for file in report["inputs"][kind]} for kind in ("gold", "predictions"))
+        if same := len(gold & predictions):
+            yield remark("gold_as_predictions", "the predictions are the gold, byte for byte", files=same)
+        if self.missing:
+            message = f"{self.missing} of {self.samples} answers are missing"
+            yield remark("missing_answers", message, missing=self.missing, samples=self.samples)
+
+
 class JoinedSource(Source[Shard, Facts]):
     """Joined files and the work on them. Their digests become inputs of the outcome."""
 
@@ -82,6 +110,8 @@ class JoinedSource(Source[Shard, Facts]):
     def finish(self) -> Outcome:
         for kind, found in self._files.digests().items():
             self._outcome.inputs[kind] = [digest._asdict() for digest in found]
+        if isinstance(self._outcome, JoinedOutcome):
+            self._outcome.missing, self._outcome.samples = self._files.missing, len(self._files)
         return self._outcome
 
 
@@ -95,7 +125,8 @@ class JoinedSuite(Suite):
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
     ) -> AbstractContextManager[JoinedSource[Any]]:
         settings, measures = plan.settings, self.measures(plan.settings)
-        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), Outcome({}, asdict(settings)))
+        outcome = JoinedOutcome({}, asdict(settings))
+        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome)
 
 
 @contextmanager

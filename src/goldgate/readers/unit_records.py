@@ -26,7 +26,8 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     """
     counted = tally.unit or {}
     more: dict[str, Any] = {UNITS: {key[0]: [*counts] for key, counts in counted.items() if len(key) == 1}}
-    parts = [[[*key], [*counts]] for key, counts in counted.items() if len(key) > 1]
+    # Sorted: which part was counted first may depend on the order of a set.
+    parts = sorted([[*key], [*counts]] for key, counts in counted.items() if len(key) > 1)
     if parts:
         more[PARTS] = parts
     if tally.times != 1:

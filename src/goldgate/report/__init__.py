@@ -28,8 +28,25 @@ def _markdown(page: Page, columns: int, colour: bool) -> str:
     return render_markdown(page)
 
 
+def _latex(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.latex import render_latex
+
+    return render_latex(page)
+
+
+def _csv(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.csv import render_csv
+
+    return render_csv(page)
+
+
 # The command line lists these names in its help, so nothing is imported before one is used.
-PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {"text": _text, "markdown": _markdown}
+PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "latex": _latex,
+    "csv": _csv,
+}
 
 
 def describe(report: Report) -> Page:
@@ -50,12 +67,14 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
 def render(
     evaluation: Evaluation | Report,
-    format: Literal["text", "markdown", "json"] = "text",
+    format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
     *,
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """An evaluation, or the report of one, as text, Markdown or JSON."""
+    """An evaluation, or the report of one, as text, Markdown, LaTeX, CSV or JSON."""
+    if format not in RENDERERS:
+        raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     report = evaluation if isinstance(evaluation, dict) else evaluation.report
     if format == "json":
         from goldgate.core.evaluation import render_json

@@ -36,6 +36,20 @@ _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and n
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&]")
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
+_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*]|--|(?<=[?!'])['`]")
+_IN_LATEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",
+    "`": r"\textasciigrave{}",
+    "'": r"{}'",
+    "*": "*",
+    "--": "-{}-",
+}
 _BACKTICKS = re.compile("`+")
 
 
@@ -97,6 +111,16 @@ def as_code(shown: str, *, in_table: bool = True) -> str:
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     span = f"{fence}{pad}{shown}{pad}{fence}"
     return span.replace("|", "\\|") if in_table else span
+
+
+def latex(text: str) -> str:
+    """The text as it stands in LaTeX, in any encoding of fonts: no commands, comments, columns, ligatures."""
+    return as_latex(named(text))
+
+
+def as_latex(shown: str) -> str:
+    """The same of a text that is safe to show already."""
+    return _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), shown)
 
 
 def width(text: str) -> int:

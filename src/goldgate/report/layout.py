@@ -22,7 +22,7 @@ _GAP = "  "
 _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
 _WORDS = re.compile("[^ ]+ *| +")
-_COLOURS = {"PASS": 32, "FAIL": 31, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
+_COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ def _gates(page: Page) -> list[str]:
         f"{', '.join(code(name, in_table=False) for name in names)}: {markdown(reason)}"
         for reason, names in shared.items()
     ]
-    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes]
+    together = [markdown(page.gates_note)] if page.gates_note else []
+    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes, *together]
 
 
 def _stands_out(page: Page) -> list[str]:
@@ -116,7 +117,8 @@ def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Measured):
         behind = [str(cell.interval)] if cell.interval is not None else []
         behind += [cell.counts] if block.with_counts and cell.counts else []
-        return markdown(f"{cell} ({', '.join(behind)})" if behind else str(cell))
+        value = f"{markdown(str(cell))}\\*" if cell.best else markdown(str(cell))
+        return f"{value} ({markdown(', '.join(behind))})" if behind else value
     return markdown(cell)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from goldgate.core.gate import Verdict
 from goldgate.core.page import GateLine, Measured, Name, Table
 
 Reasons = dict[str, list[str]]
@@ -14,7 +15,8 @@ OPTIONAL = ("counts", SUPPORT)  # columns that can be left out: the value and th
 
 def verdict_words(gate: GateLine) -> str:
     """`FAIL`, or `FAIL (warn)` where that does not fail the evaluation."""
-    return gate.verdict + (" (warn)" if gate.gate.severity == "warn" else "")
+    lets_pass = gate.verdict == Verdict.INCONCLUSIVE and gate.gate.on_inconclusive != "fail"
+    return gate.verdict + (" (warn)" if gate.gate.severity == "warn" or lets_pass else "")
 
 
 def gate_columns(gates: Sequence[GateLine]) -> dict[str, Callable[[GateLine], str]]:

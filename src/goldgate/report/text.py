@@ -68,11 +68,6 @@ def render_text(page: Page, columns: int = COLUMNS, colour: bool = False) -> str
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def render_headline(page: Page, columns: int = COLUMNS, colour: bool = False) -> str:
-    """The verdict and what it is about, without the rest."""
-    return "\n".join(_Look(max(columns, NARROWEST), colour).headline(page)) + "\n"
-
-
 def render_error(error: Mapping[str, Any], columns: int = COLUMNS, colour: bool = False) -> str:
     """An error alone: why there are no numbers."""
     return render_text(error_page({"suite": "", "error": error}), columns, colour)
@@ -110,6 +105,8 @@ class _Look:
         )
         for reason, metrics in shared.items():
             lines += words(visible(f"{', '.join(metrics)}: {reason}"), self.columns, INDENT)
+        if page.gates_note:
+            lines += words(visible(page.gates_note), self.columns, INDENT)
         return ["Gates", *lines]
 
     def _gate(self, gate: GateLine, titles: Mapping[str, Any]) -> tuple[Shown, ...]:
@@ -249,7 +246,8 @@ def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> Shown:
         return Shown((names[cell.text],), "name", cell.text)
     if isinstance(cell, Measured):
         interval = () if cell.interval is None else (str(cell.interval),)
-        return Shown((str(cell), *interval, *([cell.counts] if with_counts else [])), "number")
+        value = f"{cell}*" if cell.best else str(cell)
+        return Shown((value, *interval, *([cell.counts] if with_counts else [])), "number")
     return Shown((visible(cell),), "text")
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Metric
+from goldgate.core.metric import Mean, Metric
 from goldgate.stats.interval import NoInterval, one_sided
 from goldgate.stats.reported import interval_of
 
@@ -14,11 +14,14 @@ CONFIDENCE = 0.95
 Support = Literal["supported", "inconclusive", "refuted"]
 
 
-def support(gate: Gate, measured: Metric) -> Support | None:
+def support(gate: Gate, measured: Metric | Mean) -> Support | None:
     """Supported if the interval lies within the gate's bounds, refuted if it lies outside; None if there is none.
 
-    The point estimate decides the gate; this says how much it would take to turn it.
+    The point estimate decides the gate; this says how much it would take to turn it. A gate that is not plain says
+    so itself.
     """
+    if not gate.is_plain:
+        return None
     found = interval_of(measured, one_sided(CONFIDENCE))
     if isinstance(found, NoInterval):
         return None

@@ -7,6 +7,8 @@ from typing import Any
 
 from goldgate.baseline.record import load_baseline, require_baseline
 from goldgate.core.gate import require_sensible
+from goldgate.core.gated import averages, find_gated
+from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Rate, Ratio
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
@@ -39,7 +41,11 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     _require_known(suite, plan)
     known = suite.known_metrics(settings)
     rates = frozenset(n for n, metric in known.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
-    require_sensible(plan.gates, rates, plan.file, plan.lines)
+    measures = suite.measures(settings)
+    parts = {name: find_gated(name, measures) for name in plan.gates}
+    shares = {name for name, gated in parts.items() if gated and gated.measure.ratios[gated.metric].share}
+    require_sensible(plan.gates, rates | shares, plan.file, plan.lines)
+    _require_rates(suite, plan)
     return _with_defaults(suite, plan, given.baseline)
 
 
@@ -68,8 +74,9 @@ def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
 def _require_known(suite: Suite, plan: Plan) -> None:
     """A gate on a metric that does not exist is a mistake in the protocol, not a verdict."""
     known = suite.known_metrics(plan.settings)
+    measures = suite.measures(plan.settings)
     for name in plan.gates:
-        if name in known:
+        if name in known or find_gated(name, measures) is not None:
             continue
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
         raise ConfigError(
@@ -78,7 +85,24 @@ def _require_known(suite: Suite, plan: Plan) -> None:
             place=plan.place(f"gates.{name}"),
             expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
             found=name,
-            advice=did_you_mean(name, known)
+            advice=did_you_mean(name, [*known, *averages(measures)])
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
+        )
+
+
+def _require_rates(suite: Suite, plan: Plan) -> None:
+    """A difference from a stored run is one of rates over units; counts and macro averages have none."""
+    measures = suite.measures(plan.settings)
+    rates = {name for each in measures if isinstance(each, RatioMeasure) for name in each.ratios}
+    for name, gate in plan.gates.items():
+        gated = find_gated(name, measures)
+        if gate.against is None or name in rates or (gated is not None and not gated.averaged):
+            continue
+        raise ConfigError(
+            "protocol.not_paired",
+            f"{name} cannot be compared with a stored run",
+            place=plan.place(f"gates.{name}.against"),
+            expected="a rate, or a part of one",
+            found="a macro average" if gated is not None else "a count",
         )

@@ -53,7 +53,7 @@ def test_most_answers_that_do_not_fit_the_schema() -> None:
     predictions: list[Json] = [{"id": "a", "events": [GOOD]}] + [{"id": name, "events": [unknown]} for name in "bc"]
     found = remarks(golds, predictions, SCHEMA, schema_mode="schema_strict")
     assert found["schema_misfits"].startswith(
-        "2 of 3 answers do not fit the schema, 2 of them because of unknown_event_type"
+        "2 of 3 samples do not fit the schema, 2 of them because of unknown_event_type"
     )
 
 

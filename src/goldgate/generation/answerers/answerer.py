@@ -11,9 +11,10 @@ from goldgate.generation.budget import Budget
 from goldgate.generation.counts import Counts, Listener
 from goldgate.generation.journal import Journal
 from goldgate.generation.ladder import Ladder
+from goldgate.generation.stopping import Stopping
 
 Position = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
-Reason = Literal["done", "interrupted", "budget", "stopped", "full"]
+Reason = Literal["done", "decided", "interrupted", "budget", "stopped", "full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,14 @@ class Assignment:
     budget: Budget
     counts: Counts
     listener: Listener
+    stopping: Stopping | None = None  # where asking ends once every gate is decided
 
     def question(self, position: int, seed: int | None) -> Question:
         return self.ladder.plan.task.question(position, seed)
+
+    def is_enough(self, position: int, response: str | None) -> bool:
+        """Told of an answer, or that there is none: whether no more need be asked."""
+        return self.stopping is not None and self.stopping.hear(position, response)
 
 
 class Answerer(Protocol):

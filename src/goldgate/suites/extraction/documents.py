@@ -10,6 +10,7 @@ from goldgate.errors import InputError, Place
 from goldgate.files.standard_input import STANDARD_INPUT
 from goldgate.readers.index import Index, id_of, index_files, join
 from goldgate.suites.extraction.records import parse_gold, source_text
+from goldgate.suites.extraction.sample import Gold
 
 
 class Document(NamedTuple):
@@ -35,6 +36,17 @@ class Documents:
         record = index.store.decode(location, index.store.read(location, index.lengths[position]))
         events = record.get("events", record.get("event_list")) or []
         return Document(id_of(record, index.store, location), str(source_text(record)), events)
+
+    def data(self, position: int) -> bytes:
+        """The record as it is stored, on one line."""
+        index = self._index
+        return index.store.read(index.locations[position], index.lengths[position])
+
+    def gold(self, position: int) -> Gold:
+        """The record, parsed."""
+        location, data = self._index.locations[position], self.data(position)
+        record = self._index.store.decode(location, data)
+        return parse_gold(record, id_of(record, self._index.store, location), data)
 
     def close(self) -> None:
         self._index.store.close()

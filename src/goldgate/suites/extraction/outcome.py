@@ -26,7 +26,13 @@ class ExtractionOutcome(Outcome):
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
         digest = schema.sha256 if schema is not None else None
         super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
+        self._event_types = None if schema is None else schema.event_types
+        self._schema = schema
         self._form = form_of(settings.response)
+
+    def part_names(self) -> list[tuple[str, ...]]:
+        roles = {} if self._schema is None else self._schema.role_order
+        return [*((name,) for name in roles), *((name, role) for name, of in roles.items() for role in of)]
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         return {
@@ -37,7 +43,7 @@ class ExtractionOutcome(Outcome):
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
-        return stands_out(report)
+        return stands_out(report, self._event_types)
 
 
 def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:

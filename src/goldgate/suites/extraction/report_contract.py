@@ -123,11 +123,12 @@ class ExtractionReport(TypedDict):
 
     format_version: int
     suite: Literal["extraction"]
-    status: Literal["PASS", "FAIL", "NO_GATES"]
+    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
     inputs: InputsValue
     gates: list[GateValue]
+    gates_together: NotRequired[str]
     metrics: MetricsValue
     stands_out: list[StandsOut]
     errors: dict[str, ErrorCount]

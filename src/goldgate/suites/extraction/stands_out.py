@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +16,13 @@ MUCH_SHORTER = Fraction(1, 3)  # of gold's length is missing
 COPIED = Fraction(1, 10)  # of the checked thoughts
 VARIANTS = Fraction(3, 2)  # writings for each unit
 NULLS = Fraction(1, 100)  # of the answers
+_SHOWN_TYPES = 3
 
 
-def stands_out(report: Report) -> Iterator[Remark]:
-    """What there is to say, the gravest first."""
+def stands_out(report: Report, event_types: Collection[str] | None = None) -> Iterator[Remark]:
+    """What there is to say, the gravest first. `event_types` are those of the schema; None: there is none."""
+    if event_types is not None:
+        yield from _foreign_gold(report, event_types)
     for found in (
         *(_same_files, _unread, _bare_gold, _misfits, _other_form, _null_words),
         *(_excess, _shortfall, _copied, _variants),
@@ -51,6 +54,19 @@ def _unread(report: Report) -> Iterator[Remark]:
         yield remark("unreadable_answers", f"{share}: goldgate read shows why", unreadable=unreadable, samples=total)
 
 
+def _foreign_gold(report: Report, event_types: Collection[str]) -> Iterator[Remark]:
+    """Gold that the schema does not know: then it is the schema that is wrong, not the answers."""
+    of_gold = [entry["event_type"] for entry in report["breakdown"]["event_types"] if entry["gold"]]
+    foreign = [name for name in of_gold if name not in event_types]
+    if foreign:
+        shown = ", ".join(foreign[:_SHOWN_TYPES]) + (", …" if len(foreign) > _SHOWN_TYPES else "")
+        message = (
+            f"{len(foreign)} of the gold's {len(of_gold)} event types are not in the schema ({shown}): "
+            "goldgate check-gold shows where"
+        )
+        yield remark("gold_not_in_schema", message, missing=len(foreign), event_types=len(of_gold))
+
+
 def _bare_gold(report: Report) -> Iterator[Remark]:
     main = report["metrics"]["main"]
     events, arguments = main["type_recall"]["denominator"], main["strict_recall"]["denominator"]
@@ -67,7 +83,7 @@ def _misfits(report: Report) -> Iterator[Remark]:
     violations = {name: found["samples"] for name, found in report["reading"]["violations"].items()}
     most = max(violations, key=lambda name: violations[name])
     message = (
-        f"{total - fitting} of {total} answers do not fit the schema, "
+        f"{total - fitting} of {total} samples do not fit the schema, "
         f"{violations[most]} of them because of {most}: is it what the model was asked for?"
     )
     yield remark("schema_misfits", message, misfits=total - fitting, samples=total)

@@ -25,7 +25,11 @@ class ExtractionSuite(Suite):
     inputs = (
         GOLD,
         PREDICTIONS,
-        Input("schema", "The event schema: event types and their roles.", required=False),
+        Input(
+            "schema",
+            "The event schema: event types and their roles. Needed unless the protocol sets schema mode syntax_only.",
+            required=False,
+        ),
     )
     section = "metrics"
     settings = ExtractionSettings

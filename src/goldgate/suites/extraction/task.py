@@ -17,6 +17,8 @@ from goldgate.suites.extraction.prompts.examples import ExamplePool, load_exampl
 from goldgate.suites.extraction.prompts.template import Template, load_template, messages, schema_values
 from goldgate.suites.extraction.settings import ResponseSettings
 
+_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
+
 
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
@@ -80,6 +82,10 @@ class ExtractionTask:
     def perfect_prediction(self, position: int) -> dict[str, Any]:
         document = self.documents[position]
         return {"id": document.id, "events": document.events}
+
+    def record(self, position: int) -> bytes:
+        # A record of an array may have line ends; inside a string they are escaped.
+        return self.documents.data(position).translate(_ONE_LINE)
 
     def close(self) -> None:
         self.documents.close()

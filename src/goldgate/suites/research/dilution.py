@@ -8,8 +8,9 @@ from decimal import Decimal
 from math import fsum
 
 from goldgate.core.finding import Finding, cut
-from goldgate.core.gate import GateResult, Verdict, check_gates
+from goldgate.core.gate import GateResult, Verdict
 from goldgate.core.metric import Metrics
+from goldgate.stats.gates import judge_gates
 from goldgate.suites.research.run.facts import RunFacts
 
 # Sums over claims and steps, of which one run can have any number: the part and the whole.
@@ -20,14 +21,14 @@ _SUMS = {
 
 
 def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResult]:
-    """The results, with FAIL where a gate would fail without the runs of no query.
+    """The results, with FAIL where a gate would fail without the runs of no query, or be open.
 
     Such runs count, but nobody asked for them: anyone can add a thousand claims about nothing in question.
     """
-    alone = check_gates({result.metric: result.gate for result in results}, asked)
+    alone = judge_gates({result.metric: result.gate for result in results}, asked, unit="run")
     return [
-        replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; without the runs of no query {only.reason}")
-        if result.verdict is Verdict.PASS and only.verdict is Verdict.FAIL
+        replace(result, verdict=only.verdict, reason=f"{result.reason}; without the runs of no query {only.reason}")
+        if result.verdict is Verdict.PASS and only.verdict is not Verdict.PASS
         else result
         for result, only in zip(results, alone, strict=True)
     ]

@@ -1,7 +1,7 @@
 """The shape of the JSON report, for whoever reads it; the JSON Schema is generated from here."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import (
     CountedRecord,
@@ -224,11 +224,12 @@ class ResearchReport(TypedDict):
 
     format_version: int
     suite: Literal["research"]
-    status: Literal["PASS", "FAIL", "NO_GATES"]
+    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
     protocol: ProtocolValue
     signature: str
     inputs: InputsValue
     gates: list[GateValue]
+    gates_together: NotRequired[str]
     metrics: MetricsValue
     stands_out: list[StandsOut]
     evidence: EvidenceValue

@@ -15,7 +15,7 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     query = trial.query
     if trial.run is None:
         assert query is not None  # what is owed is owed by a query
-        return {"run": None, "objective": query.objective, "status": "missing", "trials": trial.times}
+        return {"run": None, "objective": cut(query.objective), "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
         **run_entry(trial.run, query),

@@ -9,7 +9,6 @@ from typing import Literal
 from goldgate.core.gate import Gate
 from goldgate.shape.kinds import Positive
 
-SUITE = "research"
 METRICS_VERSION = "2.0"
 
 # eval-gates.md, "Pass/fail gates (MVP defaults)".

@@ -119,7 +119,8 @@ def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> Settings:
             expected="--corpus, or artifact_hashes in the golden queries",
         )
     demands = Demands(research.require == "quote_and_span", research.require_verbatim, research.require_anchored)
-    return Settings(demands, Limits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes)), anchors)
+    limits = Limits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes))
+    return Settings(demands, limits, anchors, research.manifests == "required")
 
 
 def _bytes(megabytes: Decimal) -> int:

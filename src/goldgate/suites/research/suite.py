@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
-from goldgate.core.suite import Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.core.suite import Contract, Input, Inputs, Measure, Pairing, Report, Suite
 from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -28,7 +28,7 @@ class ResearchSuite(Suite):
     records = "runs.jsonl"
     inputs = (
         Input("golden", "The golden queries, as JSON."),
-        Input("outputs", "The folder with one directory a run.", metavar="DIR"),
+        Input("outputs", "The folder with one directory a run.", metavar="DIR", judged=True),
         Input(
             "corpus",
             "The sources that you know: SHA-256 hashes, a line each, or their folder. Evidence from them is anchored.",
@@ -41,6 +41,7 @@ class ResearchSuite(Suite):
     metrics_version = METRICS_VERSION
     headline = tuple(DEFAULT_GATES)
     default_gates = DEFAULT_GATES
+    pairing = Pairing("objective", "query", several=True, times="trials")
     writes_report = True
     preload = "goldgate.suites.research.shards"
 

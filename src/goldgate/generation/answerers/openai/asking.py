@@ -172,6 +172,7 @@ class Asking:
                 attempts = work.attempts + work.busy + 1
                 self.journal.answer(request, requests.identity, replace(outcome, usage=spent), attempts, _now() - began)
                 self._answered(work, requests)
+                self._tell(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
@@ -216,6 +217,11 @@ class Asking:
         if refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
             self._step_down(self.ladder.form, form, refused[1])
 
+    def _tell(self, work: _Work, response: str | None) -> None:
+        """Nothing more is asked once every gate is decided; what is in flight ends as usual."""
+        if self.assignment.is_enough(work.position, response):
+            self._stop("decided")
+
     def _unanswered(self, work: _Work, request: Request, why: NoAnswer, requests: Requests) -> None:
         if not why.undecided:
             work.request_id = None
@@ -234,6 +240,7 @@ class Asking:
             self._again(work, pause(work.attempts, why.retry_after, self.rng))
         else:
             self._fail(request, why, work.attempts + work.busy + 1, requests)
+            self._tell(work, None)
         if reason is not None:
             self._stop("stopped", reason)
 

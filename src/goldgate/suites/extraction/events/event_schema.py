@@ -70,6 +70,8 @@ class EventSchema:
         }
 
 
+_SHOWN_KEYS = 5
+
 SchemaSource = str | Path | EventSchema | Mapping[str, Any] | None
 
 
@@ -98,6 +100,9 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     types = value.get("event_types") if isinstance(value, dict) else None
     if not isinstance(types, dict) or not types:
         found = describe(types if isinstance(value, dict) and "event_types" in value else value)
+        if isinstance(value, dict) and "event_types" not in value:
+            keys = ", ".join(list(map(str, value))[:_SHOWN_KEYS])
+            found = f'no "event_types"; the keys are {keys}' if keys else "an empty object"
         raise _wrong(file, None, "event_types", "an object with an entry for each event type", found)
     order: dict[str, tuple[str, ...]] = {}
     for name, entry in types.items():

@@ -12,6 +12,7 @@ class EventType(RatioMeasure[Facts]):
 
     table = "type"
     columns = ("hits", "predicted", "gold")
+    known = frozenset({"gold"})
     ratios = precision_recall_f1("type_", "hits")
 
     def units(self, facts: Facts) -> Counts:

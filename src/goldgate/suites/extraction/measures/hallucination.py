@@ -27,6 +27,7 @@ class Hallucination(RatioMeasure[Facts]):
 
     table = "hallucination"
     columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", EACH)
+    single = frozenset({"hallucinating", "checked", "unchecked", EACH})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no sample has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),

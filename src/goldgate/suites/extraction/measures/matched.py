@@ -27,6 +27,8 @@ class Matched(RatioMeasure[Facts]):
 
     table = TABLE
     columns = ("strict", "relaxed", "predicted", "gold")
+    known = frozenset({"gold"})
+    parts = {"event type": "macro", "role": "macro_roles"}
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
     def units(self, facts: Facts) -> Counts:

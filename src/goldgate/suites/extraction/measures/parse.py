@@ -28,6 +28,7 @@ class Parse(RatioMeasure[Facts]):
 
     table = "parse"
     columns = ("missing_predictions", *_METRIC_OF.values(), "parse_extraction_failures", EACH)
+    single = frozenset(columns)
     counted = {name: name for name in columns[:-1]}
 
     def units(self, facts: Facts) -> Counts:

@@ -13,6 +13,7 @@ class SchemaCompliance(RatioMeasure[Facts]):
 
     table = "schema"
     columns = ("compliant", EACH)
+    single = frozenset(columns)
     ratios = {"schema_compliance_rate": over("compliant", EACH, "there are no samples")}
 
     def units(self, facts: Facts) -> Counts:

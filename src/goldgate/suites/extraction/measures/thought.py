@@ -30,6 +30,7 @@ class Thought(RatioMeasure[Facts]):
     section = "diagnostics"
     table = "thought"
     columns = ("type_consistent", "argument_consistent", "faithful", "copied", CHECKED, SKIPPED, PARSE_FAIL, EACH)
+    single = frozenset(columns)
     counted = {name: name for name in (CHECKED, SKIPPED, PARSE_FAIL)}
 
     def __init__(self, settings: CotSettings) -> None:

@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     demands: Demands = Demands()
     limits: Limits = Limits()
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
+    manifests_kept: bool = True
 
 
 class RunFacts(NamedTuple):
@@ -139,7 +140,8 @@ class _Judge:
             self.broken, self.claims_unknown = self.broken or "repeated_key", True
         if run_id is None and log is not None:
             run_id = log.run_id
-        steps = count_steps(files, log, output.get("steps") if output is not None else None, run_id, findings)
+        listed = output.get("steps") if output is not None else None
+        steps = count_steps(files, log, listed, run_id, findings, manifests_kept=self.settings.manifests_kept)
         if output is not None:
             self._check_pins(output)
         objective, number = self._task(output, log)

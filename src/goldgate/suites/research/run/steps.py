@@ -28,7 +28,15 @@ class Steps(NamedTuple):
     manifests: list[dict[str, Any]]  # in the order of their steps
 
 
-def count_steps(files: RunFiles, log: Log | None, listed: object, run_id: str | None, findings: Findings) -> Steps:
+def count_steps(
+    files: RunFiles,
+    log: Log | None,
+    listed: object,
+    run_id: str | None,
+    findings: Findings,
+    *,
+    manifests_kept: bool = True,
+) -> Steps:
     """Steps are those of the log and those that the output lists, and the gaps between them."""
     steps = set(log.steps) if log is not None else set()
     lost = _lost(files, log, findings)
@@ -56,7 +64,7 @@ def count_steps(files: RunFiles, log: Log | None, listed: object, run_id: str | 
             with_manifest += 1
             recorded.append((step, manifest))
     missing = [step for step in sorted(steps) if step not in manifests] if with_manifest < shown_steps else []
-    if missing:
+    if missing and manifests_kept:
         words = _words(missing)
         findings.add("manifest_missing", "error", EVENTS, f"no manifest of {words}")
     recorded.sort(key=itemgetter(0))

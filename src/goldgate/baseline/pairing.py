@@ -1,0 +1,219 @@
+"""This run's units beside those of stored runs, for the gates that compare with one.
+
+A stored run is read before anything is scored, and only the tables that a gate needs are kept: a few hundred bytes a
+unit. This run's units come as they are counted, and each takes its partner out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.baseline.reference import Reference, digests, load_reference, require_alike, signed
+from goldgate.baseline.units import NOBODY, Unit, UnitTables, add_tables, other_counts, unit_id, unit_of
+from goldgate.core.gated import Gated, find_gated
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Pairing, Suite
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Key, Tally
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.stats.gates import Paired
+from goldgate.stats.paired import paired_sums
+from goldgate.stats.swap import Pair
+
+SHOWN_IDS = 5
+_MOST_JOINTS = 50_000  # different pairs of counts, before they are reduced to what a rate needs: 10 MB
+
+_Both = tuple[Counts | None, Counts | None]  # of this run and of the stored one
+
+
+class UnitTaker(NamedTuple):
+    """Takes what pairing needs of a unit that was counted. It can be sent to another process."""
+
+    pairing: Pairing
+    wanted: frozenset[Key]
+
+    def __call__(self, record: bytes, tally: Tally) -> Unit:
+        counted = tally.unit or {}
+        found = {key: counted[key] for key in self.wanted if key in counted}
+        return unit_of(orjson.loads(record), found, self.pairing)._replace(group=tally.group)
+
+
+class StoredRuns:
+    """The stored runs that gates of a plan name, waiting for the units of this one."""
+
+    def __init__(self, suite: Suite, runs: Iterable[_StoredRun]) -> None:
+        self.suite = suite
+        self.runs = list(runs)
+        self.taker = UnitTaker(suite.pairing, frozenset(key for run in self.runs for key in run.wanted))
+
+    def add(self, units: Iterable[Unit]) -> None:
+        """Units of this run, in any order."""
+        for unit in units:
+            for run in self.runs:
+                run.add(unit)
+
+    def paired(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Paired]:
+        """For each gate this run and the stored one; an InputError where the two are not alike."""
+        return {name: found for run in self.runs for name, found in run.finish(signature, inputs).items()}
+
+
+def load_stored_runs(suite: Suite, plan: Plan, written: Iterable[str] = ()) -> StoredRuns | None:
+    """What the gates compare with; None where none does. `written` are the paths that a command writes to."""
+    measures = suite.measures(plan.settings)
+    by_name: dict[str, dict[str, Gated]] = {}
+    for name, gate in plan.gates.items():
+        if gate.against is not None:
+            by_name.setdefault(gate.against, {})[name] = _gated(name, measures)
+    root = Path(plan.file).parent if plan.file is not None else Path()
+    runs = []
+    for named, gates in by_name.items():
+        place = plan.place(f"gates.{next(iter(gates))}.against")
+        _require_other_folder(root / named, written, place)
+        runs.append(_StoredRun(suite, load_reference(root / named, named, place, suite), gates))
+    return StoredRuns(suite, runs) if runs else None
+
+
+class _StoredRun:
+    """One stored run, and the gates that compare with it."""
+
+    def __init__(self, suite: Suite, reference: Reference, gates: Mapping[str, Gated]) -> None:
+        self.suite = suite
+        self.reference = reference
+        self.gates = gates
+        self.wanted = frozenset(gated.key for gated in gates.values())
+        self._waiting = self._stored_units()
+        self._summed: dict[str, tuple[UnitTables, UnitTables]] = {}  # by group
+        self._partners: dict[str | None, UnitTables] = {}  # what has several records, and what nobody asked for
+        self._keys = {name: gated.key for name, gated in gates.items()}
+        self._joints: dict[str, dict[_Both, int]] = {name: {} for name in gates}
+        self._pairs: dict[str, dict[Pair, int]] = {name: {} for name in gates}
+        self._unknown: list[str] = []
+
+    def _stored_units(self) -> dict[bytes, UnitTables]:
+        """The stored side, with as many counts in each table as this version has."""
+        widths = {gated.key: len(gated.measure.columns) for gated in self.gates.values()}
+        try:
+            found = self.reference.units(self.suite, self.wanted)
+            if all(len(counts) == widths[key] for tables in found.values() for key, counts in tables.items()):
+                return found
+        except ValueError:  # records of one unit that do not add up
+            pass
+        raise other_counts(self.reference.named)
+
+    def add(self, unit: Unit) -> None:
+        identity = unit.identity
+        if self.suite.pairing.several or identity is None:
+            add_tables(self._partners.setdefault(identity, {}), unit.counts)
+            return
+        theirs = self._waiting.pop(unit_id(identity), None)
+        if theirs is None:
+            self._unknown.append(identity)
+        elif unit.group is not None:
+            both = self._summed.setdefault(unit.group, ({}, {}))
+            add_tables(both[0], unit.counts)
+            add_tables(both[1], theirs)
+        else:
+            self._count(unit.counts, theirs)
+
+    def finish(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Paired]:
+        reference, suite = self.reference, self.suite
+        require_alike(reference, signed(signature), digests(suite, inputs, judged=False), "this run", suite)
+        for identity, mine in self._partners.items():
+            theirs = self._waiting.pop(unit_id(identity), None)
+            if theirs is None and identity is not None:
+                self._unknown.append(identity)
+            else:
+                self._count(mine, theirs or {})
+        strangers = self._waiting.pop(NOBODY, None)
+        if strangers is not None:
+            self._count({}, strangers)
+        self._require_all()
+        for mine, theirs in self._summed.values():
+            self._count(mine, theirs)
+        self._reduce()
+        judged = digests(suite, inputs, judged=True)
+        same = any(judged.values()) and all(dict(run) == judged for run in reference.judged)
+        return {
+            name: Paired(
+                paired_sums(self._pairs[name]),
+                gated.measure.ratios[gated.metric].share,
+                reference.named,
+                reference.sha256,
+                same,
+            )
+            for name, gated in self.gates.items()
+        }
+
+    def _count(self, mine: UnitTables, theirs: UnitTables) -> None:
+        for name, key in self._keys.items():
+            both, joints = (mine.get(key), theirs.get(key)), self._joints[name]
+            joints[both] = joints.get(both, 0) + 1
+            if len(joints) > _MOST_JOINTS:
+                self._reduce()
+
+    def _reduce(self) -> None:
+        """Counts into the a and b of each rate; what is equal then is kept once."""
+        for name, gated in self.gates.items():
+            form, nothing, pairs = (
+                gated.measure.forms[gated.metric],
+                (0,) * len(gated.measure.columns),
+                self._pairs[name],
+            )
+            for (mine, theirs), times in self._joints[name].items():
+                pair = (*form.of(mine or nothing), *form.of(theirs or nothing))
+                pairs[pair] = pairs.get(pair, 0) + times
+            self._joints[name] = {}
+
+    def _require_all(self) -> None:
+        """Every unit of each must be one of the other."""
+        if not self._unknown and not self._waiting:
+            return
+        unit, named = self.suite.unit, self.reference.named
+        found = []
+        if self._unknown:
+            found.append(f"{len(self._unknown)} {unit}s are not in {named}{_some(self._unknown)}")
+        if self._waiting:
+            names = self.reference.names(self.suite, self._waiting.keys())
+            found.append(f"{len(self._waiting)} of {named} are not in this run{_some(names)}")
+        raise InputError(
+            "against.missing_ids",
+            f"this run and {named} do not have the same {unit}s",
+            place=Place(named),
+            expected=f"the same {unit}s in both",
+            found="; ".join(found),
+            advice="score both with the same gold",
+        )
+
+
+def _gated(name: str, measures: Iterable[Any]) -> Gated:
+    """The rate behind a gate's name; the plan has seen to it that it is one."""
+    for measure in measures:
+        if isinstance(measure, RatioMeasure) and name in measure.ratios:
+            return Gated(measure, name)
+    found = find_gated(name, measures)
+    assert found is not None
+    return found
+
+
+def _require_other_folder(folder: Path, written: Iterable[str], place: Place) -> None:
+    """A run that is compared with what it overwrites would be compared with the last run, whichever that was."""
+    for path in written:
+        if Path(path).resolve() == folder.resolve():
+            raise ConfigError(
+                "out.is_an_input",
+                "the results would overwrite the run that a gate compares with",
+                place=place,
+                advice="choose another folder for --out",
+            )
+
+
+def _some(names: list[str]) -> str:
+    if not names:
+        return ""
+    shown = sorted(names)[:SHOWN_IDS]
+    return f" ({', '.join(shown)}{', …' if len(names) > len(shown) else ''})"

@@ -1,0 +1,175 @@
+"""`goldgate compare`: is one system better than another, by how much, and how sure is that?
+
+Exit status: 0 carried out, 2 not. A comparison is no gate.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from goldgate.cli.guarded import guarded
+from goldgate.cli.out_folder import RUN, OutFolder
+from goldgate.cli.printing import columns, in_colour, say, show_error
+from goldgate.cli.protect import protect
+from goldgate.cli.run import Job
+from goldgate.cli.run_record import run_record
+from goldgate.cli.start import ended_by_signals
+from goldgate.errors import EXIT_PASSED, GoldgateError
+from goldgate.files.storable import all_storable
+from goldgate.report import RENDERERS
+
+if TYPE_CHECKING:
+    from goldgate.comparison.compare import Comparison
+    from goldgate.comparison.systems import SystemSource
+
+COMPARISON_JSON, COMPARISON_MARKDOWN, CHANGED = "comparison.json", "comparison.md", "changed.jsonl"
+NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
+
+
+@click.command("compare", short_help="Compare systems: is the difference real?")
+@click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
+@click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, by this gold; may be repeated.")
+@click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
+@click.option("--protocol", metavar="FILE", help="With --gold: settings, as YAML.")
+@click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
+@click.option("--against", metavar="NAME", help="The system that the others are compared with. Without it: the first.")
+@click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
+@click.option("--out", metavar="DIR", help=f"Write {COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} here.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with.")
+@click.option(
+    "--format",
+    type=click.Choice(list(RENDERERS)),
+    default="text",
+    show_default=True,
+    help="Of the printed comparison.",
+)
+@click.pass_context
+def compare_command(
+    context: click.Context,
+    systems: tuple[str, ...],
+    gold: tuple[str, ...],
+    schema: str | None,
+    protocol: str | None,
+    names: tuple[str, ...],
+    against: str | None,
+    common: bool,
+    out: str | None,
+    workers: int,
+    format: str,
+) -> None:
+    """Compare systems over the same documents: differences, intervals, p-values.
+
+    A SYSTEM is a folder that --out of any suite wrote; with --gold, a file of predictions. NAME=PATH names it,
+    NAME=PATH,PATH or NAME='PATTERN' are several runs of one system, and so is a folder that holds seed-1, seed-2, ….
+
+    Exit status: 0 it was carried out, 2 it could not be.
+    """
+    outcome = guarded(lambda: _job(systems, gold, schema, protocol, names, out, workers))
+    if isinstance(outcome, GoldgateError):
+        context.exit(_fail(outcome, format))
+    sources, job = outcome
+
+    def work() -> Comparison:
+        from goldgate.comparison.compare import compare_systems
+
+        return compare_systems(
+            sources,
+            gold=job.inputs["gold"],
+            schema=job.inputs["schema"],
+            protocol=protocol,
+            against=against,
+            common=common,
+            workers=workers,
+        )
+
+    compared = guarded(work) if out is None else guarded(lambda: _into_folder(job, work))
+    if isinstance(compared, GoldgateError):
+        context.exit(_fail(compared, format))
+    context.exit(say(_rendered(compared, format), EXIT_PASSED))
+
+
+def _job(
+    systems: Sequence[str],
+    gold: Sequence[str],
+    schema: str | None,
+    protocol: str | None,
+    names: Sequence[str],
+    out: str | None,
+    workers: int,
+) -> tuple[list[SystemSource], Job]:
+    """The systems that were named, and the job with all their paths."""
+    from goldgate.comparison.systems import find_systems
+
+    sources = find_systems(systems, names)
+    paths = [path for source in sources for path in source.paths]
+    files = {"schema": schema, "protocol": protocol}
+    return sources, Job(
+        suite="compare",
+        inputs={"systems": paths, "gold": list(gold)}
+        | {kind: [path] if path is not None else [] for kind, path in files.items()},
+        folders=[path for path in paths if os.path.isdir(path)],
+        records=CHANGED,
+        out=out,
+        workers=workers,
+    )
+
+
+def _into_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
+    """Compare, and write all files of the folder; of a comparison that failed, the error, and no earlier result."""
+    from goldgate.core.evaluation import render_json
+
+    protect(job)
+    began, clock = datetime.now(UTC), time.perf_counter()
+    folder = OutFolder(str(job.out), job.paths, CHANGED, NAMES)
+    try:
+        with ended_by_signals():
+            outcome = guarded(work)
+            failed = isinstance(outcome, GoldgateError)
+            if not isinstance(outcome, GoldgateError):
+                folder.open_samples().writelines(outcome.changed_lines())
+            files = {COMPARISON_JSON: "json", COMPARISON_MARKDOWN: "markdown"}
+            shown = {name: _file(outcome, format) for name, format in files.items()}
+            status = outcome.exit_status if isinstance(outcome, GoldgateError) else EXIT_PASSED
+            run = run_record(job, began, time.perf_counter() - clock, status)
+            folder.publish(shown | {RUN: render_json(run)}, with_samples=not failed)
+    finally:
+        folder.close()
+    if isinstance(outcome, GoldgateError):
+        raise outcome
+    return outcome
+
+
+def _file(outcome: Comparison | GoldgateError, format: str) -> bytes:
+    shown = _error(outcome, format) if isinstance(outcome, GoldgateError) else _rendered(outcome, format)
+    return shown if isinstance(shown, bytes) else shown.encode("utf-8", "backslashreplace")
+
+
+def _rendered(comparison: Comparison, format: str) -> str | bytes:
+    from goldgate.comparison.page import describe_comparison
+    from goldgate.report import render_page
+
+    if format == "json":
+        return comparison.to_json().encode()
+    return render_page(describe_comparison(comparison.report), format, columns=columns(), colour=in_colour())
+
+
+def _fail(error: GoldgateError, format: str) -> int:
+    show_error(error)
+    if format == "text":  # it stands on stderr already
+        return error.exit_status
+    return say(_error(error, format), error.exit_status)
+
+
+def _error(error: GoldgateError, format: str) -> str | bytes:
+    from goldgate.core.evaluation import error_report
+
+    report = error_report("compare", error)
+    report["error"] = all_storable(report["error"])
+    rendered = RENDERERS[format](report)
+    return rendered.encode() if format == "json" else rendered

@@ -1,0 +1,267 @@
+"""Systems compared: who is better, by how much, how sure that is, and on which units they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+
+from goldgate.comparison.alike import gold_differs, require_alike
+from goldgate.comparison.changed import Changes
+from goldgate.comparison.joint_units import JointUnits, join_units
+from goldgate.comparison.measured import Measurements
+from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_rates
+from goldgate.comparison.record_units import read_units
+from goldgate.comparison.stored_run import StoredRun, load_run, run_predictions
+from goldgate.comparison.systems import SystemSource, find_systems
+from goldgate.core.evaluation import render_json
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.protocol.load import ProtocolSource
+from goldgate.stats.interval import LEVEL
+from goldgate.stats.power import POWER
+from goldgate.suites import load_suite
+
+FORMAT_VERSION = 1  # of comparison.json
+SHOWN_IDS = 5
+SHOWN_CHANGES = 10
+_GOLD_SUITE = "extraction"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The comparison as plain values (comparison.json), and the units that changed."""
+
+    report: dict[str, Any]
+    changes: Changes
+
+    def to_json(self) -> str:
+        """The bytes of comparison.json, as text."""
+        return render_json(self.report).decode()
+
+    def changed_lines(self) -> Iterator[bytes]:
+        """The lines of changed.jsonl, the largest change first."""
+        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.changes.listed())
+
+    def __getitem__(self, metric: str) -> dict[str, Any]:
+        """The comparison of a metric; of several systems, that of the first one."""
+        for entry in self.report["comparisons"]:
+            if entry["metric"] == metric:
+                return dict(entry)
+        known = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
+        raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """Runs in one list, and which of them are whose."""
+
+    runs: tuple[StoredRun, ...]
+    places: Mapping[str, tuple[int, ...]]
+    against: str
+
+
+def compare(
+    *given: str | Path,
+    gold: str | Path | Sequence[str | Path] | None = None,
+    schema: str | Path | None = None,
+    protocol: ProtocolSource = None,
+    names: Sequence[str] = (),
+    against: str | None = None,
+    common: bool = False,
+    workers: int = 1,
+) -> Comparison:
+    """Compare stored results, or with `gold` predictions, which are scored first.
+
+    The first system is what others are compared with, unless `against` names another. `common` compares only what all
+    systems have, where they were judged by different gold.
+    """
+    return compare_systems(
+        find_systems([str(path) for path in given], names),
+        gold=_listed(gold),
+        schema=_listed(schema),
+        protocol=protocol,
+        against=against,
+        common=common,
+        workers=workers,
+    )
+
+
+def compare_systems(
+    sources: Sequence[SystemSource],
+    *,
+    gold: list[str],
+    schema: list[str],
+    protocol: ProtocolSource,
+    against: str | None,
+    common: bool,
+    workers: int,
+) -> Comparison:
+    """The same of systems that were found already."""
+    if not gold and (schema or protocol is not None):
+        raise ConfigError(
+            "compare.no_gold", "a schema and a protocol are for scoring, which needs --gold", advice="name the gold"
+        )
+    with ExitStack() as stack:
+        if not gold:
+            runs = [[load_run(path) for path in source.paths] for source in sources]
+        else:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
+            runs = _scored(sources, gold, schema, protocol, folder, workers)
+        return _compared(_systems(sources, runs, against), common)
+
+
+def _scored(
+    sources: Sequence[SystemSource],
+    gold: list[str],
+    schema: list[str],
+    protocol: ProtocolSource,
+    folder: Path,
+    workers: int,
+) -> list[list[StoredRun]]:
+    """Every predictions file scored, its records in the folder."""
+    suite = load_suite(_GOLD_SUITE)
+    number, found = 0, []
+    for source in sources:
+        runs = []
+        for path in source.paths:
+            number += 1
+            others = {"schema": schema}
+            runs.append(run_predictions(suite, gold, path, others, protocol, folder / str(number), workers))
+        found.append(runs)
+    return found
+
+
+def _systems(sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredRun]], against: str | None) -> Systems:
+    places, everything = {}, list[StoredRun]()
+    for source, own in zip(sources, runs, strict=True):
+        places[source.name] = tuple(range(len(everything), len(everything) + len(own)))
+        everything += own
+    reference = sources[0].name if against is None else against
+    if reference not in places:
+        raise ConfigError(
+            "compare.unknown_system",
+            "there is no system of this name to compare with",
+            expected=", ".join(places),
+            found=reference,
+            advice=did_you_mean(reference, places),
+        )
+    return Systems(tuple(everything), places, reference)
+
+
+def _compared(systems: Systems, common: bool) -> Comparison:
+    runs = systems.runs
+    require_alike(runs, other_gold=common)
+    suite = runs[0].suite
+    rates = compared_rates(suite)
+    headline = [name for name in suite.headline if name in rates]
+    joined = join_runs(runs, rates, rates[headline[0]].table)
+    changes = Changes(rates[headline[0]], joined, systems.places, systems.against)
+    left_out = _left_out(systems, joined, common)
+    if not joined.lacking:
+        for index, run in enumerate(runs):
+            _require_same_numbers(run, index, joined)
+    found = Measurements(rates, headline, joined, systems.places, systems.against)
+    report = {
+        "format_version": FORMAT_VERSION,
+        "kind": "comparison",
+        "suite": suite.name,
+        "against": systems.against,
+        "unit": "group" if joined.is_grouped else suite.pairing.unit or suite.unit,
+        "units": joined.units,
+        "level": LEVEL,
+        "power": POWER,
+        "headline": headline,
+        "signature": runs[0].signature,
+        "gold": runs[0].digests(judged=False),
+        "same_gold": not gold_differs(runs),
+        "left_out": left_out,
+        "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
+        "comparisons": found.comparisons(),
+        "parts": found.parts(),
+        "changed": {"metric": headline[0], "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
+        "error": None,
+    }
+    return Comparison(report, changes)
+
+
+def join_runs(runs: Sequence[StoredRun], rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:
+    """The units of these runs side by side; `watched` is the table whose changes are kept."""
+    suite = runs[0].suite
+    lines = [read_units(run.records, _records_name(run), suite.pairing) for run in runs]
+    names = [_records_name(run) for run in runs]
+    try:
+        return join_units(lines, names, columns_by_table(rates), watched, suite.pairing.several)
+    except (TypeError, ValueError, AttributeError):
+        raise InputError(
+            "records.malformed",
+            "these records do not count what this version counts",
+            place=Place(", ".join(names)),
+            advice="score it again with this version, with --out",
+        ) from None
+
+
+def _records_name(run: StoredRun) -> str:
+    return str(Path(run.name) / run.suite.records) if Path(run.name).is_dir() else run.name
+
+
+def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
+    """What only some runs have: refused, or left out if that was asked for."""
+    found = [
+        {"system": name, "lacks": len(ids), "first": sorted(ids)[:SHOWN_IDS]}
+        for name, places in systems.places.items()
+        for index, ids in sorted(joined.lacking.items())
+        if index in places
+    ]
+    if found and not common:
+        first = min(joined.lacking)
+        raise InputError(
+            "compare.missing_ids",
+            "records are missing that another system has",
+            place=Place(systems.runs[first].name),
+            expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
+            found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
+            advice="score both with the same gold; --common compares what both have",
+        )
+    return found
+
+
+def _require_same_numbers(run: StoredRun, index: int, joined: JointUnits) -> None:
+    """The records must give the numbers of the report beside them."""
+    for name, rate in compared_rates(run.suite).items():
+        stored = run.metrics.get(name)
+        if stored is None or not stored.get("denominator"):
+            continue
+        pairs = joined.pairs((rate.table,), rate.form)
+        sums = [sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1)]
+        if sums != [stored["numerator"], stored["denominator"]]:
+            raise InputError(
+                "records.other_run",
+                "the records are not those of the report beside them",
+                place=Place(_records_name(run)),
+                expected=f"{name} {stored['numerator']}/{stored['denominator']}, as in report.json",
+                found=f"{sums[0]}/{sums[1]}",
+                advice="score it again with --out, and keep all files of the folder",
+            )
+
+
+def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:
+    """The inputs of a system's runs, and answers that are missing; those count as wrong."""
+    found = []
+    for run in (systems.runs[n] for n in systems.places[name]):
+        missing = run.missing()
+        counted = run.metrics.get("missing_predictions", {}).get("value")
+        number = counted if isinstance(counted, int) else len(missing)
+        inputs = run.digests(judged=True)
+        found.append({"inputs": inputs, "asked": run.asked, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
+    return found
+
+
+def _listed(given: Any) -> list[str]:
+    if given is None:
+        return []
+    return [str(path) for path in given] if isinstance(given, (list, tuple)) else [str(given)]

@@ -1,0 +1,285 @@
+"""A comparison as a page: the systems at a glance, each against the reference, parts, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from typing import Any
+
+from goldgate.core.page import (
+    NOT_AVAILABLE,
+    Cell,
+    Column,
+    InputLine,
+    Interval,
+    Measured,
+    Name,
+    Notes,
+    Origin,
+    Page,
+    Paragraph,
+    Phrase,
+    Section,
+    Table,
+    counted,
+)
+
+Report = Mapping[str, Any]
+
+SHOWN_PARTS = 10
+_LEAST_P = Decimal("0.0001")  # p-values are shown in steps of this
+
+
+def describe_comparison(report: Report) -> Page:
+    """The page of comparison.json."""
+    names = [system["name"] for system in report["systems"]]
+    units = counted(report["units"], report["unit"], "queries" if report["unit"] == "query" else None)
+    sections = [
+        Section("Systems", (_systems(report), *_best_rule(report))),
+        *_runs(report),
+        *(_against(report, name) for name in names if name != report["against"]),
+        Section("How to read this", (Notes(tuple(_reading(report))),)),
+        *_other(report),
+        *_parts(report),
+        *_changed(report),
+        *_missing(report),
+    ]
+    return Page(
+        suite="compare",
+        subject=f"{', '.join(names)} on {units}",
+        stands_out=tuple(_stands_out(report)),
+        sections=tuple(sections),
+        origin=_origin(report),
+    )
+
+
+def p_value(p: float | None) -> Measured:
+    """Four decimals, rounded up: a p-value is never shown smaller than it is."""
+    if p is None:
+        return Measured(None)
+    shown = str(Decimal(repr(p)).quantize(_LEAST_P, ROUND_CEILING))
+    return Measured(p, shown=shown if p >= _LEAST_P else f"<{_LEAST_P}")
+
+
+def _systems(report: Report) -> Table:
+    """Systems × main metrics, with intervals; the best is marked."""
+    rows: list[tuple[Cell, ...]] = []
+    for system in report["systems"]:
+        cells = [_value(system["metrics"][metric], metric in system["best_in"]) for metric in report["headline"]]
+        rows.append((Name(system["name"]), *cells))
+    return Table((Column("system"), *map(Column, report["headline"])), tuple(rows))
+
+
+def _value(metric: Mapping[str, Any], best: bool = False) -> Measured:
+    interval = metric.get("interval")
+    return Measured(
+        metric["value"],
+        metric.get("numerator"),
+        metric.get("denominator"),
+        reason=metric.get("reason"),
+        interval=None if interval is None else Interval(interval["low"], interval["high"]),
+        best=best,
+    )
+
+
+def _best_rule(report: Report) -> Iterator[Paragraph]:
+    marked = any(system["best_in"] for system in report["systems"])
+    rule = "better than every other system with a Holm-adjusted p below 0.05"
+    yield Paragraph(f"*: the best, {rule}." if marked else f"No system is {rule} in any of these.")
+
+
+def _runs(report: Report) -> Iterator[Section]:
+    """Systems with several runs: how far those are apart, and how far the documents are."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    if not several:
+        return
+    rows: list[tuple[Cell, ...]] = []
+    for system in several:
+        for metric in report["headline"]:
+            found = system["metrics"][metric]
+            if found["value"] is not None:
+                spreads = (Measured(found[key]) for key in ("between_runs", "se_runs", "se_units"))
+                ends = f"{min(found['by_run']):.4f} to {max(found['by_run']):.4f}"
+                rows.append((Name(system["name"]), Name(metric), str(len(system["runs"])), ends, *spreads))
+    columns = ("system", "metric", "runs", "from run to run", "std. dev.", "se of runs")
+    words = (
+        f"The intervals hold both: how much runs differ, and how much each {report['unit']} says. "
+        "The standard errors are those of the mean."
+    )
+    table = Table((*map(Column, columns), Column(f"se of {_units(report)}")), tuple(rows))
+    yield Section("Several runs", (table, Paragraph(words)))
+
+
+def _against(report: Report, name: str) -> Section:
+    entries = [e for e in report["comparisons"] if e["system"] == name and e["family"] == "main"]
+    columns = (
+        Column("metric"),
+        Column("system", optional=True),
+        Column("difference"),
+        Column("p"),
+        Column("Holm"),
+        Column("w/t/l"),
+        Column("detectable"),
+        Column("for 0.01"),
+    )
+    rows = [
+        (
+            Name(e["metric"]),
+            Name(e["system"]),
+            *_difference(e),
+            _standing(e),
+            _small(e.get("detectable")),
+            _needed(e.get("units_for_one_point")),
+        )
+        for e in entries
+    ]
+    return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),))
+
+
+def _difference(entry: Mapping[str, Any]) -> tuple[Cell, ...]:
+    return _change(entry), p_value(entry["p"]), p_value(entry["p_adjusted"])
+
+
+def _change(entry: Mapping[str, Any]) -> Measured:
+    found = entry["difference"]
+    if found is None:
+        return Measured(None, reason=entry["reason"])
+    return _exact(Fraction(found["exact"]), None if found["low"] is None else Interval(found["low"], found["high"]))
+
+
+def _exact(value: Fraction, interval: Interval | None = None) -> Measured:
+    """Decimals cut towards zero, so that a difference and its opposite look alike."""
+    return Measured(float(value), value.numerator, value.denominator, interval=interval)
+
+
+def _standing(entry: Mapping[str, Any]) -> str:
+    return "/".join(str(entry[key]) for key in ("wins", "ties", "losses")) if "wins" in entry else NOT_AVAILABLE
+
+
+def _small(value: float | None) -> Measured:
+    return Measured(value, shown=None if value is None else f"{value:.4f}")
+
+
+def _needed(units: int | None) -> Measured:
+    return Measured(units, shown=None if units is None else f"{units:,}")
+
+
+def _reading(report: Report) -> Iterator[Phrase]:
+    unit, units = report["unit"], _units(report)
+    yield (
+        f"difference: system minus {report['against']}, over the same {units}; in brackets the interval at 95 %. "
+        f"The unit is the {unit}.",
+    )
+    tests = {(e["test"] or {}).get("method") for e in report["comparisons"]}
+    if "runs-t" in tests:
+        yield ("p: Student's t, with the spread between runs and between " + units + ".",)
+    if "swap" in tests:
+        yield (
+            f"p: how often the two would differ so much if each {unit} could as well have had its two results "
+            "exchanged (swap test).",
+        )
+    if "paired-t" in tests:
+        yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
+    yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
+    yield (f"w/t/l: wins, ties and losses, the {units} that raise the difference, leave it, lower it.",)
+    yield (
+        f"detectable: the smallest difference that these {units} show with 80 % power; "
+        f"for 0.01: how many {units} a difference of one point would need.",
+    )
+
+
+def _other(report: Report) -> Iterator[Section]:
+    entries = [e for e in report["comparisons"] if e["family"] == "other" and e["difference"] is not None]
+    if entries:
+        rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
+        titles = ("metric", "system", "difference", "p", "adjusted", "w/t/l")
+        words = Paragraph("For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics.")
+        yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
+
+
+def _parts(report: Report) -> Iterator[Section]:
+    """The first main metric by part, the smallest p-value first."""
+    if not report["parts"]:
+        return
+    metric = report["parts"][0]["metric"]
+    entries = [e for e in report["parts"] if e["metric"] == metric and e["p"] is not None]
+    entries.sort(key=lambda e: (e["p_adjusted"], e["p"], e["part"], e["system"]))
+    many = len(report["systems"]) > 2
+    rows: list[tuple[Cell, ...]] = [
+        (
+            Name(" / ".join(e["part"])),
+            *((Name(e["system"]),) if many else ()),
+            *_difference(e),
+            Measured(e["units"]),
+        )
+        for e in entries
+    ]
+    titles = ["part", *(["system"] if many else []), "difference", "p", "adjusted", _units(report)]
+    significant = sum(e["p_adjusted"] < 0.05 for e in entries)
+    words = (
+        f"For exploring: adjusted by Benjamini-Hochberg, so that of those below 0.05 about one in twenty is chance; "
+        f"{significant} of {len(entries)} {'is' if significant == 1 else 'are'} below."
+    )
+    table = Table(tuple(map(Column, titles)), tuple(rows), limit=SHOWN_PARTS)
+    yield Section(f"{metric} by part", (table, Paragraph(words)))
+
+
+def _changed(report: Report) -> Iterator[Section]:
+    changed = report["changed"]
+    if not changed["first"]:
+        return
+    rows: list[tuple[Cell, ...]] = []
+    for line in changed["first"]:
+        first, second = (_counts(line["counts"][name]) for name in (line["against"], line["system"]))
+        change = Measured(None) if line["change"] is None else _exact(Fraction(line["change"]))
+        rows.append((Name(line["id"]), Name(line["system"]), change, first, second))
+    units = ", ".join(f"{name} {count}" for name, count in changed["units"].items())
+    columns = ("id", "system", "part of the difference", report["against"], "system")
+    table = Table(tuple(map(Column, columns)), tuple(rows))
+    words = Paragraph(f"Changed {_units(report)}: {units}. changed.jsonl, which --out writes, has all of them.")
+    yield Section(f"What changed most in {changed['metric']}", (table, words), is_detail=True)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _missing(report: Report) -> Iterator[Section]:
+    """Answers that are not there, and ids that only some have."""
+    items: list[Phrase] = []
+    for system in report["systems"]:
+        for run in system["runs"]:
+            missing = run["missing"]
+            if missing["count"]:
+                first = f": {', '.join(missing['first'])}" if missing["first"] else ""
+                more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
+                items.append(
+                    (
+                        Name(system["name"]),
+                        f": {counted(missing['count'], 'answer')} missing, counted as wrong{first}{more}",
+                    )
+                )
+    for entry in report["left_out"]:
+        first = ", ".join(entry["first"]) + (", …" if entry["lacks"] > len(entry["first"]) else "")
+        items.append((Name(entry["system"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))
+    if items:
+        yield Section("Not in all systems", (Notes(tuple(items)),))
+
+
+def _stands_out(report: Report) -> Iterator[str]:
+    if not report["same_gold"]:
+        units = f"{report['units']} {_units(report)}"
+        yield f"the systems were judged by different gold: only the {units} that all have are compared"
+
+
+def _origin(report: Report) -> Origin:
+    inputs = [InputLine(kind, digest) for kind, digests in report["gold"].items() for digest in digests]
+    for system in report["systems"]:
+        for run in system["runs"]:
+            inputs += [InputLine(system["name"], digest) for digests in run["inputs"].values() for digest in digests]
+    return Origin((("suite", report["suite"]),), report["signature"], tuple(inputs))
+
+
+def _units(report: Report) -> str:
+    return "queries" if report["unit"] == "query" else f"{report['unit']}s"

@@ -1,0 +1,37 @@
+"""What can be compared: the rates of a suite, with the counts that each is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.suite import Suite
+from goldgate.core.sums import RatioForm
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRate:
+    """A rate: the table of its counts, their names, and how it is made of them."""
+
+    metric: str
+    table: str
+    columns: tuple[str, ...]
+    form: RatioForm
+    share: bool  # False: it may be above 1
+
+
+def compared_rates(suite: Suite) -> dict[str, ComparedRate]:
+    """The rates of a suite by name, the headline first. Plain counts are no rates: their shares are."""
+    found = {}
+    for measure in suite.measures(suite.settings()):
+        if isinstance(measure, RatioMeasure):
+            for name, ratio in measure.ratios.items():
+                found[name] = ComparedRate(name, measure.table, measure.columns, measure.forms[name], ratio.share)
+    order = [*(name for name in suite.headline if name in found), *found]
+    return {name: found[name] for name in dict.fromkeys(order)}
+
+
+def columns_by_table(rates: Mapping[str, ComparedRate]) -> dict[str, int]:
+    """How many counts each table has that the rates are made of."""
+    return {rate.table: len(rate.columns) for rate in rates.values()}

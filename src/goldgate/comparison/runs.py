@@ -1,0 +1,21 @@
+"""Several runs of one system by themselves: the mean of each rate, with the spread between runs and between units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from goldgate.comparison.compare import join_runs
+from goldgate.comparison.measured import of_runs
+from goldgate.comparison.rates import compared_rates
+from goldgate.comparison.stored_run import load_run
+
+
+def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Each rate of the runs in these folders, which are of one suite and one gold."""
+    runs = [load_run(folder) for folder in folders]
+    suite = runs[0].suite
+    rates = compared_rates(suite)
+    joined = join_runs(runs, rates, rates[suite.headline[0]].table)
+    places = range(len(runs))
+    return {name: of_runs(joined.pairs((rate.table,), rate.form), places) for name, rate in rates.items()}

@@ -1,0 +1,153 @@
+"""What a user named: systems, each with a name and one or several runs.
+
+out/b                 a run, named after its folder; or several, where the folder holds seed-1, seed-2, …
+NAME=out/b            the same under another name
+NAME=one,two          two runs of one system
+NAME=out/b-*          as many as there are; patterns are expanded here, so that a shell need not
+b@1 b@2, b@*          folders whose names agree up to the @ are runs of one system
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.storable import storable
+
+REPORT = "report.json"
+_SEEDS = "seed-*"
+_ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
+_PATTERN = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSource:
+    """A system's name and the paths of its runs, as they were given."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def find_systems(given: Sequence[str], names: Sequence[str] = ()) -> list[SystemSource]:
+    """The systems in the order given, every name once. `names` are used in place of those found, in the same order."""
+    found: list[tuple[str | None, list[str]]] = []
+    by_mark: dict[str, list[str]] = {}
+    for argument in given:
+        name, paths = _named(argument)
+        marked = name is None and {_marked(path) for path in paths}
+        if marked and len(marked) == 1 and (mark := marked.pop()) is not None:
+            if mark in by_mark:
+                by_mark[mark] += paths
+                continue
+            by_mark[mark], name = paths, mark
+        found.append((name, paths))
+    if len(found) < 2:
+        raise ConfigError(
+            "compare.one_system",
+            "a comparison needs two systems or more",
+            expected="two result folders, or two predictions files with --gold",
+            found=f"{len(found)}",
+            advice="several runs of one system are compared with another: B=out/b-1,out/b-2",
+        )
+    return [
+        SystemSource(storable(name), tuple(paths)) for name, (_, paths) in zip(_names(found, names), found, strict=True)
+    ]
+
+
+def _named(argument: str) -> tuple[str | None, list[str]]:
+    """The name that an argument gives, if any, and its paths."""
+    if os.path.exists(argument):
+        return None, _runs(argument)
+    name, equals, rest = argument.partition("=")
+    if not equals:
+        return None, _expanded(argument)
+    if not name:
+        raise ConfigError("compare.bad_name", "a system needs a name before the =", found=argument)
+    return name, [path for part in rest.split(",") for path in _expanded(part)]
+
+
+def _expanded(path: str) -> list[str]:
+    """The path; of a pattern all that fit it, sorted."""
+    if os.path.exists(path) or not _PATTERN.intersection(path):
+        return _runs(path)
+    fitting = sorted(glob.glob(path))
+    if not fitting:
+        raise InputError("compare.no_match", "nothing fits this pattern", place=Place(path), expected="result folders")
+    return [run for each in fitting for run in _runs(each)]
+
+
+def _runs(path: str) -> list[str]:
+    """A folder without a report that holds seed-1, seed-2, …, as asking with several seeds leaves it, is their runs."""
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, REPORT)):
+        seeds = sorted(glob.glob(os.path.join(glob.escape(path), _SEEDS)), key=lambda name: (len(name), name))
+        with_report = [folder for folder in seeds if os.path.exists(os.path.join(folder, REPORT))]
+        return with_report or [path]
+    return [path]
+
+
+def _marked(path: str) -> str | None:
+    """What stands before the @ in a path's last name."""
+    name, mark, _ = _stem(path).partition("@")
+    return name if mark and name else None
+
+
+def _stem(path: str) -> str:
+    """The last name of a path, without the endings of its format."""
+    name = os.path.basename(os.path.normpath(path))
+    if name in (".", ".."):
+        name = os.path.basename(os.path.realpath(path))
+    if not os.path.isdir(path):
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
+    return name or path
+
+
+def _names(found: Sequence[tuple[str | None, list[str]]], given: Sequence[str]) -> list[str]:
+    if given:
+        if len(given) != len(found):
+            raise ConfigError(
+                "compare.names",
+                "--name is given once for each system, or not at all",
+                expected=f"{len(found)} names",
+                found=f"{len(given)}: {', '.join(given)}",
+            )
+        _require_distinct(given)
+        return list(given)
+    chosen = [name for name, _ in found if name is not None]
+    _require_distinct(chosen)
+    return _told_apart([name if name is not None else _common(paths) for name, paths in found], found)
+
+
+def _require_distinct(names: Iterable[str]) -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ConfigError("compare.names", "two systems have the same name", found=name, advice="name them apart")
+
+
+def _common(paths: Sequence[str]) -> str:
+    """A name for the paths: of one its own, of several that of the folder that holds them."""
+    if len(paths) == 1:
+        return _stem(paths[0])
+    return _stem(os.path.dirname(os.path.normpath(paths[0])) or ".")
+
+
+def _told_apart(names: list[str], found: Sequence[tuple[str | None, list[str]]]) -> list[str]:
+    """Names that occur twice get their parent folder before them, or else a number behind them."""
+    many = {name for name, times in Counter(names).items() if times > 1}
+    longer = [
+        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if name in many and given is None else name
+        for name, (given, paths) in zip(names, found, strict=True)
+    ]
+    if len(set(longer)) == len(longer):
+        return longer
+    seen: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    _require_distinct(numbered)
+    return numbered

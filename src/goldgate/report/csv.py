@@ -1,0 +1,108 @@
+"""A page as CSV: a line for each row of each table, under the columns of all of them, with every digit.
+
+Lines begin with the section that they are from. A spreadsheet takes a text that begins with =, +, - or @ for a
+formula; here such a text has an apostrophe before it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from goldgate.core.page import Cell, Findings, Measured, Name, Notes, Page, Pairs, Paragraph, Section, Table, Values
+from goldgate.report.escape import visible
+
+Row = dict[str, str]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def render_csv(page: Page) -> str:
+    """Gates, metrics and tables of every section; at last the signature."""
+    rows: list[Row] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
+    rows += _gates(page)
+    rows += [{"section": "What stands out", "text": _text(message)} for message in page.stands_out]
+    for section in page.sections:
+        rows += _section(section)
+    if page.origin is not None:
+        rows.append(
+            {"section": "Where the numbers come from", "metric": "signature", "text": _text(page.origin.signature)}
+        )
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, columns or ["section"], restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return lines.getvalue()
+
+
+def _gates(page: Page) -> Iterator[Row]:
+    for gate in page.gates or ():
+        shown = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
+        yield {
+            "section": "Gates",
+            **shown,
+            "verdict": _text(gate.verdict),
+            "text": _text(gate.reason if gate.says_more else ""),
+        }
+
+
+def _section(section: Section) -> Iterator[Row]:
+    title = {"section": _text(section.title)}
+    for block in section.blocks:
+        match block:
+            case Table():
+                names = [" ".join(part for part in (c.group, c.title) if part) or "text" for c in block.columns]
+                for cells in block.rows:
+                    row = dict(title)
+                    for name, cell in zip(names, cells, strict=True):
+                        row.update(_cell(_text(name), cell, with_counts=block.with_counts))
+                    yield row
+                if not block.rows:
+                    yield {**title, "text": _text(block.empty)}
+            case Values():
+                for metric, value in block.rows:
+                    yield {**title, "metric": _text(metric.text), **_measured("value", value)}
+            case Pairs():
+                for pair in block.rows:
+                    label = pair.label.text if isinstance(pair.label, Name) else pair.label
+                    yield {**title, "metric": _text(label), "text": _text(", ".join(pair.parts))}
+            case Findings():
+                for severity, code, place, message in block.rows:
+                    found = {"metric": _text(code), "verdict": _text(severity)}
+                    yield {**title, **found, "text": _text(f"{place}: {message}" if place else message)}
+                if not block.rows:
+                    yield {**title, "text": "none"}
+            case Paragraph():
+                yield {**title, "text": _text(block.text)}
+            case Notes():
+                for item in block.items:
+                    words = "".join(part.text if isinstance(part, Name) else part for part in item)
+                    yield {**title, "text": _text(words)}
+
+
+def _cell(name: str, cell: Cell, *, with_counts: bool) -> Row:
+    if isinstance(cell, Measured):
+        return _measured(name, cell, with_counts=with_counts)
+    return {name: _text(cell.text if isinstance(cell, Name) else cell)}
+
+
+def _measured(name: str, value: Measured, *, with_counts: bool = True) -> Row:
+    """The value with all its digits, its interval, and the counts behind it."""
+    prefix = "" if name == "value" else f"{name} "
+    row = {name: "" if value.value is None else repr(value.value)}
+    if value.interval is not None:
+        row |= {f"{prefix}low": repr(value.interval.low), f"{prefix}high": repr(value.interval.high)}
+    if value.denominator is not None and with_counts:
+        row |= {f"{prefix}numerator": str(value.numerator), f"{prefix}denominator": str(value.denominator)}
+    if value.best:
+        row[f"{prefix}best"] = "yes"
+    if value.reason:
+        row[f"{prefix}reason"] = _text(value.reason)
+    return row
+
+
+def _text(text: str) -> str:
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip(" ").startswith(_FORMULA) else shown

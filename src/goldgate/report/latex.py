@@ -1,0 +1,160 @@
+r"""A page as LaTeX: a table with booktabs for each section that has one, ready to paste, the signature as a comment.
+
+Whatever comes from data is text: no command, no comment, no end of a table. Names in Chinese need XeLaTeX or LuaLaTeX.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from goldgate.core.page import Cell, Findings, Measured, Name, Notes, Page, Pairs, Paragraph, Section, Table, Values
+from goldgate.report.escape import apart, as_latex, latex, visible
+from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
+
+_PREAMBLE = r"\usepackage{booktabs}"
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+def render_latex(page: Page) -> str:
+    """The gates and the tables of the sections, without details. Notes stand under a table; pairs are comments."""
+    tables = [*_gates(page)]
+    for section in page.sections:
+        if not section.is_detail:
+            tables += _section(section, page)
+    return "\n".join([*_head(page), *(line for table in tables for line in ("", *table))]) + "\n"
+
+
+def _head(page: Page) -> Iterator[str]:
+    title = ": ".join(part for part in (page.verdict, f"goldgate {page.suite}".rstrip(), page.subject) if part)
+    yield _comment(title)
+    if page.origin is not None:
+        yield _comment(f"signature: {page.origin.signature}")
+        for given in page.origin.inputs:
+            yield _comment(f"{given.kind}: sha256 {given.sha256}")
+    for message in page.stands_out:
+        yield _comment(f"stands out: {message}")
+    yield f"% {_PREAMBLE}"
+
+
+def _comment(text: str) -> str:
+    return "% " + visible(text)
+
+
+def _gates(page: Page) -> Iterator[list[str]]:
+    if page.gates:
+        columns = gate_columns(page.gates)
+        own, shared = gate_notes(page.gates)
+        heads = [title or "verdict" for title in columns]
+        rows = [[_signed(latex(show(gate))) for show in columns.values()] for gate in page.gates]
+        notes = [f"{metric}: {reason}" for metric, reason in own.items()]
+        notes += [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
+        yield _table("Gates", heads, rows, [title == "value" for title in columns], notes, page)
+
+
+def _section(section: Section, page: Page) -> Iterator[list[str]]:
+    """Its blocks. Sentences are notes to the first table, or stand for themselves where there is none."""
+    title = section.title or page.suite
+    notes = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    tables = [block for block in section.blocks if isinstance(block, (Table, Values)) and block.rows]
+    for block in section.blocks:
+        match block:
+            case Table() if block.rows:
+                yield _of_table(block, title, notes if block is tables[0] else [], page)
+            case Values() if block.rows:
+                yield _of_values(block, title, notes if block is tables[0] else [], page)
+            case Pairs():
+                yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
+            case Paragraph() if not tables:
+                yield [latex(block.text)]
+            case Notes():
+                yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
+            case Findings():
+                yield _list([" ".join(row) for row in block.rows[: block.limit]])
+            case _:
+                yield [_comment(f"{title}: none")]
+
+
+def _label(label: str | Name) -> str:
+    return label.text if isinstance(label, Name) else label
+
+
+def _list(items: Sequence[str]) -> list[str]:
+    if not items:
+        return [_comment("none")]
+    return [r"\begin{itemize}", *(rf"\item {{}}{latex(item)}" for item in items), r"\end{itemize}"]
+
+
+def _of_values(block: Values, title: str, notes: Sequence[str], page: Page) -> list[str]:
+    reasons = said_once((name.text, value.reason) for name, value in block.rows)
+    rows = [[latex(name.text), *_numbers(value), latex(value.counts)] for name, value in block.rows]
+    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    heads = ["metric", "value", "interval", "counts"]
+    return _table(title, heads, rows, [False, True, True, True], [*notes, *said], page)
+
+
+def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> list[str]:
+    rows, columns = block.rows[: block.limit], list(zip(*block.rows, strict=True))
+    names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
+    cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
+    right = [any(isinstance(cell, Measured) for cell in column) for column in columns]
+    heads = [f"{column.group} {column.title}".strip() for column in block.columns]
+    reasons = said_once(undefined_cells(block)) if block.with_counts else {}
+    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    shown = _table(title, heads, cells, right, [*notes, *said], page)
+    left_out = len(block.rows) - len(rows)
+    return [*([f"% {left_out} more rows: --format csv or json has all"] if left_out else []), *shown]
+
+
+def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
+    if isinstance(cell, Name):
+        return as_latex(names[cell.text])
+    if isinstance(cell, Measured):
+        value, interval = _numbers(cell)
+        value = rf"\textbf{{{value}}}*" if cell.best else value
+        counts = latex(f"({cell.counts})") if block.with_counts and cell.counts else ""
+        return " ".join(part for part in (value, interval, counts) if part)
+    return latex(cell)
+
+
+def _numbers(value: Measured) -> tuple[str, str]:
+    """The value and its interval."""
+    interval = "" if value.interval is None else _signed(latex(str(value.interval)))
+    return _signed(latex(str(value))), interval
+
+
+def _signed(number: str) -> str:
+    """A minus sign in place of a hyphen."""
+    return re.sub(r"-(?=\d)", "$-$", number)
+
+
+def _table(
+    title: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    notes: Sequence[str],
+    page: Page,
+) -> list[str]:
+    """A table; the cells are LaTeX already."""
+    label = _SLUG.sub("-", f"{page.suite} {title}".lower()).strip("-")
+    return [
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{latex(title)}}}",
+        rf"\label{{tab:{label}}}",
+        rf"\begin{{tabular}}{{{''.join('r' if to_the_right else 'l' for to_the_right in right)}}}",
+        r"\toprule",
+        _row([latex(head) for head in heads]),
+        r"\midrule",
+        *map(_row, rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(rf"\par\smallskip{{\footnotesize {latex(note)}}}" for note in notes),
+        r"\end{table}",
+    ]
+
+
+def _row(cells: Sequence[str]) -> str:
+    # \\ takes what follows in brackets, or a star, for an option of its own.
+    return " & ".join(f"{{}}{cell}" if cell.startswith(("[", "*")) else cell for cell in cells) + r" \\"

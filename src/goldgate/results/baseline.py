@@ -1,0 +1,77 @@
+"""A baseline record, worked out again: from its reports where they are given, and from its own counts in any case."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from goldgate.baseline.packed import unpack
+from goldgate.baseline.record import load_baseline, make_baseline
+from goldgate.baseline.reference import UNITS, make_folder
+from goldgate.core.evaluation import render_json
+from goldgate.errors import InputError, Place
+from goldgate.results.differences import Difference, compare_json
+from goldgate.results.inputs import UsedInput
+from goldgate.results.stored import parse_bytes, read_bytes
+from goldgate.results.verification import Verification
+from goldgate.suites import all_suites
+
+_NOT_GIVEN = "what the single reports say: none were given (--reports FILE..., or the result folders)"
+
+
+def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
+    """Verified when its reports give the same record, or, without them, when its proposals follow from its counts.
+
+    A baseline folder also has what each unit counted: the record has the digest of that file.
+    """
+    data = read_bytes(file, "baseline")
+    record = parse_bytes(data, file, "baseline")
+    has_units = isinstance(record, dict) and "units" in record
+    compared = [file.name, UNITS] if has_units else [file.name]
+    found = [*_other_units(file.parent / UNITS, record)] if has_units else []
+    if not reports:
+        suite = str(record.get("suite")) if isinstance(record, dict) else ""
+        load_baseline(file, str(file), Place(str(file)), suite)  # an error where a proposal does not follow
+        return Verification("baseline", suite, compared, found, not_compared=[_NOT_GIVEN])
+    again = _made_again(reports, _rate(record, file))
+    difference = compare_json(file.name, data, render_json(again), last="reports")
+    stored, now = (tuple(sorted(_sha256s(each))) for each in (record, again))
+    return Verification(
+        of="baseline",
+        subject=str(again["suite"]),
+        compared=compared,
+        differences=found if difference is None else [difference, *found],
+        inputs=[UsedInput("reports", tuple(reports), stored, now)],
+    )
+
+
+def _other_units(file: Path, record: dict[str, Any]) -> Iterator[Difference]:
+    """A difference where the file is not the one that the record has the digest of."""
+    try:
+        unpack(read_bytes(file, "baseline"), record["units"]["size"], record["units"]["sha256"], ())
+    except (KeyError, TypeError, ValueError) as problem:
+        yield Difference(UNITS, str(problem), "the content whose digest the record has")
+
+
+def _made_again(reports: Sequence[str], rate: Decimal) -> dict[str, Any]:
+    if all(os.path.isdir(report) for report in reports):
+        return make_folder(reports, all_suites(), rate)[0]
+    return make_baseline(reports, all_suites(), rate)
+
+
+def _rate(record: Any, file: Path) -> Decimal:
+    try:
+        rate = Decimal(record["false_alarm_rate"])
+        if 0 < rate < 1:
+            return rate
+    except (KeyError, TypeError, ValueError, InvalidOperation):
+        pass
+    raise InputError("baseline.malformed", "this record names no false-alarm rate", place=Place(str(file)))
+
+
+def _sha256s(record: Any) -> list[str]:
+    reports = record.get("reports") if isinstance(record, dict) else None
+    return [str(each.get("sha256")) for each in reports or () if isinstance(each, dict)]

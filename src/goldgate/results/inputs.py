@@ -1,0 +1,164 @@
+"""What a stored result was made from: where the files are now, and which of them have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goldgate.core.suite import Input
+from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.files.text_file import cannot_read
+from goldgate.results.stored import Origin, StoredResult
+from goldgate.suites.plan import load_plan
+
+PROTOCOL = Input("protocol", "The protocol.", required=False)
+Paths = Mapping[str, Sequence[str]]  # by the name of the input
+
+_STANDARD_INPUT = "-"
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class UsedInput:
+    """An input with the digests that the report has of it, and those that it has now."""
+
+    kind: str
+    files: tuple[str, ...]
+    stored: tuple[str, ...]
+    now: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        return self.stored != self.now
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "input": self.kind,
+            "files": list(self.files),
+            "stored": list(self.stored),
+            "now": list(self.now),
+            "changed": self.changed,
+        }
+
+
+def locate(result: StoredResult, given: Paths, root: str | None = None) -> dict[str, list[str]]:
+    """The paths of every input of the result's suite, and of the protocol.
+
+    What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
+    `root` in place of that folder; or a file of the same name beside the report.
+    """
+    return {
+        each.name: [str(path) for path in given.get(each.name) or locate_one(result, each, root)]
+        for each in (*result.suite.inputs, PROTOCOL)
+    }
+
+
+def locate_one(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
+    """The paths of one input, from run.json."""
+    origin = result.origin
+    named = origin.named(each.name)
+    if not named and (each.required or digests(result.report["inputs"].get(each.name))):
+        raise _unknown(result, each)
+    return [find_path(origin, each, path, root) for path in named]
+
+
+def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
+    """Every input that either report names, with its digests in both."""
+    kinds = [*stored, *(kind for kind in now if kind not in stored)]
+    used = (
+        UsedInput(kind, tuple(paths.get(kind, ())), digests(stored.get(kind)), digests(now.get(kind))) for kind in kinds
+    )
+    return [each for each in used if each.stored or each.now]
+
+
+def changed_files(stored: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
+    """The inputs whose files have other bytes than the report says; folders have no digest of their own."""
+    found = []
+    for kind, files in paths.items():
+        if all(os.path.isfile(file) for file in files):
+            now = tuple(sorted(_sha256(file, kind) for file in files))
+            found.append(UsedInput(kind, tuple(files), tuple(sorted(digests(stored.get(kind)))), now))
+    return [each for each in found if each.changed]
+
+
+def known_settings(result: StoredResult, protocol: str | None = None) -> Any | None:
+    """The settings that a result was made with; None where its protocol is not there, or is not the same any more."""
+    wanted = digests(result.report["inputs"].get(PROTOCOL.name))
+    if not wanted:
+        return load_plan(result.suite, None).settings
+    try:
+        [file] = [protocol] if protocol is not None else locate_one(result, PROTOCOL)
+        loaded = load_plan(result.suite, file)
+    except (GoldgateError, ValueError):
+        return None
+    return loaded.settings if loaded.sha256 in wanted else None
+
+
+def digests(entry: Any) -> tuple[str, ...]:
+    """The digests of an input of a report: one as it stands, in an object, or in a list of those."""
+    if isinstance(entry, str):
+        return (entry,)
+    if isinstance(entry, list):
+        return tuple(digest for each in entry for digest in digests(each))
+    return digests(entry.get("sha256")) if isinstance(entry, dict) else ()
+
+
+def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -> str:
+    """Where a file or folder that run.json names is now; InputError if it is nowhere."""
+    candidates = [] if path == _STANDARD_INPUT else [*_candidates(origin, path, root)]
+    for candidate in candidates:
+        if candidate.is_file() or candidate.is_dir():
+            return _from_here(candidate)
+    raise InputError(
+        "verify.input_missing",
+        f"the {each.name} that the report was made from came from standard input"
+        if path == _STANDARD_INPUT
+        else f"the {each.name} that the report was made from is not there any more",
+        place=Place(str(candidates[0]) if candidates else None),
+        advice=f"say where it is now: --{each.name} {each.metavar}, or --root DIR if everything was moved",
+    )
+
+
+def _from_here(path: Path) -> str:
+    """The path as someone in this folder would write it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return str(path)
+
+
+def _candidates(origin: Origin, path: str, root: str | None) -> Iterator[Path]:
+    began = origin.ran_in
+    if root is None:
+        yield began / path
+    elif not os.path.isabs(path):
+        yield Path(root) / path
+    else:
+        moved = Path(path).is_relative_to(began) and began.is_absolute()
+        yield Path(root) / Path(path).relative_to(began) if moved else Path(path)
+    yield origin.folder / Path(path).name
+
+
+def _unknown(result: StoredResult, each: Input) -> ConfigError:
+    why = "run.json does not name it" if result.run is not None else "there is no run.json that names it"
+    return ConfigError(
+        "verify.input_unknown",
+        f"the report was made from a {each.name}, and nobody says where it is: {why}",
+        place=Place(str(result.file)),
+        advice=f"add --{each.name} {each.metavar}",
+    )
+
+
+def _sha256(file: str, kind: str) -> str:
+    total = hashlib.sha256()
+    try:
+        with open(file, "rb") as stream:
+            while block := stream.read(_BLOCK):
+                total.update(block)
+    except OSError as problem:
+        raise cannot_read(file, kind, problem) from None
+    return total.hexdigest()

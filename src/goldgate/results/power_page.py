@@ -1,0 +1,110 @@
+"""A plan as a page: what a difference takes, when gates are decided, and what each number of documents can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured
+
+SHOWN_DIGITS = 4
+
+
+def describe_power(plan: Mapping[str, Any]) -> Page:
+    """From the JSON of a plan."""
+    unit = "record" if plan["unit"] == "group" else plan["unit"]
+    of_pairs = plan["against"]["unit"] if plan["against"] else unit
+    metrics = plan["metrics"]
+    sections = (
+        Section(
+            f"{_many(of_pairs).capitalize()} that show a difference of {plan['detect']}", (_needed(metrics, of_pairs),)
+        ),
+        Section(f"{_many(unit).capitalize()} until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
+        Section(f"Smallest difference that so many {_many(of_pairs)} show", tuple(_curve(metrics, of_pairs))),
+        Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
+    )
+    return Page(
+        suite="power",
+        subject=f"{plan['suite']} suite, {counted(plan['records'], unit)}",
+        sections=tuple(section for section in sections if section.blocks),
+    )
+
+
+def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
+    rows = [(Name(name), *_needed_cells(found)) for name, found in metrics.items()]
+    columns = ("metric", "value", "interval", f"{_many(unit)} needed", "found now")
+    return Table(tuple(map(Column, columns)), tuple(rows))
+
+
+def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
+    value, difference = measured(found["measured"]), found["difference"]
+    yield replace(value, interval=None)
+    yield NOT_AVAILABLE if value.interval is None else str(value.interval)
+    if "units_needed" not in difference:
+        yield difference["reason"]
+        yield NOT_AVAILABLE
+        return
+    yield difference["reason"] or f"{difference['records_needed']:,}"
+    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {_up(difference['detectable'])}"
+
+
+def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    signs = {"min": "≥ ", "max": "≤ ", "threshold": ""}
+    rows = []
+    for name, found in metrics.items():
+        for gate in found["gates"]:
+            now = f"{gate['decided']} it already" if gate["decided"] else NOT_AVAILABLE
+            if gate["decided"] is None and "tends" in gate:
+                now = f"open, tends to be {gate['tends']}"
+            needed = gate.get("reason") or f"{gate['records_needed']:,}"
+            rows.append((Name(name), signs[gate["bound"]] + gate["threshold"], now, needed))
+    if rows:
+        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{_many(unit)} needed"))), tuple(rows))
+
+
+def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    curves = {
+        name: {point["records"]: point["detectable"] for point in found["difference"].get("curve", ())}
+        for name, found in metrics.items()
+    }
+    sizes = sorted({size for curve in curves.values() for size in curve})
+    rows = tuple(
+        (f"{size:,}", *(_up(curve[size]) if size in curve else NOT_AVAILABLE for curve in curves.values()))
+        for size in sizes
+    )
+    if rows:
+        yield Table((Column(_many(unit)), *map(Column, curves)), rows)
+
+
+def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"A difference of that size is found in {plan['power']:.0%} of all comparisons, at a level of "
+        f"{plan['level']:.0%}; more {_many(plan['unit'])} are like these."
+    )
+    if plan["against"] is None:
+        yield (
+            "The other system is taken to be as uncertain as this one, and to go together with it with a correlation "
+            f"of {plan['correlation']:g}. Systems that fail on the same documents need fewer, one that varies more "
+            "needs more: --against DIR takes the spread that two systems have shown."
+        )
+        return
+    shown = ", ".join(
+        f"{name} {found['difference']['correlation']:.2f}"
+        for name, found in plan["metrics"].items()
+        if found["difference"].get("correlation") is not None
+    )
+    yield "The spread is that of the difference between these two systems" + (
+        f"; correlations: {shown}" if shown else ""
+    )
+
+
+def _many(unit: str) -> str:
+    return unit.removesuffix("y") + "ies" if unit.endswith("y") else unit + "s"
+
+
+def _up(value: float) -> str:
+    """With few decimals, rounded up: a smaller difference would not be found."""
+    scale: int = 10**SHOWN_DIGITS
+    whole = -int(-value * scale // 1)
+    return f"{whole // scale}.{whole % scale:0{SHOWN_DIGITS}d}"

@@ -1,0 +1,110 @@
+"""A stored result, made again from its inputs: the same files come out, or it is said where they differ first."""
+
+from __future__ import annotations
+
+import tempfile
+import unicodedata
+from collections.abc import Iterator
+from typing import IO, Any
+
+from goldgate.core.evaluation import render_json
+from goldgate.core.suite import Report
+from goldgate.errors import GoldgateError
+from goldgate.files.text_file import cannot_read
+from goldgate.pipeline import evaluate
+from goldgate.report import render
+from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
+from goldgate.results.inputs import Paths, changed_files, used_inputs
+from goldgate.results.stored import REPORT_MARKDOWN, StoredResult, read_bytes
+from goldgate.results.verification import OtherSetting, Verification
+
+_RUN = "run.json: it says when and where, which nobody can work out again"
+_GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
+_ALONE = "only the report was named, so nothing beside it was looked at"
+
+
+def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verification:
+    """Make the result again from these inputs, and compare every file of it.
+
+    Where that fails and an input has changed, the change is the answer; where none has, the error is raised.
+    """
+    protocol = next(iter(paths["protocol"]), None)
+    inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
+    with tempfile.TemporaryFile() as records:
+        try:
+            again = evaluate(
+                result.suite, inputs, protocol, workers=workers, written=[str(result.folder)], records=records
+            )
+        except GoldgateError as error:
+            changed = changed_files(result.report["inputs"], paths)
+            if not changed:
+                raise
+            return Verification("report", result.suite.name, (), inputs=changed, error=error.as_json())
+        report = _as_stored(again.report, result.report)
+        records.seek(0)
+        return _compared(result, report, records, paths)
+
+
+def _compared(result: StoredResult, report: Report, records: IO[bytes], paths: Paths) -> Verification:
+    alone = result.run is None and not result.records.exists()
+    found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
+    compared = [result.file.name]
+    if not alone:
+        found += [_compare_markdown(result, report), _compare_records(result, records)]
+        compared += [REPORT_MARKDOWN, result.suite.records]
+    not_compared = [_ALONE] if alone else [_RUN]
+    if "generation" in result.report:
+        not_compared.append(_GENERATION)
+    return Verification(
+        of="report",
+        subject=result.suite.name,
+        compared=compared,
+        differences=[difference for difference in found if difference is not None],
+        inputs=used_inputs(result.report["inputs"], report["inputs"], paths),
+        settings=[*_other_settings(result, report)],
+        not_compared=not_compared,
+    )
+
+
+def _as_stored(report: Report, stored: Report) -> Report:
+    """A report of generated answers also says how they came about: that part is taken as it is stored."""
+    generation = stored.get("generation")
+    if not isinstance(generation, dict):
+        return report
+    return {**report, "signature": f"{report['signature']}|{generation.get('signature')}", "generation": generation}
+
+
+def _compare_markdown(result: StoredResult, report: Report) -> Difference | None:
+    file = result.folder / REPORT_MARKDOWN
+    if not file.exists():
+        return Difference(REPORT_MARKDOWN, NOTHING, "a file")
+    wanted = render(report, "markdown").encode("utf-8", "backslashreplace")
+    return compare_text(REPORT_MARKDOWN, read_bytes(file, "report"), wanted)
+
+
+def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | None:
+    name = result.suite.records
+    if not result.records.exists():
+        return Difference(name, NOTHING, "a file")
+    try:
+        with open(result.records, "rb") as stored:
+            return compare_records(name, stored, records)
+    except OSError as problem:
+        raise cannot_read(str(result.records), "records", problem) from None
+
+
+def _other_settings(result: StoredResult, report: Report) -> Iterator[OtherSetting]:
+    """What the signatures tell apart: versions of goldgate, its metrics and its parser, and settings; and Unicode's."""
+    stored, now = _signed(result.report.get("signature")), _signed(report["signature"])
+    for name in [*stored, *(name for name in now if name not in stored)]:
+        if stored.get(name) != now.get(name):
+            yield OtherSetting(name, stored.get(name), now.get(name))
+    versions = (result.run or {}).get("versions")
+    known = versions.get("unicode") if isinstance(versions, dict) else None
+    if type(known) is str and known != unicodedata.unidata_version:
+        yield OtherSetting("unicode", known, unicodedata.unidata_version)
+
+
+def _signed(signature: Any) -> dict[str, str]:
+    parts = (part.partition(":") for part in str(signature).split("|"))
+    return {name: value for name, _, value in parts}

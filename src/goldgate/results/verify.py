@@ -1,0 +1,81 @@
+"""Verify whatever is stored there: a result, the sums of its records, a comparison, a baseline record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from goldgate.baseline.record import KIND as BASELINE
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.text_file import cannot_read
+from goldgate.results.baseline import verify_baseline
+from goldgate.results.comparison import COMPARISON, COMPARISON_FILE, verify_comparison
+from goldgate.results.inputs import Paths, locate
+from goldgate.results.recompute import verify_result
+from goldgate.results.records_check import verify_records
+from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
+from goldgate.results.verification import Verification
+
+BASELINE_FILE = "baseline.json"
+_FILES = (REPORT, COMPARISON_FILE, BASELINE_FILE)
+
+
+def verify(
+    path: str,
+    given: Paths,
+    *,
+    root: str | None = None,
+    only_records: bool = False,
+    reports: Sequence[str] = (),
+    workers: int = 1,
+) -> Verification:
+    """What is in this folder or file, made again. `given` says where inputs are now, `reports` those of a baseline."""
+    file = _file(Path(path))
+    kind = _kind(file)
+    if kind == BASELINE:
+        return verify_baseline(file, reports)
+    if kind == COMPARISON:
+        return verify_comparison(file, given, root, workers)
+    result = load_result(path if os.path.isdir(path) else file)
+    _require_inputs_of(result.suite, given)
+    if only_records:
+        return verify_records(result, next(iter(given.get("protocol", ())), None))
+    return verify_result(result, locate(result, given, root), workers)
+
+
+def _file(path: Path) -> Path:
+    """The file that says what is stored there."""
+    if not os.path.lexists(path):
+        raise cannot_read(str(path), "report", FileNotFoundError())
+    if not path.is_dir():
+        return path
+    for name in _FILES:
+        if (path / name).exists():
+            return path / name
+    raise InputError(
+        "verify.nothing_there",
+        "there is nothing to verify in this folder",
+        place=Place(str(path)),
+        expected=" or ".join(_FILES),
+        advice="name a folder that --out named",
+    )
+
+
+def _kind(file: Path) -> str | None:
+    value: Any = parse_bytes(read_bytes(file, "report"), file, "report")
+    kind = value.get("kind") if isinstance(value, dict) else None
+    return kind if type(kind) is str else None
+
+
+def _require_inputs_of(suite: Any, given: Paths) -> None:
+    known = {each.name for each in suite.inputs} | {"protocol"}
+    for name, paths in given.items():
+        if paths and name not in known:
+            raise ConfigError(
+                "verify.not_an_input",
+                f"a report of the {suite.name} suite has no {name}",
+                expected=", ".join(f"--{each}" for each in sorted(known)),
+                found=f"--{name}",
+            )

@@ -1,0 +1,313 @@
+"""Gates that know what they don't know: PASS, FAIL, or INCONCLUSIVE where the units are too few to say.
+
+A gate with a confidence passes when its bound holds for the whole one-sided interval, and fails when it holds for no
+value of it. How several of them are controlled together:
+
+- The evaluation passes only if all of them pass. Where even one true value is out of bounds, that gate passes with a
+  chance of at most 1 - confidence, and so does the whole: no correction is needed (intersection-union; Berger 1982).
+- It fails if any of them fails, so failures are claimed by Holm's rule: where all true values are within bounds, the
+  chance of even one FAIL is at most 1 - confidence. The bounds of one gate share its part (Bonferroni). What fails
+  without the correction only is inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
+from math import sqrt
+from typing import NamedTuple
+
+from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
+from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
+from goldgate.core.sums import RatioSums
+from goldgate.stats.interval import Interval, NoInterval, one_sided, outwards, share_interval
+from goldgate.stats.paired import PairedSums, difference_interval
+from goldgate.stats.power import units_to_decide, units_to_separate
+from goldgate.stats.reported import interval_of
+
+FEW_DIFFERING = 5  # fewer units that differ say little about how often units differ
+TOGETHER = (
+    "The evaluation passes only if all gates pass, so a wrong pass of the whole is as unlikely as of one gate, without "
+    "a correction; that a gate fails is said by Holm's rule over {} gates, so that even one wrong FAIL is as unlikely."
+)
+
+_SHOWN = Decimal("0.0001")
+_At = Callable[[float], Interval | NoInterval]  # the interval at a level
+
+
+class Paired(NamedTuple):
+    """This run and a stored one over the same units, in one rate."""
+
+    sums: PairedSums
+    share: bool  # False: it may be above 1
+    against: str  # as the protocol names it
+    sha256: str  # of what it was read from
+    same: bool  # the two judge the same bytes
+
+
+class _Bound(NamedTuple):
+    """One bound of a gate: which side of it the values must lie, and how to see where they do."""
+
+    words: str  # `740/835`, `a difference of -0.0120`
+    sign: str
+    limit: Fraction
+    shown: str
+    at: _At
+    least: bool  # whether values below the limit are out of bounds
+    needed: Callable[[float], int | None]
+
+
+def judge_gates(
+    gates: Mapping[str, Gate],
+    metrics: Mapping[str, Metric | Mean],
+    paired: Mapping[str, Paired] | None = None,
+    unit: str = "unit",
+) -> list[GateResult]:
+    """Every gate's verdict, in the order of the protocol; plain ones by their values, exactly.
+
+    Without `paired`, what is to be compared with a stored run is left open, and only the other bounds are judged.
+    """
+    pairs = paired or {}
+    family = [name for name, gate in gates.items() if gate.confidence is not None and gate.severity == "error"]
+    failed = _failing(gates, metrics, pairs, family)
+    return [
+        _judged(name, gate, metrics[name], pairs.get(name), (failed.get(name, 1), name in failed), unit)
+        for name, gate in gates.items()
+    ]
+
+
+def said_together(gates: Mapping[str, Gate]) -> str | None:
+    """How the gates with a confidence are controlled together; None for less than two."""
+    family = [gate for gate in gates.values() if gate.confidence is not None and gate.severity == "error"]
+    return TOGETHER.format(len(family)) if len(family) > 1 else None
+
+
+def _failing(
+    gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean], pairs: Mapping[str, Paired], family: list[str]
+) -> dict[str, int]:
+    """The gates that fail, each with the number of gates that its chance was shared with: Holm's rule, stepping down.
+
+    At each step what is left shares the chance; those that fail nevertheless are taken out, and the rest shares anew.
+    """
+    found: dict[str, int] = {}
+    left = list(family)
+    while left:
+        sharing = len(left)
+        new = [name for name in left if _fails(gates[name], metrics[name], pairs.get(name), sharing)]
+        if not new:
+            break
+        found |= dict.fromkeys(new, sharing)
+        left = [name for name in left if name not in new]
+    for name, gate in gates.items():
+        alone = gate.confidence is not None and name not in family
+        if alone and _fails(gate, metrics[name], pairs.get(name), 1):
+            found[name] = 1  # it only warns, and stands for itself
+    return found
+
+
+def _fails(gate: Gate, measured: Metric | Mean, paired: Paired | None, sharing: int) -> bool:
+    if measured.exact is None:
+        return False
+    bounds = _bounds(gate, measured, paired)
+    return any(_is_out(bound, _shared(gate.confidence, sharing * len(bounds))) for bound in bounds)
+
+
+def _shared(confidence: Decimal | None, sharing: int) -> float:
+    """The confidence of one of so many claims that share the chance of being wrong."""
+    assert confidence is not None
+    return 1 - (1 - float(confidence)) / sharing
+
+
+def _judged(
+    name: str, gate: Gate, measured: Metric | Mean, paired: Paired | None, failure: tuple[int, bool], unit: str
+) -> GateResult:
+    more = _more(gate, paired)
+    if measured.exact is None:
+        return not_evaluable(name, gate, measured, str(measured.reason), more)
+    if gate.against is not None and paired is not None and paired.sums.value is None:
+        return not_evaluable(name, gate, measured, f"{gate.against} has nothing to divide by", more)
+    if gate.confidence is None:
+        return _by_value(name, gate, measured, paired, more)
+    bounds = _bounds(gate, measured, paired)
+    sharing, is_failed = failure
+    if is_failed:
+        reached = _shared(gate.confidence, sharing * len(bounds))
+        out = [_said_out(bound, reached) for bound in bounds if _is_out(bound, reached)]
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(out), more)
+    confidence = float(gate.confidence)
+    open_bounds = [bound for bound in bounds if not _is_in(bound, confidence)]
+    if open_bounds:
+        reason = "; ".join(_said_open(bound, gate.confidence, unit) for bound in open_bounds)
+        return GateResult(name, gate, measured, Verdict.INCONCLUSIVE, reason, more)
+    reason = "; ".join(_said_in(bound, gate.confidence) for bound in bounds)
+    if paired is not None and paired.same:
+        reason += f"; {paired.against} judges the same bytes, so there is nothing to compare"
+    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_of(measured)}", more)
+
+
+def _by_value(
+    name: str, gate: Gate, measured: Metric | Mean, paired: Paired | None, more: Mapping[str, object]
+) -> GateResult:
+    """The verdict of a gate without a confidence: by the values, and by their exact difference."""
+    plain = check_gate(name, gate, measured)
+    value = None if paired is None else paired.sums.value
+    if value is None:
+        return plain
+    broken: list[tuple[str, Decimal]] = []
+    held: list[tuple[str, Decimal]] = []
+    for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
+        if bound is not None:
+            words = f"a {word} of {_decimal(signed)} from {gate.against}"
+            (held if signed <= Fraction(bound) else broken).append((words, bound))
+    if plain.verdict is Verdict.FAIL or broken:
+        reasons = [plain.reason] if plain.verdict is Verdict.FAIL else []
+        reasons += [f"{words} is not ≤ {bound}" for words, bound in broken]
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(reasons), more)
+    has_bounds = not (gate.min is None and gate.max is None and gate.equals is None)
+    values = Gate(gate.min, gate.max, gate.equals).bounds()
+    reasons = [f"{counts_of(measured)} is {values}"] if has_bounds else []
+    reasons += [f"{words} is ≤ {bound}" for words, bound in held]
+    return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
+
+
+def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[_Bound]:
+    """Every bound of a gate, with the interval that it is held against."""
+    found = []
+    sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
+    for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
+        if limit is not None:
+            threshold = Fraction(limit)
+            found.append(
+                _Bound(
+                    counts_of(measured),
+                    sign,
+                    threshold,
+                    str(limit),
+                    lambda level: interval_of(measured, level),
+                    least,
+                    lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
+                )
+            )
+    if paired is not None and paired.sums.value is not None:
+        words = f"a difference of {_decimal(paired.sums.value)} from {paired.against}"
+        for sign, limit, least in (("≥ -", gate.max_drop, True), ("≤ ", gate.max_rise, False)):
+            if limit is not None:
+                border = -Fraction(limit) if least else Fraction(limit)
+                found.append(
+                    _Bound(
+                        words,
+                        sign.strip("- "),
+                        border,
+                        f"-{limit}" if least and limit else str(limit),
+                        lambda level: _careful(paired, level),
+                        least,
+                        lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
+                    )
+                )
+    return found
+
+
+def _is_in(bound: _Bound, confidence: float) -> bool:
+    found = bound.at(one_sided(confidence))
+    if isinstance(found, NoInterval):
+        return False
+    return _exact(found.low) >= bound.limit if bound.least else _exact(found.high) <= bound.limit
+
+
+def _is_out(bound: _Bound, confidence: float) -> bool:
+    found = bound.at(one_sided(confidence))
+    if isinstance(found, NoInterval):
+        return False
+    return _exact(found.high) < bound.limit if bound.least else _exact(found.low) > bound.limit
+
+
+def _said_in(bound: _Bound, confidence: Decimal) -> str:
+    found = bound.at(one_sided(float(confidence)))
+    assert isinstance(found, Interval)
+    end = f"at least {_end(found.low, ROUND_FLOOR)}" if bound.least else f"at most {_end(found.high, ROUND_CEILING)}"
+    return f"{bound.words} is {bound.sign} {bound.shown}: {end} with {percent(confidence)} confidence"
+
+
+def _said_out(bound: _Bound, confidence: float) -> str:
+    found = bound.at(one_sided(confidence))
+    assert isinstance(found, Interval)
+    end = f"at most {_end(found.high, ROUND_CEILING)}" if bound.least else f"at least {_end(found.low, ROUND_FLOOR)}"
+    return f"{bound.words} is not {bound.sign} {bound.shown}: {end} with {_percent(confidence)} confidence"
+
+
+def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
+    level = one_sided(float(confidence))
+    found = bound.at(level)
+    if isinstance(found, NoInterval):
+        return f"{bound.words} may or may not be {bound.sign} {bound.shown}: {found.reason}"
+    ends = f"from {_end(found.low, ROUND_FLOOR)} to {_end(found.high, ROUND_CEILING)}"
+    sure = f"{percent(confidence)} confidence at each end"
+    said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
+    if _is_out(bound, float(confidence)):
+        return f"{said}; this gate alone would fail, beside the others it takes more"
+    needed = bound.needed(level)
+    if needed is None or needed <= found.units:
+        return said
+    return f"{said}; {needed} {unit}s like these {found.units} would decide it"
+
+
+def _careful(paired: Paired, level: float) -> Interval | NoInterval:
+    """The interval of the difference; where few units differ, with room for those that have not been seen to.
+
+    That two systems came out alike on three documents does not say that they are alike. The room is what none in so
+    many units leaves open. Only where both judge the same bytes is there no difference at all.
+    """
+    sums = paired.sums
+    found = difference_interval(sums, level, paired.share)
+    if isinstance(found, NoInterval) or paired.same or sums.differing >= FEW_DIFFERING:
+        return found
+    size = sums.first if sums.first.units >= sums.second.units else sums.second
+    room = share_interval(RatioSums(size.units, 0, size.b, 0, 0, size.bb), level)
+    if isinstance(room, NoInterval):
+        return room
+    value = float(sums.value or 0)
+    low, high = min(found.low, value - room.high), max(found.high, value + room.high)
+    return outwards(level, max(-1.0, low), min(1.0, high), found.method, sums.units)
+
+
+def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:
+    value = sums.value
+    if value is None or not sums.variance or sums.differing < FEW_DIFFERING:
+        return None
+    return units_to_separate(sqrt(sums.variance), sums.units, float(value - border), level)
+
+
+def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
+    """The difference from a stored run, with its two-sided interval at the gate's confidence, for the report."""
+    if paired is None or gate.against is None:
+        return {}
+    value = paired.sums.value
+    found = None if gate.confidence is None else _careful(paired, one_sided(float(gate.confidence)))
+    interval = found if isinstance(found, Interval) else None
+    return {
+        "against": {"name": paired.against, "sha256": paired.sha256},
+        "difference": {
+            "value": None if value is None else float(value),
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+            "units": paired.sums.units,
+        },
+    }
+
+
+def _decimal(value: Fraction) -> str:
+    return shorten(value.numerator, value.denominator)
+
+
+def _exact(end: float) -> Fraction:
+    return Fraction(repr(end))  # as it is written in the report
+
+
+def _end(end: float, rounding: str) -> str:
+    """With few decimals, outwards."""
+    return str(end) if isinstance(end, int) else str(Decimal(repr(end)).quantize(_SHOWN, rounding))
+
+
+def _percent(confidence: float) -> str:
+    return percent(Decimal(f"{confidence:.4f}"))

@@ -1,0 +1,162 @@
+"""`goldgate compare` as a user meets it: formats, files, exit statuses; and every suite can be compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.compare import compare_command
+
+from .runs import GOLD, MODELS, ROOT, SCHEMA
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(compare_command, [str(word) for word in words])
+
+
+def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
+    result = run(stored / "a", stored / "b")
+    assert result.exit_code == 0
+    for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.385, -0.244]", "strict_f1 by part", "en-021"):
+        assert words in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_json_has_what_scripts_need(stored: Path) -> None:
+    found = json.loads(run(stored / "a", stored / "b", "--format", "json").stdout_bytes)
+    for entry in found["comparisons"]:
+        assert {"metric", "system", "against", "difference", "p", "p_adjusted"} <= entry.keys()
+        if entry["difference"] is not None:
+            assert {"value", "low", "high"} <= entry["difference"].keys()
+
+
+def test_all_four_files_are_written(stored: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    result = run(stored / "a", stored / "b", "--out", out, "--format", "json")
+    assert {path.name for path in out.iterdir()} == {"comparison.json", "comparison.md", "changed.jsonl", "run.json"}
+    assert (out / "comparison.json").read_bytes() == result.stdout_bytes
+    assert (out / "comparison.md").read_text() == run(stored / "a", stored / "b", "--format", "markdown").stdout
+    assert len((out / "changed.jsonl").read_bytes().splitlines()) == 67
+    assert str(stored) not in (out / "comparison.json").read_text()
+
+
+def test_results_are_not_written_over(stored: Path) -> None:
+    before = {path.name: path.read_bytes() for path in (stored / "a").iterdir()}
+    result = run(f"one={stored}/a", stored / "b", "--out", stored / "a")
+    assert result.exit_code == 2
+    assert "choose another place for --out" in result.stderr
+    assert {path.name: path.read_bytes() for path in (stored / "a").iterdir()} == before
+
+
+def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path: Path) -> None:
+    run(stored / "a", stored / "b", "--out", tmp_path)
+    assert run(stored / "a", stored / "passing", "--out", tmp_path).exit_code == 2
+    assert json.loads((tmp_path / "comparison.json").read_bytes())["status"] == "SYSTEM_ERROR"
+    assert not (tmp_path / "changed.jsonl").exists()
+
+
+def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
+    printed = set()
+    for number, workers in (("1", "1"), ("77", "2")):
+        words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--workers", workers]
+        environment = {**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": str(ROOT / "src")}
+        out = tmp_path / number
+        done = subprocess.run(
+            [sys.executable, "-m", "goldgate", "compare", *words, "--format", "json", "--out", str(out)],
+            env=environment,
+            capture_output=True,
+        )
+        printed.add((done.stdout, (out / "changed.jsonl").read_bytes(), (out / "comparison.md").read_bytes()))
+    assert len(printed) == 1
+
+
+def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(stored / "a", stored / "b", "--format", "csv").stdout)))
+    (row,) = [row for row in rows if row["metric"] == "relaxed_f1" and row["section"] == "b against a"]
+    assert row["system"] == "b"
+    assert float(row["difference"]) == pytest.approx(-0.18945, abs=1e-5)
+    assert float(row["difference low"]) < float(row["difference"]) < float(row["difference high"])
+    assert float(row["p"]) < 1e-8  # every digit, not what people read
+
+
+def test_latex_can_be_pasted(stored: Path) -> None:
+    shown = run(stored / "a", stored / "b", "--format", "latex").stdout
+    assert "% signature: goldgate:" in shown
+    assert r"\textbf{0.8862}* [0.839, 0.921]" in shown
+    assert r"strict\_f1 & b & $-$0.3144 [$-$0.385, $-$0.244]" in shown
+    for begin, end in ((r"\toprule", r"\bottomrule"), (r"\begin{table}", r"\end{table}"), ("{", "}")):
+        assert shown.count(begin) == shown.count(end)
+
+
+@pytest.mark.parametrize("format", ["text", "json", "markdown", "latex", "csv"])
+def test_what_cannot_be_compared_ends_with_2(stored: Path, format: str) -> None:
+    result = run(stored / "a", stored / "nothing", "--format", format)
+    assert result.exit_code == 2
+    assert "compare.not_a_folder" in result.stderr
+    assert format == "text" or "SYSTEM" in result.stdout
+
+
+def test_predictions_are_scored_first() -> None:
+    result = run(*MODELS.values(), "--gold", GOLD, "--schema", SCHEMA, "--workers", "2")
+    assert result.exit_code == 0
+    assert "model-b against model-a" in result.stdout
+    assert run(*MODELS.values(), "--gold", GOLD, "--schema", GOLD).exit_code == 2
+
+
+def test_research_runs_are_paired_by_query(stored: Path) -> None:
+    found = json.loads(run(stored / "passing", stored / "failing", "--format", "json").stdout_bytes)
+    assert (found["suite"], found["unit"], found["units"]) == ("research", "query", 12)
+    assert found["headline"][0] == "evidence_coverage_rate"
+    shown = run(stored / "passing", stored / "failing")
+    assert shown.exit_code == 0
+    assert "queries" in shown.stdout
+
+
+def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
+    gold = [{"id": n, "question": "?", "answer": str(n) if n % 5 else None, "sources": ["s"]} for n in range(40)]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in gold))
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+
+    def toy(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tests.toy", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+
+    for name, every in (("good", 10), ("bad", 3)):
+        answers = [
+            {"id": r["id"], "answer": "wrong" if n % every == 1 else r["answer"], "citations": ["s"]}
+            for n, r in enumerate(gold)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in answers))
+        toy("qa", "--gold", "gold.jsonl", "--predictions", f"{name}.jsonl", "--out", name)
+    done = toy("compare", "good", "bad", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    entries = {entry["metric"]: entry for entry in json.loads(done.stdout)["comparisons"]}
+    # 32 questions have an answer; good is wrong in 1, 11, 21, 31; bad in 1, 4, 7, … of these.
+    wrong = [sum(n % 5 > 0 and n % every == 1 for n in range(40)) for every in (10, 3)]
+    assert entries["exact_match"]["difference"]["value"] == pytest.approx((wrong[0] - wrong[1]) / 32)
+    assert entries["citation_f1"]["difference"] | {"method": ""} == {
+        "value": 0.0,
+        "exact": "0",
+        "low": 0.0,
+        "high": 0.0,
+        "method": "",
+    }
+
+
+def test_from_python(stored: Path) -> None:
+    import goldgate
+
+    found = goldgate.compare(stored / "a", stored / "b")
+    assert isinstance(found, goldgate.Comparison)
+    assert found["strict_f1"]["p"] < 0.001
+    with pytest.raises(KeyError, match="strict_f1"):
+        found["strict_f"]

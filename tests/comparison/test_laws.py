@@ -1,0 +1,122 @@
+"""What holds of every comparison: a system equals itself, exchange flips signs only, order and split are nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.comparison.compare import Comparison, compare
+
+from .runs import GOLD, MODELS, store_counts, store_extraction
+
+
+def entries(found: Comparison) -> list[dict[str, Any]]:
+    return [*found.report["comparisons"], *found.report["parts"]]
+
+
+def without_names(report: dict[str, Any]) -> str:
+    """The comparison but for what names its files."""
+    kept = {key: value for key, value in report.items() if key not in ("gold", "systems")}
+    metrics = [(system["name"], system["best_in"], system["metrics"]) for system in report["systems"]]
+    return json.dumps([kept, metrics], sort_keys=True)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "passing", "failing"])
+def test_a_system_does_not_differ_from_itself(stored: Path, name: str) -> None:
+    found = compare(stored / name, stored / name)
+    compared = [entry for entry in entries(found) if entry["difference"] is not None]
+    assert compared
+    for entry in compared:
+        bounds = (entry["difference"][key] for key in ("value", "low", "high"))
+        assert [*bounds, entry["p"], entry["p_adjusted"]] == [0.0, 0.0, 0.0, 1.0, 1.0]
+        assert entry["wins"] == entry["losses"] == 0
+    assert list(found.changed_lines()) == []
+    assert [system["best_in"] for system in found.report["systems"]] == [[], []]
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("passing", "failing")])
+def test_exchanging_the_systems_flips_signs_and_nothing_else(stored: Path, names: tuple[str, str]) -> None:
+    one, other = names
+    there, back = compare(stored / one, stored / other), compare(stored / other, stored / one)
+    for mine, theirs in zip(entries(there), entries(back), strict=True):
+        assert (mine["metric"], mine.get("part")) == (theirs["metric"], theirs.get("part"))
+        assert (mine["p"], mine["p_adjusted"], mine["test"]) == (theirs["p"], theirs["p_adjusted"], theirs["test"])
+        if mine["difference"] is None:
+            continue
+        first, second = mine["difference"], theirs["difference"]
+        assert (first["value"], first["low"], first["high"]) == (-second["value"], -second["high"], -second["low"])
+        assert (mine["wins"], mine["ties"], mine["losses"]) == (theirs["losses"], theirs["ties"], theirs["wins"])
+        same = ("units", "detectable", "units_for_one_point")
+        assert [mine.get(key) for key in same] == [theirs.get(key) for key in same]
+    changes = [[json.loads(line) for line in found.changed_lines()] for found in (there, back)]
+    assert [(line["id"], line["change"]) for line in changes[0]] == [
+        (line["id"], -line["change"]) for line in changes[1]
+    ]
+    best = [{s["name"]: s["best_in"] for s in found.report["systems"]} for found in (there, back)]
+    assert best[0] == best[1]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_of_records_changes_nothing(stored: Path, tmp_path: Path, seed: int) -> None:
+    for name in ("a", "b"):
+        lines = (stored / name / "samples.jsonl").read_bytes().splitlines(keepends=True)
+        random.Random(f"{seed} {name}").shuffle(lines)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "samples.jsonl").write_bytes(b"".join(lines))
+        (tmp_path / name / "report.json").write_bytes((stored / name / "report.json").read_bytes())
+    plain, shuffled = compare(stored / "a", stored / "b"), compare(tmp_path / "a", tmp_path / "b")
+    assert shuffled.to_json() == plain.to_json()
+    assert [*shuffled.changed_lines()] == [*plain.changed_lines()]
+
+
+def test_splits_and_workers_change_nothing_but_digests(stored: Path, tmp_path: Path) -> None:
+    lines = GOLD.read_bytes().splitlines(keepends=True)
+    halves = [tmp_path / "gold-1.jsonl", tmp_path / "gold-2.jsonl"]
+    halves[0].write_bytes(b"".join(lines[50:]))
+    halves[1].write_bytes(b"".join(lines[:50]))
+    for name, predictions in MODELS.items():
+        store_extraction(tmp_path / name, predictions, halves, workers=2)  # type: ignore[arg-type]  # or several
+    plain, split = compare(stored / "a", stored / "b"), compare(tmp_path / "a", tmp_path / "b")
+    assert without_names(split.report) == without_names(plain.report)
+    assert [*split.changed_lines()] == [*plain.changed_lines()]
+
+
+def test_predictions_and_folders_give_the_same(stored: Path) -> None:
+    from .runs import SCHEMA
+
+    scored = compare(MODELS["a"], MODELS["b"], gold=GOLD, schema=SCHEMA, names=("a", "b"), workers=2)
+    assert scored.to_json() == compare(stored / "a", stored / "b").to_json()
+
+
+def test_changes_add_up_to_the_difference(stored: Path) -> None:
+    found = compare(stored / "a", stored / "b")
+    lines = [json.loads(line) for line in found.changed_lines()]
+    assert sum(line["change"] for line in lines) == pytest.approx(found["strict_f1"]["difference"]["value"], abs=1e-12)
+    sizes = [abs(line["change"]) for line in lines]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(lines) == found.report["changed"]["units"]["b"]
+    assert lines[:10] == found.report["changed"]["first"]
+
+
+def test_units_of_a_group_count_as_one(stored: Path, tmp_path: Path) -> None:
+    """Two documents of each group; with them added up by hand the comparison is the same."""
+    rng = random.Random(5)
+    apart: dict[str, list[dict[str, Any]]] = {"a": [], "b": []}
+    together: dict[str, list[dict[str, Any]]] = {"a": [], "b": []}
+    for number in range(30):
+        for name in apart:
+            two = [[rng.randint(0, 3), 3, rng.randint(3, 5), 4] for _ in range(2)]
+            for part, counts in enumerate(two):
+                apart[name].append({"id": f"{number}-{part}", "counts": counts, "group": f"g{number}"})
+            together[name].append({"id": f"g{number}", "counts": [sum(pair) for pair in zip(*two, strict=True)]})
+    for name in apart:
+        store_counts(tmp_path / "apart" / name, stored / "a", apart[name])
+        store_counts(tmp_path / "together" / name, stored / "a", together[name])
+    grouped, plain = (compare(tmp_path / kind / "a", tmp_path / kind / "b") for kind in ("apart", "together"))
+    assert grouped.report["comparisons"] == plain.report["comparisons"]
+    assert (grouped.report["unit"], grouped.report["units"]) == ("group", 30)
+    assert len([*grouped.changed_lines()]) > 30  # by document all the same

@@ -1,0 +1,1 @@
+"""Stored results, verified and planned from."""

@@ -1,0 +1,449 @@
+"""`goldgate verify`: the same inputs give the same files; whatever was changed afterwards is found and named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.suites import SUITES
+from tests.results.made import arguments, make, verified, verify
+
+ALL = ("extraction", "research", "qa")
+
+
+@pytest.fixture(autouse=True)
+def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SUITES, "qa", "tests.toy.suite:SUITE")
+
+
+@pytest.fixture
+def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Makes a result of a suite in the folder `out`, and goes there."""
+
+    def made(suite: str) -> Path:
+        folder = tmp_path / suite
+        options = arguments(suite, folder)
+        monkeypatch.chdir(folder)
+        make(suite, *options)
+        return folder
+
+    return made
+
+
+def edit(path: str | Path, old: str, new: str) -> None:
+    text = Path(path).read_text(encoding="utf-8")
+    assert old in text, old
+    Path(path).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def set_in(path: str | Path, keys: list[str | int], value: Any) -> None:
+    """Change one value of a JSON file, laid out as it was."""
+    whole = here = json.loads(Path(path).read_bytes())
+    for key in keys[:-1]:
+        here = here[key]
+    here[keys[-1]] = value
+    Path(path).write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+# --- verified
+
+
+@pytest.mark.parametrize("suite", ALL)
+@pytest.mark.parametrize("more", [(), ("--workers", "2"), ("--records",)])
+def test_what_was_not_touched_is_verified_from_any_folder(
+    suite: str, more: tuple[str, ...], at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = at(suite)
+    monkeypatch.chdir(folder.parent)
+    status, found = verified(str(folder / "out"), *more)
+    assert (status, found["status"], found["differences"]) == (0, "verified", [])
+    assert not any(entry["changed"] for entry in found["inputs"])
+
+
+def test_the_text_names_what_was_compared_and_what_was_not(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    result = verify("out")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("verified  goldgate verify: report of the extraction suite")
+    assert re.search(r"predictions +same, sha256 1ca746c74e1a, model-b\.jsonl", result.stdout)
+    assert "run.json: it says when and where" in result.stdout
+
+
+def test_a_lone_report_is_verified_where_the_inputs_are_named(at: Callable[[str], Path]) -> None:
+    at("qa")
+    shutil.copy("out/report.json", "alone.json")
+    assert verified("alone.json")[1]["error"]["code"] == "verify.input_unknown"
+    given = ("--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    status, found = verified("alone.json", *given)
+    assert (status, found["compared"]) == (0, ["alone.json"])
+
+
+def test_inputs_that_moved_are_found_under_their_new_root(
+    at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = at("extraction")
+    moved = folder.parent / "elsewhere"
+    monkeypatch.chdir(folder.parent)
+    folder.rename(moved)
+    status, found = verified("elsewhere/out")
+    assert (status, found["error"]["code"]) == (2, "verify.input_missing")
+    assert "--root DIR" in found["error"]["advice"]
+    assert verified("elsewhere/out", "--root", "elsewhere")[0] == 0
+
+
+def test_an_input_beside_the_report_is_found_there(at: Callable[[str], Path]) -> None:
+    at("qa")
+    shutil.move("answers.jsonl", "out/answers.jsonl")
+    assert verified("out")[0] == 0
+
+
+def test_what_came_from_standard_input_must_be_named(at: Callable[[str], Path]) -> None:
+    at("qa")
+    set_in("out/run.json", ["inputs", "gold"], ["-"])
+    assert verified("out")[1]["error"]["message"].endswith("came from standard input")
+    assert verified("out", "--gold", "gold.jsonl")[0] == 0
+
+
+# --- tampered
+
+
+def test_one_count_in_the_report(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    set_in("out/report.json", ["metrics", "main", "strict_f1", "numerator"], 431)
+    for more in ((), ("--records",)):
+        status, found = verified("out", *more)
+        first = found["difference"]
+        assert (status, first["file"], first["pointer"]) == (1, "report.json", "/metrics/main/strict_f1/numerator")
+        assert (first["stored"], first["recomputed"]) == ("431", "430")
+    assert "a stored file was changed" in verify("out").stdout
+
+
+def test_a_verdict_in_the_report(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("out/report.json", '"status": "FAIL"', '"status": "PASS"')
+    first = verified("out")[1]["difference"]
+    assert (first["pointer"], first["stored"], first["recomputed"]) == ("/status", '"PASS"', '"FAIL"')
+
+
+def test_one_line_of_the_records(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("out/samples.jsonl", '"units":{"matching":[6,6,6,6]', '"units":{"matching":[5,6,6,6]')
+    status, found = verified("out")
+    first = found["difference"]
+    assert (status, first["file"], first["line"], first["id"]) == (1, "samples.jsonl", 1, "zh-001")
+    assert (first["pointer"], first["stored"], first["recomputed"]) == ("/units/matching/0", "5", "6")
+    assert verified("out", "--records")[1]["difference"]["pointer"] == "/metrics/main/strict_precision/value"
+
+
+@pytest.mark.parametrize("line", ["last", "more"])
+def test_a_record_that_is_lacking_or_too_many(line: str, at: Callable[[str], Path]) -> None:
+    at("qa")
+    lines = Path("out/samples.jsonl").read_text().splitlines(keepends=True)
+    Path("out/samples.jsonl").write_text("".join(lines[:-1] if line == "last" else [*lines, lines[0]]))
+    status, found = verified("out")
+    assert (status, found["difference"]["line"]) == (1, 20 if line == "last" else 21)
+    assert "nothing" in (found["difference"]["stored"], found["difference"]["recomputed"])
+
+
+@pytest.mark.parametrize("file", ["report.md", "samples.jsonl"])
+def test_a_file_that_was_removed(file: str, at: Callable[[str], Path]) -> None:
+    at("qa")
+    Path("out", file).unlink()
+    status, found = verified("out")
+    assert (status, found["difference"]["file"], found["difference"]["stored"]) == (1, file, "nothing")
+
+
+def test_the_markdown(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("out/report.md", "FAIL", "PASS")
+    first = verified("out")[1]["difference"]
+    assert (first["file"], first["line"], first["stored"][:6]) == ("report.md", 1, "# PASS")
+
+
+def test_a_report_that_was_laid_out_otherwise(at: Callable[[str], Path]) -> None:
+    at("qa")
+    Path("out/report.json").write_text(json.dumps(json.loads(Path("out/report.json").read_bytes())))
+    status, found = verified("out")
+    assert (status, found["difference"]["pointer"]) == (1, None)
+    assert "the values are the same" in found["difference"]["note"]
+
+
+def test_a_key_that_stands_twice_is_refused(at: Callable[[str], Path]) -> None:
+    at("qa")
+    edit("out/report.json", '"suite": "qa"', '"suite": "qa", "suite": "qa"')
+    assert verified("out")[1]["error"]["code"] == "report.duplicate_key"
+
+
+# --- changed inputs
+
+
+def test_one_prediction(at: Callable[[str], Path]) -> None:
+    at("qa")
+    edit("answers.jsonl", '"answer": "1"', '"answer": "2"')
+    status, found = verified("out")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["predictions"]
+    assert not found["difference"]["pointer"].startswith("/inputs")
+    assert "predictions: other bytes than the report was made from" in verify("out").stdout
+
+
+def test_a_change_that_changes_no_number(at: Callable[[str], Path]) -> None:
+    at("qa")
+    Path("answers.jsonl").write_text(Path("answers.jsonl").read_text() + "\n")
+    status, found = verified("out")
+    assert (status, found["difference"]["pointer"]) == (1, "/inputs/predictions/0/sha256")
+
+
+def test_the_protocol(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("protocol-fail.yaml", "0.97", "0.1")
+    status, found = verified("out")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["protocol"]
+    assert found["settings"] == []  # no setting of a metric
+
+
+def test_a_setting_that_changed_is_named(at: Callable[[str], Path]) -> None:
+    at("research")
+    Path("protocol.yaml").write_text("research: {trials: 2}\n")
+    assert verified("out")[1]["settings"] == [{"name": "trials", "stored": "3", "now": "2"}]
+
+
+def test_a_run_of_an_agent(at: Callable[[str], Path]) -> None:
+    at("research")
+    shutil.rmtree("runs/run_a0")
+    status, found = verified("out")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["outputs"]
+
+
+def test_an_input_that_cannot_be_read_any_more_has_changed(at: Callable[[str], Path]) -> None:
+    at("qa")
+    Path("answers.jsonl").write_text("{")
+    status, found = verified("out")
+    assert (status, found["error"]["code"], found["inputs"][0]["input"]) == (1, "predictions.not_json", "predictions")
+    assert "It cannot be made again" in verify("out").stdout
+
+
+def test_an_input_that_is_gone(at: Callable[[str], Path]) -> None:
+    at("qa")
+    Path("answers.jsonl").unlink()
+    status, found = verified("out")
+    assert (status, found["error"]["code"]) == (2, "verify.input_missing")
+    assert "--predictions FILE" in found["error"]["advice"]
+
+
+def test_other_versions_are_named(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("out/report.json", "goldgate:0.1.0", "goldgate:0.0.9")
+    edit("out/report.json", "|parser:2", "|parser:1")
+    set_in("out/run.json", ["versions", "unicode"], "13.0.0")
+    found = verified("out")[1]
+    assert [(entry["name"], entry["stored"]) for entry in found["settings"]] == [
+        ("goldgate", "0.0.9"),
+        ("parser", "1"),
+        ("unicode", "13.0.0"),
+    ]
+    assert "made with another value of goldgate, parser, unicode" in verify("out").stdout
+
+
+# --- forged
+
+
+def test_a_run_record_that_names_other_inputs(at: Callable[[str], Path]) -> None:
+    """Better answers, and run.json points to them: the digests in the report are of the others."""
+    at("qa")
+    better = [{**json.loads(line), "answer": "1"} for line in Path("answers.jsonl").read_text().splitlines()]
+    Path("better.jsonl").write_text("".join(json.dumps(record) + "\n" for record in better))
+    set_in("out/run.json", ["inputs", "predictions"], ["better.jsonl"])
+    status, found = verified("out")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["predictions"]
+
+
+def test_a_report_and_records_that_agree_with_each_other(at: Callable[[str], Path]) -> None:
+    """Records made from other answers, and the report that they give: true to each other, and not to the inputs."""
+    at("qa")
+    shutil.copytree("out", "kept")
+    edit("answers.jsonl", '"answer": "no idea"', '"answer": "0"')
+    edit("answers.jsonl", '"answer": "no idea"', '"answer": "3"')
+    make("qa", "--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    set_in("out/report.json", ["inputs"], json.loads(Path("kept/report.json").read_bytes())["inputs"])
+    edit("answers.jsonl", '"answer": "3"', '"answer": "no idea"')
+    edit("answers.jsonl", '"answer": "0"', '"answer": "no idea"')
+    assert verified("out", "--records")[0] == 0
+    assert verified("out")[0] == 1
+
+
+def test_metrics_that_were_removed_or_added(at: Callable[[str], Path]) -> None:
+    at("qa")
+    whole = json.loads(Path("out/report.json").read_bytes())
+    del whole["metrics"]["main"]["citation_f1"]
+    Path("out/report.json").write_text(json.dumps(whole, indent=2) + "\n")
+    for more in ((), ("--records",)):
+        status, found = verified("out", *more)
+        assert (status, found["difference"]["pointer"]) == (1, "/metrics/main/citation_f1")
+        assert found["difference"]["stored"] == "nothing"
+
+
+# --- what cannot be carried out
+
+
+def test_what_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("report.json").write_text('{"suite": "chess"}')
+    Path("empty").mkdir()
+    for path, code in ((".", "report.not_a_report"), ("empty", "verify.nothing_there"), ("no", "report.missing")):
+        status, found = verified(path)
+        assert (status, found["error"]["code"]) == (2, code)
+
+
+def test_a_report_without_numbers(at: Callable[[str], Path]) -> None:
+    at("qa")
+    edit("out/report.json", '"status": "PASS"', '"status": "SYSTEM_ERROR"')
+    assert verified("out")[1]["error"]["code"] == "report.system_error"
+
+
+def test_an_option_of_another_suite(at: Callable[[str], Path]) -> None:
+    at("qa")
+    status, found = verified("out", "--outputs", "runs")
+    assert (status, found["error"]["code"], found["error"]["found"]) == (2, "verify.not_an_input", "--outputs")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"id": "q0"}', "[]", "{", '{"id": "q0", "units": {"answers": [1]}}', '{"units": {"answers": [1.5, 1, 0, 0]}}'],
+)
+def test_records_that_do_not_say_what_they_counted(line: str, at: Callable[[str], Path]) -> None:
+    at("qa")
+    lines = Path("out/samples.jsonl").read_text().splitlines()
+    Path("out/samples.jsonl").write_text("\n".join([lines[0], line, *lines[2:]]) + "\n")
+    status, found = verified("out", "--records")
+    assert (status, found["error"]["code"], found["error"]["line"]) == (2, "records.no_counts", 2)
+
+
+# --- baselines
+
+
+def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
+    from click.testing import CliRunner
+
+    from goldgate.cli.baseline import baseline_command
+
+    at("research")
+    made = CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
+    assert made.exit_code == 0, made.output
+    assert verified("baseline.json", "--reports", "out/report.json")[1]["status"] == "verified"
+    status, found = verified("baseline.json")
+    assert (status, "--reports FILE" in found["not_compared"][0]) == (0, True)
+    record = json.loads(Path("baseline.json").read_bytes())
+    [hits, trials] = record["metrics"]["golden_recall"]["by_report"][0].split("/")
+    set_in("baseline.json", ["metrics", "golden_recall", "by_report"], [f"{int(hits) - 1}/{trials}"])
+    status, found = verified("baseline.json", "--reports", "out/report.json")
+    assert (status, found["difference"]["pointer"]) == (1, "/metrics/golden_recall/by_report/0")
+    assert verified("baseline.json")[0] == 2  # its own arithmetic does not hold
+
+
+def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
+    from click.testing import CliRunner
+
+    from goldgate.cli.baseline import baseline_command
+
+    at("research")
+    CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
+    Path("protocol.yaml").write_text("research: {trials: 2}\n")
+    make("research", "--golden", "golden.json", "--outputs", "runs", "--protocol", "protocol.yaml")
+    status, found = verified("baseline.json", "--reports", "out/report.json")
+    assert (status, found["inputs"][0]["changed"]) == (1, True)
+
+
+def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> None:
+    from click.testing import CliRunner
+
+    from goldgate.cli.baseline import baseline_command
+
+    at("qa")
+    made = CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
+    assert made.exit_code == 0, made.output
+    assert verified("baseline")[0] == 0
+    assert verified("baseline", "--reports", "out")[0] == 0
+    packed = bytearray(Path("baseline/units.bin").read_bytes())
+    packed[-1] ^= 1
+    Path("baseline/units.bin").write_bytes(packed)
+    for more in ((), ("--reports", "out")):
+        status, found = verified("baseline", *more)
+        assert (status, found["difference"]["file"]) == (1, "units.bin")
+
+
+# --- comparisons
+
+
+def compared(suite: str, *more: str) -> None:
+    """Two results of a suite and their comparison, in the folder `compared`."""
+    from click.testing import CliRunner
+
+    from goldgate.cli.compare import compare_command
+
+    shutil.copytree("out", "one")
+    first = json.loads(Path("answers.jsonl").read_text().splitlines()[1])
+    edit("answers.jsonl", f'"answer": "{first["answer"]}"', '"answer": "wrong"')
+    make(suite, "--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    Path("out").rename("two")
+    made = CliRunner().invoke(compare_command, ["A=one", "B=two", "--out", "compared", *more])
+    assert made.exit_code == 0, made.output
+
+
+def test_a_comparison_is_made_again(at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = at("qa")
+    compared("qa")
+    monkeypatch.chdir(folder.parent)
+    status, found = verified("qa/compared")
+    assert (status, found["of"], found["differences"]) == (0, "comparison", [])
+    assert [entry["input"] for entry in found["inputs"]] == ["gold", "system A", "system B"]
+    assert found["inputs"][1]["files"] == ["qa/one"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("comparison.json", '"wins": 0', '"wins": 3'),
+        ("comparison.md", "A", "B"),
+        ("changed.jsonl", '"id":"q1"', '"id":"q2"'),
+    ],
+)
+def test_a_comparison_that_was_changed(file: str, old: str, new: str, at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    edit(f"compared/{file}", old, new)
+    status, found = verified("compared")
+    assert (status, found["difference"]["file"]) == (1, file)
+
+
+def test_a_system_that_was_scored_again(at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    shutil.rmtree("two")
+    edit("answers.jsonl", '"answer": "2"', '"answer": "wrong"')
+    make("qa", "--gold", "gold.jsonl", "--predictions", "answers.jsonl")
+    Path("out").rename("two")
+    status, found = verified("compared")
+    assert status == 1
+    assert [entry["input"] for entry in found["inputs"] if entry["changed"]] == ["system B"]
+    assert not found["difference"]["pointer"].startswith("/systems")
+
+
+def test_systems_that_moved_must_be_named(at: Callable[[str], Path]) -> None:
+    at("qa")
+    compared("qa")
+    Path("one").rename("first")
+    assert verified("compared")[1]["error"]["code"] == "verify.input_missing"
+    assert verified("compared", "--systems", "first", "two")[0] == 0
+    Path("compared/run.json").unlink()
+    status, found = verified("compared")
+    assert (status, found["error"]["advice"]) == (2, "add --systems DIR...")
