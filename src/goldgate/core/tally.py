@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
+from typing import Any
 
 from goldgate.core.products import ProductSums
 from goldgate.core.sums import MOST_VECTORS, Counts, RatioForm, UnitSums
@@ -14,17 +14,9 @@ Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of
 
 
 MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
-_MOST_ALIKE = 4096  # kinds of units kept before they are added to their tables
+_MOST_KEPT = 10_000  # different things that are kept before they are settled: some 3 MB
 
-
-@dataclass(slots=True, eq=False)
-class Alike:
-    """Units that count the same, or parts of units: added to their tables once, as many times as they occurred."""
-
-    forms: Mapping[str, RatioForm]
-    parts: Mapping[Key, Counts]
-    meeting: Mapping[Key, Counts] = field(default_factory=dict)  # those parts that meet in the unit
-    times: int = 0
+Settle = Callable[[Mapping[Any, int], "Tally"], None]
 
 
 class Tally:
@@ -34,11 +26,11 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("_products", "_tables", "alike", "counts", "group", "is_crowded", "times", "unit")
+    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self.alike: dict[Hashable, Alike] = {}  # not yet in the tables
+        self._kept: dict[Settle, Counter[Any]] = {}
         self._tables: dict[Key, UnitSums] = {}
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
@@ -75,31 +67,21 @@ class Tally:
                 products = self._products[key, other] = ProductSums()
             products.add(counts, others, times)
 
-    def count_alike(self, alike: Alike) -> None:
-        """One more unit that counts the same."""
-        if self.unit is not None:
-            self.unit.update(alike.parts)
-            self.is_crowded = False  # whether more parts met in a unit than are paired
-        self.times = 1
-        if self.group is None:
-            alike.times += 1
-            return
-        for key, counts in alike.parts.items():
-            self.add(key, alike.forms, counts)
-
-    def make_room(self) -> None:
-        """To be called between units: what is alike goes to the tables when it has become many kinds."""
-        if len(self.alike) > _MOST_ALIKE:
+    def kept(self, settle: Settle) -> Counter[Any]:
+        """How often things occurred that are too many to be added to tables one by one. `settle` adds them later."""
+        found = self._kept.get(settle)
+        if found is None or len(found) > _MOST_KEPT:
             self._settle()
+            found = self._kept[settle] = Counter()
+        return found
 
     def _settle(self) -> None:
+        if not self._kept:
+            return
+        kept, self._kept = self._kept, {}
         group, unit, self.group, self.unit = self.group, self.unit, None, None
-        for alike in self.alike.values():
-            if alike.times:
-                for key, counts in alike.parts.items():
-                    self.add(key, alike.forms, counts, alike.times)
-                self.meet(alike.meeting, alike.times)
-        self.alike = {}
+        for settle, found in kept.items():
+            settle(found, self)
         self.group, self.unit = group, unit
 
     @property
@@ -144,16 +126,18 @@ class Tally:
     def __iadd__(self, other: Tally) -> Tally:
         for name, count in other.counts.items():
             self.counts[name] += count
-        for key, table in other.tables.items():
+        for key, table in other._tables.items():
             known = self._tables.get(key)
             if known is None:
                 known = self._tables[key] = UnitSums(table.forms)
             known += table
-        for pair, products in other.products.items():
+        for pair, products in other._products.items():
             mine = self._products.get(pair)
             if mine is None:
                 mine = self._products[pair] = ProductSums()
             mine += products
+        for settle, kept in other._kept.items():
+            self.kept(settle).update(kept)
         self.is_crowded |= other.is_crowded
         return self
 

@@ -5,17 +5,28 @@ They are one measure because they are one comparison: both divide by the same un
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Alike, Key, Tally
-from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR, Row
+from goldgate.core.tally import Key, Tally
+from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
-# What each row of a comparison adds: strict hits, relaxed hits, predicted, gold.
-_ADDS = {HIT: (1, 1, 1, 1), FALSE_POSITIVE: (0, 0, 1, 0), FALSE_NEGATIVE: (0, 0, 0, 1), PAIR: (0, 1, 0, 0)}
+# What each row of a comparison adds to strict hits, relaxed hits, predicted and gold: four counts in one integer, which
+# takes one addition a row. No sample has 2^40 units.
+_BITS = 40
+_FIELD = (1 << _BITS) - 1
+_STRICT, _RELAXED, _PREDICTED, _GOLD = (1 << _BITS * place for place in range(4))
+_ADDS = {
+    HIT: _STRICT + _RELAXED + _PREDICTED + _GOLD,
+    FALSE_POSITIVE: _PREDICTED,
+    FALSE_NEGATIVE: _GOLD,
+    PAIR: _RELAXED,
+}
 
 
 class Matched(RatioMeasure[Facts]):
@@ -32,60 +43,54 @@ class Matched(RatioMeasure[Facts]):
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
     def units(self, facts: Facts) -> Counts:
-        return _summed(row for rows in facts.comparison.rows.values() for row in rows)
+        return _unpacked(sum(_ADDS[kind] for rows in facts.comparison.rows.values() for kind, _ in rows))
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        """Answers to one event type that are right and wrong in the same roles are counted once, with how often."""
-        known, types = tally.alike, []
+        """What each role, each event type and the sample count; kept packed where nobody asks for the sample itself."""
+        if tally.group is not None or tally.unit is not None:
+            self.count_plainly(facts, tally)
+            return
+        found: list[Any] = []
+        types = []
         for event_type, rows in facts.comparison.rows.items():
-            kind = (event_type, *rows)
-            found = known.get(kind)
-            if found is None:
-                found = known[kind] = Alike(self.forms, _parts(event_type, rows))
-            types.append(found)
-        sample = tuple(types)
-        whole = known.get(sample)
-        if whole is None:
-            whole = known[sample] = self._whole(facts)
-        if tally.group is None and tally.unit is None:
-            whole.times += 1
-            for found in types:
-                found.times += 1
-        else:
-            tally.count_alike(whole)
-            for found in types:
-                tally.count_alike(found)
-        tally.make_room()
+            by_role: dict[str, int] = {}
+            for kind, role in rows:
+                by_role[role] = by_role.get(role, 0) + _ADDS[kind]
+            if by_role:
+                types.append((event_type, sum(by_role.values())))
+                found += [(event_type, role, packed) for role, packed in by_role.items()]
+        found.append((*types,))
+        tally.kept(self.settle).update(found)
 
-    def _whole(self, facts: Facts) -> Alike:
-        types: dict[Key, Counts] = {
-            (TABLE, event_type): _summed(rows) for event_type, rows in facts.comparison.rows.items() if rows
-        }
-        return Alike(self.forms, {(TABLE,): self.units(facts), **types}, types)
+    def settle(self, kept: Mapping[Any, int], tally: Tally) -> None:
+        """Add to the tables what was kept: (type, role, counts) for a role, ((type, counts), …) for a sample."""
+        for found, times in kept.items():
+            if found and isinstance(found[0], str):
+                event_type, role, packed = found
+                tally.add((TABLE, event_type, role), self.forms, _unpacked(packed), times)
+            else:
+                self._add_sample({(TABLE, event_type): packed for event_type, packed in found}, tally, times)
 
     def count_plainly(self, facts: Facts, tally: Tally) -> None:
-        """The same, one sample after the other."""
-        whole = self._whole(facts)
-        for key, counts in whole.parts.items():
-            tally.add(key, self.forms, counts)
-        for event_type, rows in facts.comparison.rows.items():
-            for key, counts in _parts(event_type, rows).items():
-                tally.add(key, self.forms, counts)
-        tally.meet(whole.meeting)
+        """The same, sample by sample."""
+        rows = facts.comparison.rows
+        types: dict[Key, int] = {(TABLE, name): sum(_ADDS[kind] for kind, _ in found) for name, found in rows.items()}
+        self._add_sample({key: packed for key, packed in types.items() if packed}, tally)
+        for event_type, found in rows.items():
+            by_role: dict[str, int] = {}
+            for kind, role in found:
+                by_role[role] = by_role.get(role, 0) + _ADDS[kind]
+            for role, packed in by_role.items():
+                tally.add((TABLE, event_type, role), self.forms, _unpacked(packed))
+
+    def _add_sample(self, types: Mapping[Key, int], tally: Tally, times: int = 1) -> None:
+        tally.add(self.key, self.forms, _unpacked(sum(types.values())), times)
+        parts = {key: _unpacked(packed) for key, packed in types.items()}
+        for key, counts in parts.items():
+            tally.add(key, self.forms, counts, times)
+        tally.meet(parts, times)
 
 
-def _parts(event_type: str, rows: Iterable[Row]) -> dict[Key, Counts]:
-    """What each role counts."""
-    by_role: dict[str, list[Row]] = {}
-    for row in rows:
-        by_role.setdefault(row[1], []).append(row)
-    return {(TABLE, event_type, role): _summed(found) for role, found in by_role.items()}
-
-
-def _summed(rows: Iterable[Row]) -> Counts:
-    strict = relaxed = predicted = gold = 0
-    for kind, _ in rows:
-        adds = _ADDS[kind]
-        strict, relaxed = strict + adds[0], relaxed + adds[1]
-        predicted, gold = predicted + adds[2], gold + adds[3]
-    return strict, relaxed, predicted, gold
+@lru_cache(maxsize=4096)
+def _unpacked(counts: int) -> Counts:
+    return counts & _FIELD, counts >> _BITS & _FIELD, counts >> 2 * _BITS & _FIELD, counts >> 3 * _BITS
