@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +48,8 @@ def commands_page() -> str:
 
 def _help(name: str, command: click.Command) -> str:
     names = ["-h", "--help"]
+    command = copy(command)
+    command._help_option = None  # click keeps the option of the first call, which another test may have made without -h
     context = command.make_context(name, [], resilient_parsing=True, terminal_width=WIDTH, help_option_names=names)
     return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 

@@ -295,3 +295,7 @@ def test_directory_in_place_of_a_result_is_the_users(files: Path, name: str) -> 
     error = error_of(run("--out", "out"))
     assert (error["code"], error["file"]) == ("out.is_a_directory", f"out/{name}")
     assert os.listdir("out") == [name]
+
+
+def test_a_missing_file_is_answered_with_the_one_that_may_be_meant(files: Path) -> None:
+    assert error_of(run(gold="gol.jsonl"))["advice"] == "did you mean gold.jsonl?"

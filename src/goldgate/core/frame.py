@@ -70,10 +70,15 @@ def plain_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
     metrics = {name: found for name, found in report["metrics"].items() if isinstance(found, Mapping)}
     titles = {"main": "Metrics"}
     sections = [Section(titles.get(name, name.capitalize()), (values(found),)) for name, found in metrics.items()]
-    found = finding_lines(report["findings"])
-    sections.append(Section("Findings", (Findings(found, limit=SHOWN_FINDINGS),) if found else ()))
+    sections.append(findings_section(report))
     units = sum(file["samples"] for file in report["inputs"].get("gold", ()))
     return frame(report, counted(units, unit), sections, Samples(records, units))
+
+
+def findings_section(report: Mapping[str, Any]) -> Section:
+    """A few findings, for suites in which each names one unit."""
+    found = finding_lines(report["findings"])
+    return Section("Findings", (Findings(found, limit=SHOWN_FINDINGS),) if found else ())
 
 
 def error_page(report: Mapping[str, Any]) -> Page:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from goldgate.core.gate import Gate
+from goldgate.core.metric import shorten
 
-Remark = dict[str, Any]
+Remark = dict[str, Any]  # code, message, counts
 
 
 def remark(code: str, message: str, **counts: object) -> Remark:
@@ -33,6 +34,29 @@ def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> It
     ]
     if lowered:
         yield remark("lowered_gates", f"weaker than by default: {', '.join(lowered)}", gates=len(lowered))
+
+
+def same_files(report: dict[str, Any]) -> Iterator[Remark]:
+    """Predictions that are the gold itself. Two empty files are the same by chance."""
+    gold, predictions = (
+        {file["sha256"] for file in report["inputs"][kind] if file["samples"]} for kind in ("gold", "predictions")
+    )
+    if same := len(gold & predictions):
+        message = "the predictions are the gold, byte for byte: the scores say nothing of a model"
+        yield remark("gold_as_predictions", message, files=same)
+
+
+def missing_answers(missing: int, samples: int) -> Iterator[Remark]:
+    """Gold records without a prediction, and what share they are."""
+    if missing:
+        share = f"{missing} of {samples} answers are missing ({percent(missing, samples)})"
+        message = f"{share}: everything in their gold counts as missed"
+        yield remark("missing_answers", message, missing=missing, samples=samples)
+
+
+def percent(part: int, whole: int) -> str:
+    """`12.5 %`, cut."""
+    return f"{shorten(100 * part, whole, 1)} %"
 
 
 def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
+from goldgate.core.remarks import Remark
 from goldgate.core.stored import Stored, stored_as_it_stands
 from goldgate.core.tally import Tally
 
@@ -26,7 +27,6 @@ Facts = TypeVar("Facts")
 MeasuredFacts = TypeVar("MeasuredFacts", contravariant=True)
 
 Report = dict[str, Any]  # report.json, decoded
-Remark = dict[str, Any]  # of what stands out: code, message, counts
 Inputs = Mapping[str, Sequence[Any]]  # paths as they were given, or values in memory, by the name of the input
 
 

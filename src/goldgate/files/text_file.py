@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from goldgate.errors import InputError, Place
+from goldgate.errors import InputError, Place, did_you_mean
 from goldgate.files.pipe import NoWriterError, opener
 from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
 
@@ -56,7 +56,13 @@ def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
 def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputError:
     """The error for a file that cannot be opened or read."""
     if isinstance(problem, FileNotFoundError):
-        return InputError(f"{kind}.missing", f"the {kind} file does not exist", place=Place(file))
+        return InputError(
+            f"{kind}.missing",
+            f"the {kind} file does not exist",
+            place=Place(file),
+            found="no such file",
+            advice=_similar_file(file) or "check the name, and the folder that it is named from",
+        )
     if isinstance(problem, IsADirectoryError):
         return _is_a_directory(file, kind)
     if isinstance(problem, NoWriterError):
@@ -70,6 +76,15 @@ def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputErr
         )
     reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
     return InputError(f"{kind}.unreadable", f"the {kind} file cannot be read", place=Place(file), found=reason)
+
+
+def _similar_file(file: str) -> str | None:
+    """A file of the same folder that may be meant."""
+    folder, name = os.path.split(file)
+    try:
+        return did_you_mean(name, sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_file()))
+    except OSError:
+        return None
 
 
 def _is_a_directory(file: str, kind: str) -> InputError:

@@ -83,11 +83,6 @@ class JoinedFiles:
     def __len__(self) -> int:
         return len(self._gold)
 
-    @property
-    def missing(self) -> int:
-        """How many gold records have no prediction."""
-        return self._partners.count(NOT_THERE)
-
     def shards(self) -> Iterator[Shard]:
         """All samples in the order of the gold, cut into pieces of so many samples or so many bytes."""
         predictions = self._predictions

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import remark
+from goldgate.core.remarks import Remark, missing_answers, same_files
 from goldgate.core.suite import (
     GOLD,
     PREDICTIONS,
@@ -17,7 +17,6 @@ from goldgate.core.suite import (
     Inputs,
     Measure,
     Outcome,
-    Remark,
     Report,
     Source,
     Suite,
@@ -78,18 +77,12 @@ class JoinedWork(Work[Shard, Facts]):
 
 
 class JoinedOutcome(Outcome):
-    """What can stand out wherever gold and predictions are joined: the same files, answers that are missing."""
-
-    missing: int = 0
-    samples: int = 0
+    """What can stand out wherever gold and predictions are joined."""
 
     def remarks(self, report: Report) -> Iterator[Remark]:
-        gold, predictions = ({file["sha256"] for file in report["inputs"][kind]} for kind in ("gold", "predictions"))
-        if same := len(gold & predictions):
-            yield remark("gold_as_predictions", "the predictions are the gold, byte for byte", files=same)
-        if self.missing:
-            message = f"{self.missing} of {self.samples} answers are missing"
-            yield remark("missing_answers", message, missing=self.missing, samples=self.samples)
+        samples = {kind: sum(file["samples"] for file in report["inputs"][kind]) for kind in ("gold", "predictions")}
+        yield from same_files(report)
+        yield from missing_answers(samples["gold"] - samples["predictions"], samples["gold"])
 
 
 class JoinedSource(Source[Shard, Facts]):
@@ -110,8 +103,6 @@ class JoinedSource(Source[Shard, Facts]):
     def finish(self) -> Outcome:
         for kind, found in self._files.digests().items():
             self._outcome.inputs[kind] = [digest._asdict() for digest in found]
-        if isinstance(self._outcome, JoinedOutcome):
-            self._outcome.missing, self._outcome.samples = self._files.missing, len(self._files)
         return self._outcome
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
-
-Report = dict[str, Any]
+    from goldgate.core.suite import Report
 
 
 def _text(page: Page, columns: int, colour: bool) -> str:

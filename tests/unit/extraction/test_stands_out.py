@@ -53,7 +53,7 @@ def test_most_answers_that_do_not_fit_the_schema() -> None:
     predictions: list[Json] = [{"id": "a", "events": [GOOD]}] + [{"id": name, "events": [unknown]} for name in "bc"]
     found = remarks(golds, predictions, SCHEMA, schema_mode="schema_strict")
     assert found["schema_misfits"].startswith(
-        "2 of 3 samples do not fit the schema, 2 of them because of unknown_event_type"
+        "2 of 3 samples fail schema compliance, 2 of them because of unknown_event_type"
     )
 
 
@@ -73,7 +73,7 @@ def test_metrics_that_are_zero_or_undefined() -> None:
 def test_arguments_that_are_the_word_null() -> None:
     spoken = event("T", ("r", "null"))
     found = remarks([gold(GOOD)], [{"id": "1", "response": json.dumps([spoken])}])
-    assert found["null_words"].startswith("1 of 1 answers have a word such as null as an argument")
+    assert found["null_words"].startswith("1 of 1 answers have a word such as null as a value")
 
 
 def test_answers_of_another_form_with_the_setting_that_reads_them() -> None:
@@ -90,3 +90,12 @@ def test_gold_as_predictions_byte_for_byte(same: bool, tmp_path: Path) -> None:
     protocol = {"metrics": {"schema": {"mode": "syntax_only"}}}
     report = goldgate.evaluate_files(tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", None, protocol).report
     assert ("gold_as_predictions" in codes(report)) is same
+
+
+@pytest.mark.parametrize(("event_type", "given_away"), [({"from": "gold"}, True), ("质押", False)])
+def test_a_type_that_the_gold_gives_away_stands_out_beside_its_perfect_score(event_type: Any, given_away: bool) -> None:
+    protocol = {"metrics": {"schema": {"mode": "syntax_only"}, "response": {"flat": {"event_type": event_type}}}}
+    answer = {"id": "1", "response": json.dumps({"质押方": "somebody else"})}
+    evaluation = goldgate.evaluate([gold(GOOD)], [answer], None, protocol)
+    assert evaluation["type_f1"] == 1
+    assert ("type_from_gold" in codes(evaluation.report)) is given_away

@@ -7,7 +7,8 @@ from typing import Any
 
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics
-from goldgate.core.suite import Outcome, Remark, Report
+from goldgate.core.remarks import Remark
+from goldgate.core.suite import Outcome, Report
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -26,7 +27,6 @@ class ExtractionOutcome(Outcome):
     def __init__(self, settings: ExtractionSettings, schema: EventSchema | None) -> None:
         digest = schema.sha256 if schema is not None else None
         super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
-        self._event_types = None if schema is None else schema.event_types
         self._schema = schema
         self._form = form_of(settings.response)
 
@@ -43,7 +43,7 @@ class ExtractionOutcome(Outcome):
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
-        return stands_out(report, self._event_types)
+        return stands_out(report, self._form, self._schema)
 
 
 def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:

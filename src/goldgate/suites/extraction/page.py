@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from goldgate.core.frame import finding_lines, frame
+from goldgate.core.frame import findings_section, frame
 from goldgate.core.page import (
     Cell,
     Column,
-    Findings,
     Measured,
     Name,
     Notes,
@@ -27,7 +26,6 @@ from goldgate.core.page import (
 )
 
 SHOWN_TYPES = 20
-SHOWN_FINDINGS = 5
 SAMPLES = "samples.jsonl"
 
 FAMILIES = ("strict", "relaxed", "type")
@@ -62,17 +60,12 @@ def describe(report: Mapping[str, Any]) -> Page:
         Section("Errors by name", (_mistakes(report),)),
         Section("How answers were read", (_reading(report),)),
         _hints(report),
-        _findings(report),
+        findings_section(report),
         *_breakdown(report),
         Section("Macro averages", (_macro(report),)),
         _diagnostics(report),
     ]
     return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
-
-
-def _findings(report: Mapping[str, Any]) -> Section:
-    found = finding_lines(report["findings"])
-    return Section("Findings", (Findings(found, limit=SHOWN_FINDINGS),) if found else ())
 
 
 def _scores(report: Mapping[str, Any]) -> Table:

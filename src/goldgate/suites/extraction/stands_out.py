@@ -7,50 +7,34 @@ from fractions import Fraction
 from typing import Any
 
 from goldgate.core.metric import shorten
-from goldgate.core.remarks import remark
-from goldgate.core.suite import Remark, Report
+from goldgate.core.remarks import Remark, missing_answers, percent, remark, same_files
+from goldgate.core.suite import Report
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.form import Form
 
 MOST = Fraction(1, 2)  # of the answers
-MUCH_LONGER = Fraction(3, 2)  # times gold's length
-MUCH_SHORTER = Fraction(1, 3)  # of gold's length is missing
-COPIED = Fraction(1, 10)  # of the checked thoughts
-VARIANTS = Fraction(3, 2)  # writings for each unit
 NULLS = Fraction(1, 100)  # of the answers
 _SHOWN_TYPES = 3
 
 
-def stands_out(report: Report, event_types: Collection[str] | None = None) -> Iterator[Remark]:
-    """What there is to say, the gravest first. `event_types` are those of the schema; None: there is none."""
-    if event_types is not None:
-        yield from _foreign_gold(report, event_types)
-    for found in (
-        *(_same_files, _unread, _bare_gold, _misfits, _other_form, _null_words),
-        *(_excess, _shortfall, _copied, _variants),
-    ):
+def stands_out(report: Report, form: Form, schema: EventSchema | None) -> Iterator[Remark]:
+    """What there is to say, the gravest first."""
+    yield from same_files(report)
+    if form.flat and form.event_type is None:
+        message = "flat answers have their event type from the gold: the type scores say nothing of the model"
+        yield remark("type_from_gold", message)
+    if schema is not None:
+        yield from _foreign_gold(report, schema.event_types)
+    for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _beyond):
         yield from found(report)
-
-
-def _same_files(report: Report) -> Iterator[Remark]:
-    gold, predictions = (
-        {file["sha256"] for file in report["inputs"][kind] if file["samples"]} for kind in ("gold", "predictions")
-    )
-    if same := len(gold & predictions):
-        yield remark(
-            "gold_as_predictions",
-            "the predictions are the gold, byte for byte: the scores say nothing of a model",
-            files=same,
-        )
 
 
 def _unread(report: Report) -> Iterator[Remark]:
     main = report["metrics"]["main"]
     total, missing, unread = (main[name]["value"] for name in ("total_samples", "missing_predictions", "parse_errors"))
-    if missing:
-        share = f"{missing} of {total} answers are missing ({_percent(missing, total)})"
-        message = f"{share}: everything in their gold counts as missed"
-        yield remark("missing_answers", message, missing=missing, samples=total)
+    yield from missing_answers(missing, total)
     if unreadable := unread - missing:
-        share = f"{unreadable} of {total} answers could not be read ({_percent(unreadable, total)})"
+        share = f"{unreadable} of {total} answers could not be read ({percent(unreadable, total)})"
         yield remark("unreadable_answers", f"{share}: goldgate read shows why", unreadable=unreadable, samples=total)
 
 
@@ -83,7 +67,7 @@ def _misfits(report: Report) -> Iterator[Remark]:
     violations = {name: found["samples"] for name, found in report["reading"]["violations"].items()}
     most = max(violations, key=lambda name: violations[name])
     message = (
-        f"{total - fitting} of {total} samples do not fit the schema, "
+        f"{total - fitting} of {total} samples fail schema compliance, "
         f"{violations[most]} of them because of {most}: is it what the model was asked for?"
     )
     yield remark("schema_misfits", message, misfits=total - fitting, samples=total)
@@ -100,55 +84,50 @@ def _other_form(report: Report) -> Iterator[Remark]:
 def _null_words(report: Report) -> Iterator[Remark]:
     answers, total = report["reading"]["null_words"], report["metrics"]["main"]["total_samples"]["value"]
     if answers and Fraction(answers, total) >= NULLS:
-        message = f"{answers} of {total} answers have a word such as null as an argument: each counts as a wrong value"
+        message = (
+            f"{answers} of {total} answers have a word such as null as a value: read as it stands, it is a wrong one"
+        )
         yield remark("null_words", message, answers=answers, samples=total)
 
 
-def _excess(report: Report) -> Iterator[Remark]:
-    length, gold = _counts(report, "relaxed_excess")
-    if gold and Fraction(length, gold) >= MUCH_LONGER:
-        message = (
-            f"matched arguments are {shorten(length, gold, 2)} times as long as gold's: "
-            "relaxed_f1 forgives padding, strict_f1 does not"
-        )
-        yield remark("relaxed_excess", message, matched_length=length, gold_length=gold)
+def _beyond(report: Report) -> Iterator[Remark]:
+    """Pairs of counts whose ratio is beyond what a model that answers as asked would have."""
+    values = report["reading"]["values"]
+    counts = {name: _counts(report, name) for name in ("relaxed_excess", "relaxed_shortfall", "cot_copied_rate")}
+    counts["values"] = values["distinct"], values["units"]
+    for name, most, code, words, names in _RATIOS:
+        above, below = counts[name]
+        if below and Fraction(above, below) >= most:
+            message = words.format(above, below, times=shorten(above, below, 2))
+            yield remark(code, message, **dict(zip(names, (above, below), strict=True)))
 
 
-def _shortfall(report: Report) -> Iterator[Remark]:
-    missing, gold = _counts(report, "relaxed_shortfall")
-    if gold and Fraction(missing, gold) >= MUCH_SHORTER:
-        message = (
-            f"matched arguments lack {missing} of gold's {gold} characters: "
-            "relaxed_f1 forgives cutting, strict_f1 does not"
-        )
-        yield remark("relaxed_shortfall", message, missing_length=missing, gold_length=gold)
-
-
-def _copied(report: Report) -> Iterator[Remark]:
-    copied, checked = _counts(report, "cot_copied_rate")
-    if checked and Fraction(copied, checked) >= COPIED:
-        message = (
-            f"{copied} of {checked} thoughts are the answer over again: "
-            "cot_faithfulness counts them, and they show no reasoning"
-        )
-        yield remark("copied_thought", message, copied=copied, checked=checked)
-
-
-def _variants(report: Report) -> Iterator[Remark]:
-    found = report["reading"]["values"]
-    values, units = found["distinct"], found["units"]
-    if units and Fraction(values, units) >= VARIANTS:
-        message = (
-            f"{values} values were checked for {units} units: one argument written in many ways "
-            "makes hallucination_entity_rate smaller"
-        )
-        yield remark("value_variants", message, values=values, units=units)
+# Counts, from which ratio on, the remark's code, its words, the names of its counts.
+_RATIOS = (
+    (
+        *("relaxed_excess", Fraction(3, 2), "relaxed_excess"),
+        "matched arguments are {times} times as long as gold's: relaxed_f1 forgives padding, strict_f1 does not",
+        ("matched_length", "gold_length"),
+    ),
+    (
+        *("relaxed_shortfall", Fraction(1, 3), "relaxed_shortfall"),
+        "matched arguments lack {} of gold's {} characters: relaxed_f1 forgives cutting, strict_f1 does not",
+        ("missing_length", "gold_length"),
+    ),
+    (
+        *("cot_copied_rate", Fraction(1, 10), "copied_thought"),
+        "{} of {} thoughts are the answer over again: cot_faithfulness counts them, and they show no reasoning",
+        ("copied", "checked"),
+    ),
+    (
+        *("values", Fraction(3, 2), "value_variants"),
+        "{} values were checked for {} units: one argument written in many ways "
+        "makes hallucination_entity_rate smaller",
+        ("values", "units"),
+    ),
+)
 
 
 def _counts(report: Report, name: str) -> tuple[int, int]:
     metric: dict[str, Any] = report["metrics"]["diagnostics"][name]
     return metric["numerator"], metric["denominator"]
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{shorten(100 * part, whole, 1)} %"

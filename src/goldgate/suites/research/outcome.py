@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from goldgate.core.gate import GateResult, Verdict
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Outcome, Remark, Report
+from goldgate.core.remarks import Remark
+from goldgate.core.suite import Outcome, Report
 from goldgate.core.tally import Tally
 from goldgate.suites.research.collect import Collected, trials, trials_of
 from goldgate.suites.research.corpus import Corpus

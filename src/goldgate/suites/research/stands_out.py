@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from goldgate.core.remarks import remark
-from goldgate.core.suite import Remark, Report
+from goldgate.core.remarks import Remark, remark
+from goldgate.core.suite import Report
 from goldgate.suites.research.settings import ALARMS
 
 
