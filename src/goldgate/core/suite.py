@@ -21,6 +21,7 @@ from goldgate.core.tally import Tally
 if TYPE_CHECKING:
     from goldgate.core.page import Page
     from goldgate.core.plan import Plan
+    from goldgate.core.unit_page import UnitPage, UnitSummary
 
 Shard = TypeVar("Shard")
 Facts = TypeVar("Facts")
@@ -193,6 +194,18 @@ class Suite(ABC):
         from goldgate.core.frame import plain_page
 
         return plain_page(report, self.unit, self.records)
+
+    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+        """A unit in a list, from its line in the file of records."""
+        from goldgate.core.unit_page import UnitSummary
+
+        return UnitSummary(str(record["id"]))
+
+    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+        """A unit to look at, from its record and its part of each input. Without more: these as they stand."""
+        from goldgate.core.plain_unit import plain_unit_page
+
+        return plain_unit_page(record, given)
 
     def stored(self, report: Report) -> Stored:
         """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
