@@ -101,7 +101,8 @@ class Table:
     empty: str = "none"  # what is said in place of no rows
 
 
-class MatrixCell(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
     """How often the one was taken for the other."""
 
     row: str

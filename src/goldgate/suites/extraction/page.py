@@ -126,8 +126,8 @@ def _confusions(report: Mapping[str, Any]) -> list[Section]:
     """Event types that were taken for others, and roles within a type; no section where none were."""
     sections = []
     for kind, title, group in (("event_types", "event types", ""), ("roles", "roles", "event type")):
-        found = report["confusions"][kind] if "confusions" in report else {"pairs": ()}  # an older report has none
-        if not found["pairs"]:
+        found = report.get("confusions", {}).get(kind)  # an older report has none
+        if not found or not found["pairs"]:
             continue
         cells = tuple(
             MatrixCell(p["gold"], p["predicted"], p["count"], p.get("event_type", "")) for p in found["pairs"]
