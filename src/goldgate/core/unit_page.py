@@ -61,4 +61,11 @@ class Given(Protocol):
     """The opened inputs of an evaluation, for looking up what a unit's record was made from."""
 
     def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """By the name of the input, the unit's part of it, decoded; without those that are not there."""
+        """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
+
+
+class NothingGiven:
+    """Of inputs that nobody can look up."""
+
+    def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {}

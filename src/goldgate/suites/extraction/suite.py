@@ -13,6 +13,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.core.unit_page import Given
     from goldgate.readers.joined_work import JoinedSource
     from goldgate.suites.extraction.sample import Facts
 
@@ -59,6 +60,11 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.source import open_source
 
         return open_source(inputs, plan)
+
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        from goldgate.suites.extraction.look.given import open_given
+
+        return open_given(inputs, plan)
 
     def describe(self, report: Report) -> Page:
         from goldgate.suites.extraction.page import describe
