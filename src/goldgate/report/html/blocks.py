@@ -11,6 +11,8 @@ from goldgate.core.page import (
     Cell,
     Column,
     Findings,
+    Grid,
+    Matrix,
     Measured,
     Name,
     Notes,
@@ -26,6 +28,8 @@ from goldgate.report.html.texts import name, words
 from goldgate.report.said_once import Reasons, said_once, undefined_cells
 
 MOST_ROWS = 1_000  # of one table
+MOST_GRIDS, MOST_NAMES = 12, 30  # heat maps of one matrix, rows and columns of one heat map
+_HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
 
 Facets = Mapping[str, frozenset[str]]  # by what the shown units can be filtered: a name, and its values
@@ -36,6 +40,8 @@ def block(given: Block, title: str, facets: Facets | None = None) -> Markup:
     match given:
         case Table():
             return _table(given, title, facets or {})
+        case Matrix():
+            return _matrix(given, title, facets or {})
         case Values():
             return _values(given, title)
         case Pairs():
@@ -124,6 +130,34 @@ def _cell(cell: Cell, column: int, given: Table, names: Mapping[str, str], linke
     if column == 0 and text:
         return element("th", shown, scope="row", dir="auto")
     return element("td", shown, dir="auto")
+
+
+def _matrix(given: Matrix, title: str, facets: Facets) -> Markup:
+    """A heat map for each group, the most first; behind it all pairs as a table, which can be sorted."""
+    if not given.cells:
+        return element("p", words(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
+    grids = [_grid(grid, given, title) for grid in given.grids()[:MOST_GRIDS]]
+    pairs = element("details", element("summary", "As a list"), _table(given.as_table(), title, facets), class_="list")
+    return fragment(element("div", *grids, class_="grids"), pairs)
+
+
+def _grid(grid: Grid, given: Matrix, title: str) -> Markup:
+    """Rows by columns; the darker, the more, and the count stands in each."""
+    rows, columns = grid.rows[:MOST_NAMES], grid.columns[:MOST_NAMES]
+    names = apart((*grid.rows, *grid.columns), commands=False)
+    top = max(max(counts) for counts in grid.counts)
+    corner = element("td", f"{words(given.row_title)} ↓ {words(given.column_title)} →")
+    head = element("tr", corner, *(element("th", names[each], scope="col", dir="auto") for each in columns))
+    body = []
+    for row, counts in zip(rows, grid.counts, strict=False):
+        cells = [
+            element("td", str(count) if count else "", class_=f"heat h{-(-count * _HEATS // top)}" if count else "heat")
+            for count in counts[: len(columns)]
+        ]
+        body.append(element("tr", element("th", names[row], scope="row", dir="auto"), *cells))
+    label = f"{title}: {grid.group}" if grid.group else title
+    caption = element("p", element("code", name(grid.group), dir="auto"), class_="group") if grid.group else None
+    return element("div", caption, table(label, element("thead", head), body, class_="heats"))
 
 
 def _values(given: Values, title: str) -> Markup:

@@ -72,6 +72,6 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
     for identity in shown[:_FIRST]:
         links += [element("a", element("bdi", name(identity)), href=f"#{unit_anchor(identity)}"), " "]
     if len(shown) > _FIRST or count > len(shown):
-        of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count}"
+        of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE, data_value=name(gate.metric)))
     return links

@@ -10,7 +10,7 @@
   const fold = (text) => text.normalize("NFKC").toLowerCase();
 
   // Tables.
-  const SEARCHED = 8; // rows: a shorter table is seen at once
+  const SORTED = 4, SEARCHED = 10; // rows: a shorter table is seen at once
   const key = (row, column) => {
     const cell = row.cells[column];
     if (cell.dataset.key !== undefined) return cell.dataset.key === "" ? null : Number(cell.dataset.key);
@@ -43,14 +43,14 @@
   for (const table of document.querySelectorAll("table.data")) {
     const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = table.tBodies[0].rows.length;
-    if (rows < 2) continue;
+    if (rows < SORTED) continue;
     heads.forEach((head, column) => {
       if (!head.textContent.trim()) return;
       const button = make("button", { type: "button" }, ...head.childNodes);
       button.addEventListener("click", () => sort(table, head, column));
       head.append(button);
     });
-    if (rows < SEARCHED) continue;
+    if (rows < SEARCHED || table.closest(".unit")) continue;
     const name = table.parentElement.getAttribute("aria-label");
     const box = make("input", { type: "search", placeholder: "Search", "aria-label": `Search in ${name}` });
     const said = make("span", { class: "said", role: "status" });

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.core.page import Notes, Origin, Page, Section
+from goldgate.core.page import Block, Notes, Origin, Page, Section, Table, Values
 from goldgate.report.html.anchors import section_anchors
 from goldgate.report.html.blocks import SAMPLES, Facets, block, heads, table
 from goldgate.report.html.element import Content, Markup, document, element, fragment, raw
@@ -18,12 +18,14 @@ from goldgate.report.html.texts import name, words
 from goldgate.report.html.units import facets_of, filters, shown_words, unit_list
 
 _HERE = Path(__file__).parent
+_SHORT, _NARROW = 9, 4  # rows and columns of what two can stand side by side
 
 
 class _Part(NamedTuple):
     title: str
     content: Markup | None
     anchor: str = ""
+    short: bool = False  # it leaves room for another beside it
 
 
 def render_html(page: Page, looked: Looked | None = None) -> str:
@@ -35,7 +37,7 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
     parts = [
         _Part("What stands out", _stands_out(page)),
         _Part("Gates", gates(page, looked)),
-        *(_Part(section.title, _section(section, facets)) for section in titled),
+        *(_Part(section.title, _section(section, facets), short=is_short(section)) for section in titled),
         _Part(f"{looked.unit.capitalize()}s to look at", _units(units, looked), SAMPLES),
         _Part(_first_title(page), _first_samples(page, looked)),
         _Part("Where the numbers come from", _origin(page.origin)),
@@ -43,7 +45,9 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
     shown = [part for part in parts if part.content is not None]
     anchors = [part.anchor or made for part, made in zip(shown, section_anchors(p.title for p in shown), strict=True)]
     main = [
-        element("section", element("h2", words(part.title), id=anchor), part.content)
+        element(
+            "section", element("h2", words(part.title), id=anchor), part.content, class_="short" if part.short else None
+        )
         for part, anchor in zip(shown, anchors, strict=True)
     ]
     links = [
@@ -102,6 +106,17 @@ def _headline(page: Page, blocks: list[Markup]) -> Markup:
         element("p", ", ".join(about), class_="about", dir="auto") if about else None,
         *blocks,
     )
+
+
+def is_short(section: Section) -> bool:
+    """Whether it takes little room: a few metrics, or a small table."""
+    return not section.is_detail and all(
+        len(given.rows) <= _SHORT if isinstance(given, Values) else _is_small(given) for given in section.blocks
+    )
+
+
+def _is_small(given: Block) -> bool:
+    return isinstance(given, Table) and len(given.rows) <= _SHORT and len(given.columns) <= _NARROW
 
 
 def _stands_out(page: Page) -> Markup | None:
