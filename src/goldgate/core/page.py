@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import cut, shorten
+
+if TYPE_CHECKING:
+    from goldgate.core.picture import Picture
 
 NOT_AVAILABLE = "n/a"
 _STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
@@ -247,6 +250,7 @@ class GateLine:
     verdict: str
     reason: str
     support: str | None = None  # what the interval says about the gate
+    difference: Measured | None = None  # from the stored run that it is judged against
 
     @property
     def says_more(self) -> bool:
@@ -305,6 +309,7 @@ class Page:
     sections: tuple[Section, ...] = ()
     origin: Origin | None = None
     samples: Samples | None = None
+    pictures: tuple[Picture, ...] = ()  # each beside the section of its title
 
 
 def measured(metric: Mapping[str, Any]) -> Measured:

@@ -6,6 +6,7 @@ A new format is a file with a function from a page to text, and a line here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -63,7 +64,8 @@ def describe(report: Report) -> Page:
         return error_page(report)
     from goldgate.suites import load_suite
 
-    return load_suite(report["suite"]).describe(report)
+    suite = load_suite(report["suite"])
+    return replace(suite.describe(report), pictures=suite.pictures(report))
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:

@@ -127,6 +127,8 @@ def _cell(cell: Cell, column: int, given: Table, names: Mapping[str, str], linke
     if text in linked:
         title = given.columns[column].title
         shown = element("a", shown, href=f"#{SAMPLES}", data_facet=title, data_value=name(text))
+    if given.columns[column].title == "interval":
+        return element("td", shown, class_="num")
     if column == 0 and text:
         return element("th", shown, scope="row", dir="auto")
     return element("td", shown, dir="auto")
@@ -136,22 +138,24 @@ def _matrix(given: Matrix, title: str, facets: Facets) -> Markup:
     """A heat map for each group, the most first; behind it all pairs as a table, which can be sorted."""
     if not given.cells:
         return element("p", words(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
-    grids = [_grid(grid, given, title) for grid in given.grids()[:MOST_GRIDS]]
+    most = max(_HEATS, *(cell.count for cell in given.cells))  # one confusion is no hot spot
+    grids = [_grid(grid, given, title, most) for grid in given.grids()[:MOST_GRIDS]]
     pairs = element("details", element("summary", "As a list"), _table(given.as_table(), title, facets), class_="list")
     return fragment(element("div", *grids, class_="grids"), pairs)
 
 
-def _grid(grid: Grid, given: Matrix, title: str) -> Markup:
+def _grid(grid: Grid, given: Matrix, title: str, most: int) -> Markup:
     """Rows by columns; the darker, the more, and the count stands in each."""
     rows, columns = grid.rows[:MOST_NAMES], grid.columns[:MOST_NAMES]
     names = apart((*grid.rows, *grid.columns), commands=False)
-    top = max(max(counts) for counts in grid.counts)
     corner = element("td", f"{words(given.row_title)} ↓ {words(given.column_title)} →")
     head = element("tr", corner, *(element("th", names[each], scope="col", dir="auto") for each in columns))
     body = []
     for row, counts in zip(rows, grid.counts, strict=False):
         cells = [
-            element("td", str(count) if count else "", class_=f"heat h{-(-count * _HEATS // top)}" if count else "heat")
+            element(
+                "td", str(count) if count else "", class_=f"heat h{-(-count * _HEATS // most)}" if count else "heat"
+            )
             for count in counts[: len(columns)]
         ]
         body.append(element("tr", element("th", names[row], scope="row", dir="auto"), *cells))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from goldgate.core.gate import Verdict
 from goldgate.core.page import GateLine, Page
+from goldgate.core.picture import GatePicture
 from goldgate.report.html.anchors import unit_anchor
 from goldgate.report.html.blocks import SAMPLES, heads, table
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.texts import name, words
 from goldgate.report.said_once import gate_columns, gate_notes
+from goldgate.report.svg import draw
 
 GATE = "gate"  # the facet of a unit that explains one
 _FIRST = 3  # units that are named beside a gate
@@ -49,7 +51,8 @@ def gates(page: Page, looked: Looked) -> Markup | None:
     )
     notes = [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
     notes += [page.gates_note] if page.gates_note else []
-    return fragment(shown, [element("p", words(note), class_="note") for note in notes])
+    drawn = element("figure", draw(GatePicture(page.gates)), tabindex=0, role="group", aria_label="Picture: Gates")
+    return fragment(shown, [element("p", words(note), class_="note") for note in notes], drawn)
 
 
 _NUMBERS = ("value", "interval", "counts", "gate")

@@ -24,7 +24,8 @@
   };
   const sort = (table, head, column) => {
     const down = head.getAttribute("aria-sort") === "ascending";
-    const rows = [...table.tBodies[0].rows].map((row) => [key(row, column), row]);
+    const isTotal = (row) => row.cells[0].textContent.trim() === "total"; // it stays last
+    const rows = [...table.tBodies[0].rows].map((row) => [isTotal(row) ? null : key(row, column), row]);
     rows.sort(([one], [other]) => (down && one !== null && other !== null ? -compare(one, other) : compare(one, other)));
     table.tBodies[0].append(...rows.map(([, row]) => row));
     for (const each of table.tHead.querySelectorAll("[aria-sort]")) each.removeAttribute("aria-sort");

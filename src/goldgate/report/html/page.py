@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.core.page import Block, Notes, Origin, Page, Section, Table, Values
+from goldgate.core.picture import Picture
 from goldgate.report.html.anchors import section_anchors
 from goldgate.report.html.blocks import SAMPLES, Facets, block, heads, table
 from goldgate.report.html.element import Content, Markup, document, element, fragment, raw
@@ -16,6 +17,8 @@ from goldgate.report.html.gates import gates, verdict
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.texts import name, words
 from goldgate.report.html.units import facets_of, filters, shown_words, unit_list
+from goldgate.report.svg import draw
+from goldgate.report.svg.shapes import stylesheet
 
 _HERE = Path(__file__).parent
 _SHORT, _NARROW = 9, 4  # rows and columns of what two can stand side by side
@@ -32,12 +35,14 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
     """The verdict first, what stands out, the gates, every section, the units worth a look, the origin."""
     units, looked = unit_list(looked or Looked())
     facets = facets_of(looked)
+    pictures = {drawn.title: _figure(drawn) for drawn in page.pictures}
     untitled = [section for section in page.sections if not section.title]
     titled = [section for section in page.sections if section.title]
     parts = [
         _Part("What stands out", _stands_out(page)),
         _Part("Gates", gates(page, looked)),
-        *(_Part(section.title, _section(section, facets), short=is_short(section)) for section in titled),
+        *(_part(section, facets, pictures.pop(section.title, None)) for section in titled),
+        *(_Part(title, figure) for title, figure in pictures.items()),
         _Part(f"{looked.unit.capitalize()}s to look at", _units(units, looked), SAMPLES),
         _Part(_first_title(page), _first_samples(page, looked)),
         _Part("Where the numbers come from", _origin(page.origin)),
@@ -65,7 +70,7 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
 
 def whole_page(title: str, body: list[Content]) -> str:
     """A page with our style and script, and a policy that forbids everything else."""
-    style, script = source("page.css"), source("page.js")
+    style, script = source("page.css") + stylesheet(), source("page.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -117,6 +122,19 @@ def is_short(section: Section) -> bool:
 
 def _is_small(given: Block) -> bool:
     return isinstance(given, Table) and len(given.rows) <= _SHORT and len(given.columns) <= _NARROW
+
+
+def _part(section: Section, facets: Facets, figure: Markup | None) -> _Part:
+    content = _section(section, facets)
+    return _Part(
+        section.title,
+        content if figure is None else fragment(content, figure),
+        short=is_short(section) and figure is None,
+    )
+
+
+def _figure(drawn: Picture) -> Markup:
+    return element("figure", draw(drawn), tabindex=0, role="group", aria_label=words(f"Picture: {drawn.title}"))
 
 
 def _stands_out(page: Page) -> Markup | None:

@@ -1,0 +1,112 @@
+"""The pictures of stored results: of one run those of its report, of several runs or systems those of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from goldgate.comparison.compare import compare_systems
+from goldgate.comparison.page import describe_comparison, p_value
+from goldgate.comparison.systems import SystemSource
+from goldgate.core.page import Interval, Measured, Page, measured
+from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
+from goldgate.errors import InputError, Place
+from goldgate.report import describe
+from goldgate.report.svg import page_pictures
+from goldgate.results.stored import StoredResult, load_result
+
+Report = Mapping[str, Any]
+
+
+def find_pictures(
+    sources: Sequence[SystemSource], *, against: str | None = None, common: bool = False
+) -> list[Picture]:
+    """Everything that can be drawn of these systems."""
+    paths = [path for source in sources for path in source.paths]
+    if len(paths) == 1:
+        result = load_result(paths[0])
+        return page_pictures(_page(result), sources[0].name)
+    found = compare_systems(
+        sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
+    ).report
+    several = [_systems(found), _differences(found)] if len(sources) > 1 else []
+    runs = [_runs(found)] if any(len(source.paths) > 1 for source in sources) else []
+    return [*several, *runs]
+
+
+def _page(result: StoredResult) -> Page:
+    """The report as a page; one that lacks something is an error with a place."""
+    try:
+        return describe(result.report)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise InputError(
+            "report.malformed",
+            "this report is not complete",
+            place=Place(str(result.file)),
+            advice="score it again with --out",
+        ) from None
+
+
+def _systems(report: Report) -> Picture:
+    groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
+    return ScorePicture("systems", "Systems", groups, about=_about(report))
+
+
+def _system(system: Report, metric: str) -> Score:
+    found = system["metrics"][metric]
+    value = replace(measured(found), best=metric in system["best_in"])
+    runs = len(system["runs"])
+    return Score(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
+
+
+def _runs(report: Report) -> Picture:
+    """Each run of those systems that have several."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
+    note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
+    return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
+
+
+def _spread(system: Report, metric: str) -> Score:
+    found = system["metrics"][metric]
+    spread = found.get("between_runs")
+    runs = tuple(sorted(found.get("by_run", ())))
+    return Score(system["name"], measured(found), runs, "" if spread is None else f"{spread:.4f}")
+
+
+def _differences(report: Report) -> Picture:
+    """Each system less the one that they are compared with."""
+    against = report["against"]
+
+    def rows(metric: str) -> list[Score]:
+        entries = [e for e in report["comparisons"] if e["metric"] == metric]
+        return [Score(e["system"], _difference(e), aside=str(p_value(e["p_adjusted"]))) for e in entries]
+
+    return ScorePicture(
+        "differences",
+        f"Differences from {against}",
+        _by_metric(report, rows),
+        about=_about(report),
+        aside="p (Holm)",
+        notes=(f"System minus {against}, {report['unit']} by {report['unit']}.",),
+        with_zero=True,
+    )
+
+
+def _difference(entry: Report) -> Measured:
+    found = entry["difference"]
+    if found is None:
+        return Measured(None, reason=entry["reason"])
+    exact = Fraction(found["exact"])
+    interval = None if found["low"] is None else Interval(found["low"], found["high"])
+    return Measured(float(exact), exact.numerator, exact.denominator, interval=interval)
+
+
+def _by_metric(report: Report, rows: Callable[[str], Sequence[Score]]) -> tuple[ScoreGroup, ...]:
+    return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
+
+
+def _about(report: Report) -> str:
+    return describe_comparison(report).subject
