@@ -13,11 +13,15 @@ from goldgate.core.page import Block
 
 
 class Mark(NamedTuple):
-    """A part of a text, by its characters, and what is said of it."""
+    """A part of a text, by its characters, at least one; and what is said of it.
+
+    `kind` says whose it is: gold, predicted, both; in an answer read, repair, left out, thought; quote in a source;
+    cut where the text stands for what was left out. A suite may have others.
+    """
 
     start: int
     end: int
-    kind: str  # whose it is: gold, predicted, both; read, repair, thought, …
+    kind: str
     label: str  # an event type and role, a repair
     wrong: str = ""  # the name of the error, where it is one
 
