@@ -22,9 +22,8 @@ from goldgate.core.page import (
     Table,
     Values,
 )
-from goldgate.report.escape import apart
 from goldgate.report.html.element import Content, Markup, element, fragment
-from goldgate.report.html.texts import name, words
+from goldgate.report.html.texts import name, names, words
 from goldgate.report.said_once import Reasons, said_once, undefined_cells
 
 MOST_ROWS = 1_000  # of one table
@@ -78,7 +77,8 @@ def number(value: Measured, *, counts: bool = False) -> Markup:
     behind += [value.counts] if counts and value.counts else []
     below = [element("small", text) for text in behind]
     key = None if value.value is None else repr(float(value.value))
-    return element("td", shown, below, class_="num", data_key=key or "", title=value.reason and words(value.reason))
+    why = words(value.reason) if value.reason and not counts else None  # with counts, it is said below the table
+    return element("td", shown, below, class_="num", data_key=key or "", title=why)
 
 
 def _head(title: str, is_number: bool) -> Markup:
@@ -95,10 +95,10 @@ def _table(given: Table, title: str, facets: Facets) -> Markup:
     most = min(given.most or MOST_ROWS, MOST_ROWS)
     columns = list(zip(*given.rows, strict=True))
     numbers = [any(isinstance(cell, Measured) for cell in column) for column in columns]
-    names = [apart((cell.text for cell in column if isinstance(cell, Name)), commands=False) for column in columns]
+    shown_names = [names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
     links = [facets.get(column.title, frozenset()) for column in given.columns]
     rows = [
-        element("tr", *(_cell(cell, n, given, names[n], links[n]) for n, cell in enumerate(row)))
+        element("tr", *(_cell(cell, n, given, shown_names[n], links[n]) for n, cell in enumerate(row)))
         for row in given.rows[:most]
     ]
     shown = table(title, _group_heads(given.columns, numbers), rows, class_="data")
@@ -119,14 +119,14 @@ def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
     return element("thead", element("tr", *above, class_="groups"), row)
 
 
-def _cell(cell: Cell, column: int, given: Table, names: Mapping[str, str], linked: frozenset[str]) -> Markup:
+def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str], linked: frozenset[str]) -> Markup:
     if isinstance(cell, Measured):
         return number(cell, counts=given.with_counts)
-    shown: Content = words(cell) if isinstance(cell, str) else element("code", names[cell.text])
+    shown: Content = words(cell) if isinstance(cell, str) else element("code", shown_names[cell.text])
     text = cell if isinstance(cell, str) else cell.text
     if text in linked:
         title = given.columns[column].title
-        shown = element("a", shown, href=f"#{SAMPLES}", data_facet=title, data_value=name(text))
+        shown = element("a", shown, href=f"#{SAMPLES}", data_facet=name(title), data_value=name(text))
     if given.columns[column].title == "interval":
         return element("td", shown, class_="num")
     if column == 0 and text:
@@ -147,9 +147,9 @@ def _matrix(given: Matrix, title: str, facets: Facets) -> Markup:
 def _grid(grid: Grid, given: Matrix, title: str, most: int) -> Markup:
     """Rows by columns; the darker, the more, and the count stands in each."""
     rows, columns = grid.rows[:MOST_NAMES], grid.columns[:MOST_NAMES]
-    names = apart((*grid.rows, *grid.columns), commands=False)
+    shown = names((*grid.rows, *grid.columns))
     corner = element("td", f"{words(given.row_title)} ↓ {words(given.column_title)} →")
-    head = element("tr", corner, *(element("th", names[each], scope="col", dir="auto") for each in columns))
+    head = element("tr", corner, *(element("th", shown[each], scope="col", dir="auto") for each in columns))
     body = []
     for row, counts in zip(rows, grid.counts, strict=False):
         cells = [
@@ -158,7 +158,7 @@ def _grid(grid: Grid, given: Matrix, title: str, most: int) -> Markup:
             )
             for count in counts[: len(columns)]
         ]
-        body.append(element("tr", element("th", names[row], scope="row", dir="auto"), *cells))
+        body.append(element("tr", element("th", shown[row], scope="row", dir="auto"), *cells))
     label = f"{title}: {grid.group}" if grid.group else title
     caption = element("p", element("code", name(grid.group), dir="auto"), class_="group") if grid.group else None
     return element("div", caption, table(label, element("thead", head), body, class_="heats"))
@@ -191,7 +191,7 @@ def _values(given: Values, title: str) -> Markup:
 def _reasons(reasons: Reasons) -> Markup:
     return fragment(
         *(
-            element("p", "n/a: ", words(", ".join(metrics)), ": ", words(reason), class_="note")
+            element("p", words(f"n/a: {', '.join(metrics)}: {reason}"), class_="note")
             for reason, metrics in reasons.items()
         )
     )

@@ -71,6 +71,8 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
     if gate.verdict == Verdict.PASS or gate.metric not in looked.explains:
         return None
     count, shown = looked.explains[gate.metric]
+    if not shown:
+        return None
     links: list[Content] = []
     for identity in shown[:_FIRST]:
         links += [element("a", element("bdi", name(identity)), href=f"#{unit_anchor(identity)}"), " "]

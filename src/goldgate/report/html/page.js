@@ -41,7 +41,7 @@
     }
     said.textContent = parts.length ? `${shown} of ${table.tBodies[0].rows.length} rows` : "";
   };
-  for (const table of document.querySelectorAll("table.data")) {
+  for (const table of document.querySelectorAll("section > .wide > table.data, details.detail table.data, details.list table.data")) {
     const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = table.tBodies[0].rows.length;
     if (rows < SORTED) continue;
@@ -51,7 +51,7 @@
       button.addEventListener("click", () => sort(table, head, column));
       head.append(button);
     });
-    if (rows < SEARCHED || table.closest(".unit")) continue;
+    if (rows < SEARCHED) continue;
     const name = table.parentElement.getAttribute("aria-label");
     const box = make("input", { type: "search", placeholder: "Search", "aria-label": `Search in ${name}` });
     const said = make("span", { class: "said", role: "status" });
@@ -60,6 +60,7 @@
   }
 
   // Samples.
+  const values = (facets, facet) => (Object.hasOwn(facets, facet) ? facets[facet] : []);
   const units = [...document.querySelectorAll("details.unit")];
   const place = document.getElementById("filters");
   const follow = () => {
@@ -88,7 +89,7 @@
       for (const each of known) {
         if (parts.length && each.text === null) each.text = fold(each.unit.textContent);
         const fits =
-          [...chosen].every(([facet, select]) => !select.value || (each.facets[facet] || []).includes(select.value)) &&
+          [...chosen].every(([facet, select]) => !select.value || values(each.facets, facet).includes(select.value)) &&
           parts.every((part) => each.text.includes(part));
         each.unit.hidden = !fits;
         shown += fits;
@@ -103,11 +104,11 @@
     const line = make("div", { class: "line" });
     for (const facet of JSON.parse(place.dataset.facets)) {
       const counts = new Map();
-      for (const { facets } of known) for (const value of facets[facet] || []) counts.set(value, (counts.get(value) || 0) + 1);
+      for (const { facets } of known) for (const value of values(facets, facet)) counts.set(value, (counts.get(value) || 0) + 1);
       if (!counts.size) continue;
-      const values = [...counts.keys()].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
+      const sorted = [...counts.keys()].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
       const select = make("select", {}, make("option", { value: "" }, "any"));
-      for (const value of values) select.append(make("option", { value }, `${value} (${counts.get(value)})`));
+      for (const value of sorted) select.append(make("option", { value }, `${value} (${counts.get(value)})`));
       select.addEventListener("change", show);
       chosen.set(facet, select);
       line.append(make("label", {}, facet, select));

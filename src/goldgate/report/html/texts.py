@@ -7,14 +7,16 @@ direction of what follows is written out as in the other formats (`\\u202e`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.escape import escape_of, named, unseen, visible
+from goldgate.report.escape import apart, escape_of, shortened_apart, unseen, visible
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.runs import Run, excerpts, marked_runs
 
 MOST_CHARACTERS = 12_000  # of one text
+MOST_WORDS = 2_000  # characters of a sentence or a value
+MOST_NAME = 120  # columns of a name
 MOST_MARKS = 1_500  # in one text
 
 # How a kind of mark looks; whatever else a suite has looks like the last.
@@ -32,13 +34,22 @@ _OTHER = "other"
 
 
 def name(text: str) -> str:
-    """An identifier, as text: blanks at its ends and what cannot be seen are written out."""
-    return named(text, commands=False)
+    """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
+    return names([text])[text]
+
+
+def names(texts: Iterable[str]) -> dict[str, str]:
+    """Identifiers that stand together, each as text: no two of them look alike."""
+    cut = {text: text if len(text) <= MOST_WORDS else shortened_apart(text, MOST_WORDS) for text in texts}
+    shown = apart(cut.values(), MOST_NAME, commands=False)
+    return {text: shown[short] for text, short in cut.items()}
 
 
 def words(text: str) -> str:
-    """A sentence, as text."""
-    return visible(text, commands=False)
+    """A sentence, as text; of a long one the beginning."""
+    more = len(text) - MOST_WORDS
+    shown = visible(text[:MOST_WORDS], commands=False)
+    return shown if more <= 0 else f"{shown}… and {more:,} more characters"
 
 
 def running(text: str) -> Markup:

@@ -8,13 +8,12 @@ from itertools import chain
 
 from goldgate.core.page import counted
 from goldgate.core.unit_page import MarkedText, UnitPage, UnitSummary
-from goldgate.report.escape import apart
 from goldgate.report.html.anchors import unit_anchor
 from goldgate.report.html.blocks import Facets, block
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.gates import GATE
 from goldgate.report.html.looked import Looked
-from goldgate.report.html.texts import MOST_CHARACTERS, marked, name, words
+from goldgate.report.html.texts import MOST_CHARACTERS, marked, name, names, words
 
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
@@ -39,12 +38,12 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
     for metric, (_, identities) in looked.explains.items():
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
-    names = apart((summary.id for summary, _ in looked.units), commands=False)
+    shown = names(summary.id for summary, _ in looked.units)
     items: list[Markup] = []
     size = 0
     for summary, unit in looked.units:
         facets = _facets(summary, reasons.get(summary.id, ()))
-        item = _item(summary, unit, names[summary.id], facets)
+        item = _item(summary, unit, shown[summary.id], facets)
         size += len(item)
         if items and size > limit:
             break
@@ -100,7 +99,7 @@ def _item(summary: UnitSummary, unit: UnitPage, shown: str, facets: Mapping[str,
 
 def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found = {GATE: tuple(gates), **summary.facets}
-    return {facet: tuple(dict.fromkeys(map(name, values))) for facet, values in found.items() if values}
+    return {name(facet): tuple(dict.fromkeys(map(name, values))) for facet, values in found.items() if values}
 
 
 def _kept(looked: Looked, count: int) -> dict[str, tuple[int, tuple[str, ...]]]:
@@ -117,4 +116,4 @@ def filters(looked: Looked) -> Content:
     if not looked.units:
         return None
     facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in looked.units)))
-    return element("div", id="filters", data_facets=json.dumps([GATE, *facets]), hidden=True)
+    return element("div", id="filters", data_facets=json.dumps([GATE, *map(name, facets)]), hidden=True)

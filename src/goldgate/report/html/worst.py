@@ -20,13 +20,14 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
 from goldgate.core.unit_page import Given
-from goldgate.readers.unit_records import units_of
+from goldgate.readers.unit_records import PARTS, UNITS
 from goldgate.report.html.looked import Looked
 
 SHOWN = 60  # units of a page at most
 SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
 
-Cost = Callable[[Mapping[Key, Counts]], int]
+Record = Mapping[str, Any]
+Cost = Callable[[Record], int]  # what a unit costs a gate, by its record
 
 
 def worst_units(
@@ -41,10 +42,8 @@ def worst_units(
         record = orjson.loads(line)
         summary = suite.summary(record)
         overall.add(summary.weight, total, line)
-        if costs:
-            counts = units_of(record)
-            for metric, cost in costs.items():
-                by_gate[metric].add(cost(counts), total, line)
+        for metric, cost in costs.items():
+            by_gate[metric].add(cost(record), total, line)
         total += 1
     first = {each.place: each for worst in by_gate.values() for each in worst.listed()}
     chosen = {**first, **{each.place: each for each in overall.listed()[: max(shown - len(first), 0)]}}
@@ -88,14 +87,22 @@ def _gated(metric: str, measures: list[RatioMeasure[Any]]) -> Gated | None:
 def _cost(gated: Gated, *, less_is_better: bool) -> Cost:
     form, key = gated.measure.forms[gated.metric], gated.key
 
-    def cost(counts: Mapping[Key, Counts]) -> int:
-        found = counts.get(key)
+    def cost(record: Record) -> int:
+        found = _counts(record, key)
         if found is None:
             return 0
         above, below = form.of(found)
         return above if less_is_better else below - above
 
     return cost
+
+
+def _counts(record: Record, key: Key) -> Counts | None:
+    """What the unit counted in one table, or in one part of it."""
+    if len(key) == 1:
+        whole: Counts | None = record[UNITS].get(key[0])
+        return whole
+    return next((counts for part, counts in record.get(PARTS, ()) if tuple(part) == key), None)
 
 
 class _Kept(NamedTuple):
@@ -127,5 +134,5 @@ class _Worst:
 
 def _shown(cost: Cost, chosen: Iterable[_Kept], ids: Mapping[int, str]) -> tuple[str, ...]:
     """The ids of those of the shown units that cost a gate something, the worst first."""
-    costs = [(cost(units_of(orjson.loads(each.line))), each.place) for each in chosen]
+    costs = [(cost(orjson.loads(each.line)), each.place) for each in chosen]
     return tuple(ids[place] for amount, place in sorted(costs, key=lambda c: (-c[0], c[1])) if amount > 0)

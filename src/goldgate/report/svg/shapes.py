@@ -138,7 +138,7 @@ def stylesheet() -> str:
 
 def _lines(parts: Iterator[Markup]) -> Markup:
     """One part a line, so that people and programs can compare two pictures."""
-    return Markup("\n".join(part for part in parts if part))
+    return fragment(*(fragment("\n" if number else "", part) for number, part in enumerate(filter(None, parts))))
 
 
 def _wrapped(sentence: str, room: float) -> Iterator[str]:
