@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from goldgate.core.picture import CountPicture
-from goldgate.report.escape import visible
 from goldgate.report.html.element import Markup, element
-from goldgate.report.svg.lettering import SMALL, fit_labels, fit_text, text_width
+from goldgate.report.svg.lettering import SMALL, described, fit_labels, fit_text, in_full, text_width
 from goldgate.report.svg.shapes import GAP, LINE, MARGIN, WIDTH, Canvas, fixed, heading, notes, picture, rect, text
 
 MOST = 16  # rows, and columns
@@ -42,8 +41,8 @@ def draw_counts(drawn: CountPicture, *, standalone: bool) -> Markup:
         for number, (other, count) in enumerate(zip(shown.columns, counts, strict=True)):
             canvas.add(*_cell(left + number * cell, canvas.y, cell, count, most, same=name == other))
         canvas.y += _CELL_HEIGHT
-    notes(canvas, [visible(note) for note in shown.notes])
-    return picture(canvas, visible(shown.title), _description(shown), standalone=standalone)
+    notes(canvas, [in_full(note) for note in shown.notes])
+    return picture(canvas, in_full(shown.title), _description(shown), standalone=standalone)
 
 
 def heat(count: int, most: int) -> int:
@@ -102,5 +101,5 @@ def _description(drawn: CountPicture) -> str:
         if count and row != column
     ]
     listed = [f"{-count} {row} → {column}" for count, row, column in sorted(found)[:_LISTED]]
-    words = f"{drawn.row_title} by {drawn.column_title}; most: {'; '.join(listed) or 'none'}"
-    return visible(". ".join([*([drawn.about] if drawn.about else []), words, *drawn.notes])) + "."
+    head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not listed else ''}"
+    return described([drawn.about, head + "; ".join(listed), *drawn.notes])

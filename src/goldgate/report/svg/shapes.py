@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Literal
 
 from goldgate.report.html.element import Markup, element, fragment, raw
-from goldgate.report.svg.lettering import SMALL, TITLE, fit_text, in_full, text_width
+from goldgate.report.svg.lettering import SMALL, TITLE, cut_to, fit_text, in_full, text_width
 
 WIDTH = 760
 MARGIN = 16
@@ -145,8 +145,9 @@ def _wrapped(sentence: str, room: float) -> Iterator[str]:
     shown = ""
     for word in sentence.split(" "):
         longer = f"{shown} {word}" if shown else word
-        if shown and text_width(longer, SMALL) > room:
-            yield shown
-            longer = word
+        if text_width(longer, SMALL) > room:
+            if shown:
+                yield shown
+            longer = cut_to(word, room, SMALL)
         shown = longer
     yield shown
