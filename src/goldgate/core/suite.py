@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goldgate.core.page import Page
     from goldgate.core.picture import Picture
     from goldgate.core.plan import Plan
-    from goldgate.core.unit_page import UnitPage, UnitSummary
+    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
 
 Shard = TypeVar("Shard")
 Facts = TypeVar("Facts")
@@ -148,6 +148,12 @@ class Source(ABC, Generic[Shard, Facts]):
     @abstractmethod
     def finish(self) -> Outcome: ...
 
+    def given(self) -> Given:
+        """The opened inputs, for looking up what a record was made from, as long as they are open."""
+        from goldgate.core.unit_page import NothingGiven
+
+        return NothingGiven()
+
 
 class Suite(ABC):
     """One kind of work that is judged."""
@@ -195,6 +201,16 @@ class Suite(ABC):
         from goldgate.core.frame import plain_page
 
         return plain_page(report, self.unit, self.records)
+
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        """The inputs, opened for looking up what a record was made from; those that are not named are left out.
+
+        `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
+        read is an InputError. Without more: nothing can be looked up.
+        """
+        from goldgate.core.unit_page import NothingGiven
+
+        return nullcontext(NothingGiven())
 
     def pictures(self, report: Report) -> tuple[Picture, ...]:
         """What of a report is worth drawing, beside its gates. Without more: its main rates."""

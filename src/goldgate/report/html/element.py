@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Union
 
+from goldgate.report.escape import escape_of
+
 Value = str | int | bool | None  # of an attribute: True stands without a value, False and None are left out
 Content = Union[str, "Markup", None, Iterable["Content"]]
 
@@ -108,7 +110,4 @@ def _escape(found: re.Match[str]) -> str:
     character = found.group()
     if character in _ESCAPES:
         return _ESCAPES[character]
-    number = ord(character)
-    if number <= 0xFF:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+    return escape_of(character)

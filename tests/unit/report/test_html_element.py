@@ -111,7 +111,7 @@ def test_a_script_cannot_end_itself(source: str) -> None:
 
 
 def test_only_the_builder_makes_markup() -> None:
-    source = Path(__file__).parents[2] / "src" / "goldgate"
+    source = Path(__file__).parents[3] / "src" / "goldgate"
     makers = {path.name for path in source.rglob("*.py") if re.search(r"\bMarkup\(", path.read_text())}
     assert makers == {"element.py"}
     assert not Markup.__slots__
