@@ -18,6 +18,7 @@ from goldgate.report.svg.shapes import (
     LINE,
     MARGIN,
     MARK,
+    ROUNDING,
     WIDTH,
     Canvas,
     dot,
@@ -66,7 +67,7 @@ def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
     """A line for each gate, with a scale of its own: rates near 1 and near 0 are seen equally well."""
     lines = [found for gate in drawn.gates for found in _lines(gate)]
     columns = _columns(lines)
-    labels = fit_labels((found.label for found in lines), columns.left - GAP - columns.label)
+    labels = fit_labels((found.label for found in lines), columns.left - GAP - columns.label + ROUNDING)
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)

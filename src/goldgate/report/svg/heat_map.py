@@ -12,6 +12,7 @@ _LABELS = 170
 _CELL_WIDTH, _CELL_HEIGHT = 46, 24
 _LEAST_WIDTH = 420
 _LEVELS = 5
+_HOT = 5  # the least count that is drawn darkest: a single one is no hot spot
 _DARK = 4  # from this level on letters are light
 _LISTED = 10  # counts that a description names
 _SLOPE = 0.7072  # of labels that stand at 45 degrees
@@ -35,7 +36,7 @@ def draw_counts(drawn: CountPicture, *, standalone: bool) -> Markup:
         canvas.add(_tilted(left + (number + 0.5) * cell, canvas.y, columns[name], name))
     canvas.add(text(MARGIN, canvas.y, fit_text(f"{shown.row_title} ↓", left - MARGIN, SMALL), "small"))
     canvas.y += 6
-    most = max((count for row in shown.counts for count in row), default=0)
+    most = max([_HOT, *(count for row in shown.counts for count in row)])
     for name, counts in zip(shown.rows, shown.counts, strict=True):
         canvas.add(text(MARGIN, canvas.y + 16, rows[name], whole=name))
         for number, (other, count) in enumerate(zip(shown.columns, counts, strict=True)):

@@ -16,6 +16,7 @@ from goldgate.report.svg.shapes import (
     LINE,
     MARGIN,
     MARK,
+    ROUNDING,
     WIDTH,
     Canvas,
     dot,
@@ -56,8 +57,8 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
     """A mark for each value, a bar for its interval, and the numbers beside them."""
     rows = [row for group in drawn.groups for row in group.rows]
     columns = _columns(rows, drawn)
-    labels = fit_labels((row.label for row in rows), columns.left - GAP - MARGIN)
-    titles = fit_labels((group.title for group in drawn.groups), columns.left - GAP - MARGIN, BOLD)
+    labels = fit_labels((row.label for row in rows), columns.left - GAP - MARGIN + ROUNDING)
+    titles = fit_labels((group.title for group in drawn.groups), columns.left - GAP - MARGIN + ROUNDING, BOLD)
     scale = fit_scale([*([0] if drawn.with_zero else []), *(value for row in rows for value in _values(row))])
     canvas = Canvas()
     if standalone:

@@ -19,6 +19,7 @@ WIDTH = 760
 MARGIN = 16
 GAP = 16  # between columns
 LINE = 17  # from one line of text to the next
+ROUNDING = 0.5  # a label has room where its own width was measured, however the sum was rounded
 MARK = 4.5  # half the size of a mark
 NAMESPACE = "http://www.w3.org/2000/svg"
 
