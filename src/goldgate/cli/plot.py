@@ -99,7 +99,7 @@ def _chosen(found: Sequence[Picture], kinds: Sequence[str]) -> list[Picture]:
                 "there is no such picture of these results",
                 expected=", ".join(known) or "results that can be drawn",
                 found=kind,
-                advice=did_you_mean(kind, known) or _other_results(kind),
+                advice=_other_results(kind) or did_you_mean(kind, known),
             )
     return [each for each in found if not kinds or each.kind in kinds]
 

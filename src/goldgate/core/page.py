@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.gate import Gate
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from goldgate.core.picture import Picture
 
 NOT_AVAILABLE = "n/a"
+_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 _STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
 
 
@@ -42,7 +43,7 @@ class Interval(NamedTuple):
 
 def _few_digits(bound: float, rounding: str) -> Decimal:
     # From the shortest decimal of the float: 0.57 is stored a little below itself.
-    return Decimal(repr(bound)).quantize(_STEP, rounding)
+    return Decimal(repr(bound)).quantize(_STEP, rounding, _ANY_FLOAT)
 
 
 @dataclass(frozen=True, slots=True)

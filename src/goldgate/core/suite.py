@@ -202,6 +202,10 @@ class Suite(ABC):
 
         return plain_page(report, self.unit, self.records)
 
+    def input_digest(self, name: str, path: str) -> str | None:
+        """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
+        return None
+
     def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
         """The inputs, opened for looking up what a record was made from; those that are not named are left out.
 

@@ -49,7 +49,7 @@ def _paths(result: StoredResult, given: Paths, root: str | None, notes: list[str
     for each in result.suite.inputs:
         try:
             found = [str(path) for path in given.get(each.name) or locate_one(result, each, root)]
-            changed = changed_files(result.report["inputs"], {each.name: found})
+            changed = changed_files(result.suite, result.report["inputs"], {each.name: found})
         except GoldgateError as error:
             notes.append(_not_shown(each.name, error.message))
             continue

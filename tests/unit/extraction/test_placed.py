@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldgate.core.pieces import may_join
 from goldgate.suites.extraction.events.normalize import normalize
-from goldgate.suites.extraction.look.placed import PlacedText, may_join, mentions_at_once, mentions_one_by_one
+from goldgate.suites.extraction.look.placed import PlacedText, mentions_at_once, mentions_one_by_one
 
 # Letters with their marks, Korean in pieces, Japanese sound marks, ligatures, blanks, right-to-left, astral.
 ODD = st.text(st.sampled_from("aA \u0301\u0327e\u1100\u1161\u11a8가\uff8a\uff9e\uff9fﬁ㎏½ß”—\u200b\u3000שׁ\u05c1ن😀𝔸"))

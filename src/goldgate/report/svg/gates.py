@@ -9,16 +9,16 @@ from fractions import Fraction
 
 from goldgate.core.page import NOT_AVAILABLE, GateLine, Measured
 from goldgate.core.picture import GatePicture
-from goldgate.report.escape import visible
 from goldgate.report.html.element import Markup
-from goldgate.report.svg.lettering import BOLD, SMALL, fit_labels, fit_text, text_width
+from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import Scale, exact, fit_scale
-from goldgate.report.svg.scores import INTERVAL
+from goldgate.report.svg.scores import INTERVAL, numbers
 from goldgate.report.svg.shapes import (
     GAP,
     LINE,
     MARGIN,
     MARK,
+    ROUNDING,
     WIDTH,
     Canvas,
     dot,
@@ -33,10 +33,12 @@ from goldgate.report.svg.shapes import (
 )
 
 _LABELS = 190
-_BOUNDS = 110
+_BOUNDS = 125
+_LEAST_SCALE = 170  # what is left for the scales; labels are cut for it
 _BEYOND = Fraction(1, 6)  # of what is to be seen lies beyond a bound, so that there is something to hatch
 _BAND = 20  # the height of the hatched side
 _ROW = 46
+_NO_GATES = "No gates were judged."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ class _Columns:
 def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
     """A line for each gate, with a scale of its own: rates near 1 and near 0 are seen equally well."""
     lines = [found for gate in drawn.gates for found in _lines(gate)]
-    labels = fit_labels((found.label for found in lines), _LABELS)
-    columns = _columns(lines, labels)
+    columns = _columns(lines)
+    labels = fit_labels((found.label for found in lines), columns.left - GAP - columns.label + ROUNDING)
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)
@@ -80,8 +82,8 @@ def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
     if lines:
         notes(canvas, ["Mark: the value. Bar: its interval. Upright: the bound; what is hatched passes."])
     else:
-        notes(canvas, ["No gates were judged."])
-    return picture(canvas, visible(drawn.title), _description(drawn, lines), standalone=standalone)
+        notes(canvas, [_NO_GATES])
+    return picture(canvas, in_full(drawn.title), _description(drawn, lines), standalone=standalone)
 
 
 def _lines(gate: GateLine) -> Iterator[_Line]:
@@ -99,18 +101,20 @@ def _lines(gate: GateLine) -> Iterator[_Line]:
         yield _Line(gate, label, change, None if drop is None else -drop, rise, own.bounds())
 
 
-def _columns(lines: Sequence[_Line], labels: dict[str, str]) -> _Columns:
+def _columns(lines: Sequence[_Line]) -> _Columns:
+    """Verdicts and numbers take what they need, labels too if there is room, and the scales what is left."""
     verdict = max((text_width(_verdict(found.gate), BOLD) for found in lines), default=0.0)
     label = MARGIN + verdict + GAP
     bounds = max([text_width("gate", SMALL), *(text_width(fit_text(found.bounds, _BOUNDS)) for found in lines)])
-    intervals = [str(found.measured.interval or "") for found in lines]
+    intervals = [fit_number(found.measured.interval or "") for found in lines]
     ends = max([text_width(INTERVAL, SMALL), *map(text_width, intervals)]) if any(intervals) else 0.0
-    value = max([text_width("value", SMALL), *(text_width(str(found.measured)) for found in lines)])
+    value = max([text_width("value", SMALL), *(text_width(fit_number(found.measured)) for found in lines)])
     bounds_left = WIDTH - MARGIN - bounds
     interval_left = bounds_left - (ends + GAP if ends else 0)
-    left = label + max(map(text_width, labels.values()), default=0.0) + GAP
-    value_right = interval_left - GAP
-    return _Columns(label, left, value_right - value - GAP, value_right, interval_left, bounds_left)
+    right = interval_left - GAP - value - GAP
+    room = min(_LABELS, right - _LEAST_SCALE - GAP - label)
+    widest = max((text_width(fit_text(found.label, room)) for found in lines), default=0.0)
+    return _Columns(label, label + widest + GAP, right, interval_left - GAP, interval_left, bounds_left)
 
 
 def _row(canvas: Canvas, found: _Line, label: str, columns: _Columns) -> None:
@@ -120,7 +124,7 @@ def _row(canvas: Canvas, found: _Line, label: str, columns: _Columns) -> None:
     canvas.add(text(MARGIN, base, _verdict(found.gate), f"verdict {found.gate.verdict}"))
     canvas.add(text(columns.label, base, label, whole=found.label))
     canvas.add(text(columns.bounds, base, fit_text(found.bounds, _BOUNDS), whole=found.bounds))
-    canvas.add(text(columns.value, base, str(found.measured), anchor="end"))
+    canvas.add(text(columns.value, base, fit_number(found.measured), anchor="end"))
     if found.measured.value is None:
         why = NOT_AVAILABLE + (f": {found.measured.reason}" if found.measured.reason else "")
         canvas.add(text(columns.left, base, fit_text(why, columns.right - columns.left, SMALL), "small", whole=why))
@@ -131,7 +135,7 @@ def _row(canvas: Canvas, found: _Line, label: str, columns: _Columns) -> None:
     ends = found.measured.interval
     if ends is not None:
         left, right = (columns.left + scale.share(end) * width for end in ends)
-        canvas.add(interval(left, right, y), text(columns.interval, base, str(ends)))
+        canvas.add(interval(left, right, y), text(columns.interval, base, fit_number(ends)))
     canvas.add(dot(columns.left + scale.share(found.measured.value) * width, y, MARK, "mark"))
 
 
@@ -144,32 +148,29 @@ def _passing(canvas: Canvas, found: _Line, scale: Scale, columns: _Columns, top:
     if high > low:
         canvas.add(rect(low, top, high - low, _BAND, "passes"), hatched(low, top, high - low, _BAND, "hatch"))
     canvas.add(line(columns.left, bottom, columns.right, bottom, "axis"))
-    for tick, x in zip(scale.ticks(), places, strict=True):
-        canvas.add(line(x, bottom, x, bottom + 4, "axis"))
-        canvas.add(text(x, bottom + 14, scale.label(tick), "small", anchor="middle"))
+    canvas.add(*(line(x, bottom, x, bottom + 4, "axis") for x in places))
+    canvas.add(*numbers(scale, columns.left, columns.right, bottom + 14))
     for bound, x in ((found.least, low), (found.most, high)):
         if bound is not None:
             canvas.add(line(x, top - 3, x, bottom + 3, "bound"))
 
 
 def _scale(found: _Line) -> Scale:
-    """Everything that is to be seen, and something beyond each bound; no share below 0 or above 1."""
+    """Everything that is to be seen, and something beyond each bound; shares end at 0 and 1, where these are near."""
     measured = found.measured
-    values = [exact(end) for end in (measured.value, *(measured.interval or ())) if end is not None]
-    bounds = [exact(bound) for bound in (found.least, found.most) if bound is not None]
-    known = [*values, *bounds]
-    span = max(known) - min(known) or max(abs(known[0]), Fraction(1, 10))
-    beyond = [
-        *([] if found.least is None else [exact(found.least) + span * _BEYOND]),
-        *([] if found.most is None else [exact(found.most) - span * _BEYOND]),
-    ]
+    ends = [exact(end) for end in (measured.value, *(measured.interval or ())) if end is not None]
+    known = [*ends, *(exact(bound) for bound in (found.least, found.most) if bound is not None)]
     low, high = min(known), max(known)
-    if low >= 0:  # a count or a share: no line leads below zero
-        beyond = [Fraction(0) if low <= span and value < low else max(value, Fraction(0)) for value in beyond]
-    if high <= 1:
-        beyond = [Fraction(1) if 1 - high <= span and value > high else min(value, Fraction(1)) for value in beyond]
-    is_whole = type(measured.value) is int and all(bound.denominator == 1 for bound in bounds)
-    return fit_scale([*known, *beyond], whole=is_whole)
+    span = high - low or max(abs(low), Fraction(1, 10))
+    beyond = []
+    if found.least is not None:
+        far = exact(found.least) + span * _BEYOND
+        beyond.append(far if high > 1 else Fraction(1) if 1 - high <= span else min(far, Fraction(1)))
+    if found.most is not None:
+        far = exact(found.most) - span * _BEYOND
+        beyond.append(far if low < 0 else Fraction(0) if low <= span else max(far, Fraction(0)))
+    is_count = not measured.counts and all(number.denominator == 1 for number in known)
+    return fit_scale([*known, *beyond], whole=is_count)
 
 
 def _verdict(gate: GateLine) -> str:
@@ -177,9 +178,8 @@ def _verdict(gate: GateLine) -> str:
 
 
 def _description(drawn: GatePicture, lines: Sequence[_Line]) -> str:
-    parts = [visible(drawn.about)] if drawn.about else []
+    said = []
     for found in lines:
         ends = "" if found.measured.interval is None else f", interval {found.measured.interval}"
-        words = f"{_verdict(found.gate)} {found.label}: {found.measured}{ends}, gate {found.bounds}"
-        parts.append(visible(words))
-    return ". ".join(parts or ["No gates were judged"]) + "."
+        said.append(f"{_verdict(found.gate)} {found.label}: {found.measured}{ends}, gate {found.bounds}")
+    return described([drawn.about, *(said or [_NO_GATES])])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from goldgate.core.picture import CountPicture
-from goldgate.report.escape import visible
 from goldgate.report.html.element import Markup, element
-from goldgate.report.svg.lettering import SMALL, fit_labels, fit_text, text_width
+from goldgate.report.svg.lettering import SMALL, described, fit_labels, fit_text, in_full, text_width
 from goldgate.report.svg.shapes import GAP, LINE, MARGIN, WIDTH, Canvas, fixed, heading, notes, picture, rect, text
 
 MOST = 16  # rows, and columns
@@ -13,6 +12,7 @@ _LABELS = 170
 _CELL_WIDTH, _CELL_HEIGHT = 46, 24
 _LEAST_WIDTH = 420
 _LEVELS = 5
+_HOT = 5  # the least count that is drawn darkest: a single one is no hot spot
 _DARK = 4  # from this level on letters are light
 _LISTED = 10  # counts that a description names
 _SLOPE = 0.7072  # of labels that stand at 45 degrees
@@ -36,14 +36,14 @@ def draw_counts(drawn: CountPicture, *, standalone: bool) -> Markup:
         canvas.add(_tilted(left + (number + 0.5) * cell, canvas.y, columns[name], name))
     canvas.add(text(MARGIN, canvas.y, fit_text(f"{shown.row_title} ↓", left - MARGIN, SMALL), "small"))
     canvas.y += 6
-    most = max((count for row in shown.counts for count in row), default=0)
+    most = max([_HOT, *(count for row in shown.counts for count in row)])
     for name, counts in zip(shown.rows, shown.counts, strict=True):
         canvas.add(text(MARGIN, canvas.y + 16, rows[name], whole=name))
         for number, (other, count) in enumerate(zip(shown.columns, counts, strict=True)):
             canvas.add(*_cell(left + number * cell, canvas.y, cell, count, most, same=name == other))
         canvas.y += _CELL_HEIGHT
-    notes(canvas, [visible(note) for note in shown.notes])
-    return picture(canvas, visible(shown.title), _description(shown), standalone=standalone)
+    notes(canvas, [in_full(note) for note in shown.notes])
+    return picture(canvas, in_full(shown.title), _description(shown), standalone=standalone)
 
 
 def heat(count: int, most: int) -> int:
@@ -102,5 +102,5 @@ def _description(drawn: CountPicture) -> str:
         if count and row != column
     ]
     listed = [f"{-count} {row} → {column}" for count, row, column in sorted(found)[:_LISTED]]
-    words = f"{drawn.row_title} by {drawn.column_title}; most: {'; '.join(listed) or 'none'}"
-    return visible(". ".join([*([drawn.about] if drawn.about else []), words, *drawn.notes])) + "."
+    head = f"{drawn.row_title} → {drawn.column_title}, but for those of one name: {'none' if not listed else ''}"
+    return described([drawn.about, head + "; ".join(listed), *drawn.notes])

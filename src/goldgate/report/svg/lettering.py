@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from unicodedata import combining, east_asian_width
 
-from goldgate.report.escape import apart, named, shortened, shortened_apart
+from goldgate.report.escape import apart, named, shortened, shortened_apart, shortened_in_the_middle, width
 
 SIZE = 12  # of letters, in units of the picture
 BOLD = 13  # 12, and bold
@@ -26,10 +27,11 @@ _GROUPS = {
     833: "mM",
     944: "W%@…",
 }
-_WIDTHS = {letter: width for width, letters in _GROUPS.items() for letter in letters}
+_WIDTHS = {letter: wide for wide, letters in _GROUPS.items() for letter in letters}
 _DIGIT, _OTHER, _WIDE = 556, 600, 1000
 _ROOM = 1.06  # other fonts are wider
 _NARROW = 0.3  # of the size: few letters are narrower
+_NUMBER = 90  # the most room for a number
 _LEAST_COLUMNS = 8  # of a label, however little room there is
 _LONGEST = 400  # columns of a label that are looked at
 _WHOLE = 2_000  # characters of a label that are there to be read in full
@@ -44,13 +46,13 @@ def fit_labels(labels: Iterable[str], room: float, size: float = SIZE) -> dict[s
     """Each label as it is shown, no two alike and none wider than the room."""
     # The longest are cut before anything else is done with them; a digest tells them apart.
     whole = {label: shortened_apart(label, _LONGEST) for label in labels}
-    widest = min(_LONGEST, int(room / (_NARROW * size)))
-    shown = apart(whole.values(), widest)
-    for columns in range(widest, _LEAST_COLUMNS, -1):
-        if max((text_width(text, size) for text in shown.values()), default=0) <= room:
-            break
-        shown = apart(whole.values(), columns - 1)
-    return {label: shown[cut] for label, cut in whole.items()}
+    named_apart = apart(whole.values())
+    short = {label: _fit(named_apart[cut], room, size, shortened_in_the_middle) for label, cut in whole.items()}
+    times = Counter(short.values())
+    return {
+        label: _fit(named_apart[whole[label]], room, size, shortened_apart) if times[shown] > 1 else shown
+        for label, shown in short.items()
+    }
 
 
 def fit_text(text: str, room: float, size: float = SIZE) -> str:
@@ -58,9 +60,32 @@ def fit_text(text: str, room: float, size: float = SIZE) -> str:
     return fit_labels([text], room, size)[text]
 
 
+def cut_to(text: str, room: float, size: float = SIZE) -> str:
+    """A text that is safe to show already, cut where it would be wider than the room."""
+    return _fit(text, room, size, shortened_in_the_middle)
+
+
+def fit_number(number: object) -> str:
+    """A number or an interval; one with hundreds of digits is cut."""
+    return fit_text(str(number), _NUMBER)
+
+
 def in_full(label: str) -> str:
-    """A label that was cut, as it can be looked up."""
+    """A label as it can be looked up, where it was cut to fit, or read aloud; only the longest end early."""
     return shortened(named(label[:_WHOLE]), _WHOLE)
+
+
+def described(sentences: Iterable[str]) -> str:
+    """What a picture says, for those who do not see it."""
+    return ". ".join(in_full(sentence.rstrip(".")) for sentence in sentences if sentence) + "."
+
+
+def _fit(text: str, room: float, size: float, cut: Callable[[str, int], str]) -> str:
+    """The text with as many columns as have room."""
+    columns = min(width(text), int(room / (_NARROW * size)))
+    while text_width(shown := cut(text, columns), size) > room and columns > _LEAST_COLUMNS:
+        columns -= 1
+    return shown
 
 
 def _letter(letter: str) -> int:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from goldgate.core.page import NOT_AVAILABLE
 from goldgate.core.picture import Score, ScorePicture
-from goldgate.report.escape import visible
 from goldgate.report.html.element import Markup
-from goldgate.report.svg.lettering import BOLD, SMALL, fit_labels, fit_text, text_width
+from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import Number, Scale, exact, fit_scale
 from goldgate.report.svg.shapes import (
     GAP,
     LINE,
     MARGIN,
     MARK,
+    ROUNDING,
     WIDTH,
     Canvas,
     dot,
@@ -29,7 +30,9 @@ from goldgate.report.svg.shapes import (
 from goldgate.stats.interval import LEVEL
 
 _LABELS = 200  # the most room for labels
-_ASIDE = 110
+_ASIDE = 90
+_LEAST_SCALE = 240  # what is left for the scale; labels are cut for it
+_BETWEEN = 6  # between two numbers of a scale
 _ROW, _ROW_WITH_RUNS = 22, 38
 _GROUP_GAP = 8
 _RUN = 3.2  # the radius of a run's dot
@@ -53,11 +56,10 @@ class _Columns:
 def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
     """A mark for each value, a bar for its interval, and the numbers beside them."""
     rows = [row for group in drawn.groups for row in group.rows]
-    labels = fit_labels((row.label for row in rows), _LABELS)
+    columns = _columns(rows, drawn)
+    labels = fit_labels((row.label for row in rows), columns.left - GAP - MARGIN + ROUNDING)
+    titles = fit_labels((group.title for group in drawn.groups), columns.left - GAP - MARGIN + ROUNDING, BOLD)
     scale = fit_scale([*([0] if drawn.with_zero else []), *(value for row in rows for value in _values(row))])
-    titles = fit_labels((group.title for group in drawn.groups), _LABELS, BOLD)
-    widest = max([*map(text_width, labels.values()), *(text_width(title, BOLD) for title in titles.values())])
-    columns = _columns(rows, MARGIN + widest + GAP, drawn)
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)
@@ -73,8 +75,8 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
             _row(body, row, labels[row.label], columns, scale)
     canvas.add(*axis(scale, columns.left, columns.right, top, body.y + 4), *body.parts)
     canvas.y = body.y + 4 + LINE
-    notes(canvas, [*_legend(rows), *map(visible, drawn.notes)])
-    return picture(canvas, visible(drawn.title), _description(drawn), standalone=standalone)
+    notes(canvas, [*_legend(rows), *map(in_full, drawn.notes)])
+    return picture(canvas, in_full(drawn.title), _description(drawn), standalone=standalone)
 
 
 def axis(scale: Scale, left: float, right: float, top: float, bottom: float) -> Iterator[Markup]:
@@ -82,31 +84,38 @@ def axis(scale: Scale, left: float, right: float, top: float, bottom: float) -> 
     for tick in scale.ticks():
         x = left + scale.share(tick) * (right - left)
         yield line(x, top, x, bottom, "axis" if tick == 0 > scale.low else "grid")
-        yield text(x, bottom + 13, scale.label(tick), "small", anchor="middle")
     yield line(left, bottom, right, bottom, "axis")
+    yield from numbers(scale, left, right, bottom + 13)
 
 
-def said(row: Score) -> str:
-    """A score in words."""
-    found = row.measured
-    if found.value is None:
-        return f"{visible(row.label)}: {NOT_AVAILABLE}" + (f", {visible(found.reason)}" if found.reason else "")
-    ends = "" if found.interval is None else f", interval {found.interval}"
-    runs = f", runs {', '.join(f'{run:.4f}' for run in row.runs)}" if row.runs else ""
-    return f"{visible(row.label)}: {found}{BEST if found.best else ''}{ends}{runs}"
+def numbers(scale: Scale, left: float, right: float, y: float) -> Iterator[Markup]:
+    """The round numbers of a scale; none that would touch the one before it."""
+    end = -inf
+    for tick in scale.ticks():
+        x, shown = left + scale.share(tick) * (right - left), scale.label(tick)
+        half = text_width(shown, SMALL) / 2
+        if x - half > end:
+            yield text(x, y, shown, "small", anchor="middle")
+            end = x + half + _BETWEEN
 
 
-def _columns(rows: Sequence[Score], left: float, drawn: ScorePicture) -> _Columns:
-    """The numbers take what they need, the scale what is left."""
+def _columns(rows: Sequence[Score], drawn: ScorePicture) -> _Columns:
+    """Numbers take what they need, labels too if there is room, and the scale what is left."""
     asides = [fit_text(row.aside, _ASIDE) for row in rows if row.aside]
-    aside_width = max([text_width(drawn.aside, SMALL), *map(text_width, asides)]) if asides else 0.0
-    intervals = [str(row.measured.interval or "") for row in rows]
+    aside_width = (
+        max([text_width(fit_text(drawn.aside, _ASIDE, SMALL), SMALL), *map(text_width, asides)]) if asides else 0.0
+    )
+    intervals = [fit_number(row.measured.interval or "") for row in rows]
     interval_width = max([text_width(INTERVAL, SMALL), *map(text_width, intervals)]) if any(intervals) else 0.0
-    value_width = max([text_width(_value_title(drawn), SMALL), *(text_width(str(row.measured)) for row in rows)])
+    values = [text_width(fit_number(row.measured)) for row in rows]
     right_edge = WIDTH - MARGIN
     interval_left = right_edge - (aside_width + GAP if aside_width else 0) - interval_width
     value_right = interval_left - (GAP if interval_width else 0)
-    return _Columns(left, value_right - value_width - GAP, value_right, interval_left, right_edge)
+    right = value_right - max([text_width(_value_title(drawn), SMALL), *values]) - GAP
+    room = min(_LABELS, right - _LEAST_SCALE - GAP - MARGIN)
+    labels = [text_width(fit_text(row.label, room)) for row in rows]
+    labels += [text_width(fit_text(group.title, room, BOLD), BOLD) for group in drawn.groups]
+    return _Columns(MARGIN + max(labels, default=0.0) + GAP, right, value_right, interval_left, right_edge)
 
 
 def _heads(canvas: Canvas, columns: _Columns, drawn: ScorePicture) -> None:
@@ -116,7 +125,7 @@ def _heads(canvas: Canvas, columns: _Columns, drawn: ScorePicture) -> None:
     if any(row.measured.interval for row in rows):
         canvas.add(text(columns.interval, canvas.y, INTERVAL, "small"))
     if any(row.aside for row in rows):
-        canvas.add(text(columns.aside, canvas.y, drawn.aside, "small", anchor="end"))
+        canvas.add(text(columns.aside, canvas.y, fit_text(drawn.aside, _ASIDE, SMALL), "small", anchor="end"))
     canvas.y += 5
 
 
@@ -138,9 +147,9 @@ def _row(canvas: Canvas, row: Score, label: str, columns: _Columns, scale: Scale
 
     if found.interval is not None:
         canvas.add(interval(place(found.interval.low), place(found.interval.high), y))
-        canvas.add(text(columns.interval, base, str(found.interval)))
+        canvas.add(text(columns.interval, base, fit_number(found.interval)))
     canvas.add(*_run_dots([place(run) for run in row.runs], y), dot(place(found.value), y, MARK, "mark"))
-    canvas.add(text(columns.value, base, str(found), anchor="end"))
+    canvas.add(text(columns.value, base, fit_number(found), anchor="end"))
     if found.best:  # beside the number, so that digits stand under digits
         canvas.add(text(columns.value + 1, base, BEST))
     if row.aside:
@@ -178,8 +187,16 @@ def _legend(rows: Sequence[Score]) -> Iterator[str]:
 
 
 def _description(drawn: ScorePicture) -> str:
-    parts = [visible(drawn.about)] if drawn.about else []
-    for group in drawn.groups:
-        rows = "; ".join(said(row) for row in group.rows)
-        parts.append(f"{visible(group.title)}: {rows}" if group.title else rows)
-    return ". ".join([*parts, *(visible(note).rstrip(".") for note in drawn.notes)]) + "."
+    rows = [_said(group.title, row) for group in drawn.groups for row in group.rows]
+    return described([drawn.about, *rows, *drawn.notes])
+
+
+def _said(group: str, row: Score) -> str:
+    """A score in words."""
+    found = row.measured
+    label = f"{group} {row.label}".strip()
+    if found.value is None:
+        return f"{label}: {NOT_AVAILABLE}" + (f", {found.reason}" if found.reason else "")
+    ends = "" if found.interval is None else f", interval {found.interval}"
+    runs = f", runs {', '.join(f'{run:.4f}' for run in row.runs)}" if row.runs else ""
+    return f"{label}: {found}{BEST if found.best else ''}{ends}{runs}"

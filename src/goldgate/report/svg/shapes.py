@@ -13,12 +13,13 @@ from importlib.resources import files
 from typing import Literal
 
 from goldgate.report.html.element import Markup, element, fragment, raw
-from goldgate.report.svg.lettering import SMALL, TITLE, fit_text, in_full, text_width
+from goldgate.report.svg.lettering import SMALL, TITLE, cut_to, fit_text, in_full, text_width
 
 WIDTH = 760
 MARGIN = 16
 GAP = 16  # between columns
 LINE = 17  # from one line of text to the next
+ROUNDING = 0.5  # a label has room where its own width was measured, however the sum was rounded
 MARK = 4.5  # half the size of a mark
 NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -145,8 +146,9 @@ def _wrapped(sentence: str, room: float) -> Iterator[str]:
     shown = ""
     for word in sentence.split(" "):
         longer = f"{shown} {word}" if shown else word
-        if shown and text_width(longer, SMALL) > room:
-            yield shown
-            longer = word
+        if text_width(longer, SMALL) > room:
+            if shown:
+                yield shown
+            longer = cut_to(word, room, SMALL)
         shown = longer
     yield shown

@@ -9,8 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from unicodedata import category
 
+from goldgate.core.pieces import may_join, piece_starts
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
 from goldgate.suites.extraction.events.occurrences import automata
 
@@ -19,21 +19,14 @@ Span = tuple[int, int]  # of characters of the text itself, the end exclusive
 _FEW = 1_000_000  # values times characters; below, looking for one after the other is faster
 _SHORT = 4  # characters of a piece that is likely to come again
 
-# What may be joined to the character before it: marks, vowels and endings of Korean syllables, Japanese sound marks.
-_MARKS = frozenset({"Mn", "Mc", "Me"})
-_LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC))
-
 
 class PlacedText:
     """A text, normalized, in which every character knows where it comes from."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        joining = {character for character in set(text) if may_join(character)}
-        if joining:
-            self.normalized, self._starts, self._ends = _piece_by_piece(text, joining)
-        else:
-            self.normalized, self._starts, self._ends = _one_by_one(text)
+        way = _piece_by_piece if any(map(may_join, set(text))) else _one_by_one
+        self.normalized, self._starts, self._ends = way(text)
 
     def span(self, start: int, end: int) -> Span:
         """The part of the text behind these normalized characters."""
@@ -88,13 +81,12 @@ def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     return text.translate(forms), starts, array("q", [at + 1 for at in starts])
 
 
-def _piece_by_piece(text: str, joining: set[str]) -> tuple[str, Sequence[int], Sequence[int]]:
+def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The same, where characters may be joined to the one before them."""
     parts: list[str] = []
     starts, ends = array("q"), array("q")
     forms: dict[str, str] = {}
-    begins = [at for at, character in enumerate(text) if not at or character not in joining]
-    for start, end in pairwise([*begins, len(text)]):
+    for start, end in pairwise([*piece_starts(text), len(text)]):
         piece = text[start:end]
         form = forms.get(piece)
         if form is None:
@@ -105,9 +97,3 @@ def _piece_by_piece(text: str, joining: set[str]) -> tuple[str, Sequence[int], S
         starts.extend([start] * len(form))
         ends.extend([end] * len(form))
     return "".join(parts), starts, ends
-
-
-def may_join(character: str) -> bool:
-    """Whether NFKC could join a character to the one before it; True for some that it never joins."""
-    code = ord(character)
-    return category(character) in _MARKS or any(first <= code <= last for first, last in _LETTERS)
