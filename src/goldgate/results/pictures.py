@@ -31,8 +31,14 @@ def find_pictures(
     found = compare_systems(
         sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
     ).report
-    several = [_systems(found), _differences(found)] if len(sources) > 1 else []
-    runs = [_runs(found)] if any(len(source.paths) > 1 for source in sources) else []
+    return comparison_pictures(found)
+
+
+def comparison_pictures(report: Report) -> list[Picture]:
+    """Everything that can be drawn of a comparison."""
+    systems = report["systems"]
+    several = [_systems(report), _differences(report)] if len(systems) > 1 else []
+    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in systems) else []
     return [*several, *runs]
 
 
