@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -49,10 +50,12 @@ def changes_page(
     """A page of the units that changed, were won or lost, the largest change first."""
     paired = compared.pairs[pair]
     one, other = (folders[side] for side in paired.folders)
-    places = paired.places[kind]
+    places = _written(paired.places[kind], links)
     first = (page - 1) * PAGE_SIZE
     rows = [_row(folders, paired, pair, kind, place, links) for place in places[first : first + PAGE_SIZE]]
-    said = element("p", f"{len(places):,} {kind}" + _range(first, len(places)), class_="said", role="status")
+    count, total = len(places), len(paired.places[kind])
+    of = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
+    said = element("p", of + _range(first, count), class_="said", role="status")
     before = links.changes(pair, kind, page - 1) if page > 1 else None
     behind = links.changes(pair, kind, page + 1) if first + PAGE_SIZE < len(places) else None
     titles = [_unit(one), "part of the difference", one.name, other.name]
@@ -92,6 +95,11 @@ def change_page(
     columns = element("div", *sides, class_="sides")
     heading = element("bdi", name(identity))
     return simple_page(crumbs, heading, about, [], [section, columns], forms=links.forms)
+
+
+def _written(places: Sequence[int], links: Links) -> Sequence[int]:
+    """Those that have pages."""
+    return places if links.most is None else places[: bisect_left(places, links.most)]
 
 
 def _uncompared_page(folders: Sequence[ViewedFolder], refused: str, links: Links) -> str:

@@ -10,7 +10,8 @@ from goldgate.viewer.choice import Choice
 class Links(ABC):
     """Folders, units and comparisons have numbers. None where there is no such page."""
 
-    forms: bool  # whether a form can ask for other pages
+    forms: bool = True  # whether a form can ask for other pages
+    most: int | None = None  # units of a folder that have pages, those that come first
 
     @abstractmethod
     def home(self) -> str: ...
@@ -33,8 +34,6 @@ class Links(ABC):
 
 class ServerLinks(Links):
     """`/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`."""
-
-    forms = True
 
     def home(self) -> str:
         return "/"

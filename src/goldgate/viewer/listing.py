@@ -10,7 +10,7 @@ from goldgate.core.unit_page import UnitSummary
 from goldgate.report.html.blocks import heads, table
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.texts import name, names, words
-from goldgate.viewer.bits import count_below, nth_places
+from goldgate.viewer.bits import all_bits, count_below, nth_places
 from goldgate.viewer.choice import FACET, NUMBERED, ORDER, PAGE_SIZE, TEXT, Choice, value_key
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.links import Links
@@ -33,10 +33,14 @@ class Selected(NamedTuple):
         return self.places.bit_count()
 
 
-def select(folder: ViewedFolder, choice: Choice, *, without: str | None = None) -> Selected:
-    """What is chosen; a search goes on for a moment. `without` leaves out the filter of one facet."""
+def select(folder: ViewedFolder, choice: Choice, *, without: str | None = None, most: int | None = None) -> Selected:
+    """What is chosen; a search goes on for a moment. `without` leaves out the filter of one facet.
+
+    `most` are the units that have pages: the others are left out.
+    """
     values = {facet: _value(folder, facet, key) for facet, key in choice.values.items() if facet != without}
     places = folder.index.selected(values, choice.order)
+    places &= all_bits(most) if most is not None else places
     search = folder.searches.of(choice.text) if choice.text else None
     if search is None:
         return Selected(places)
@@ -133,7 +137,7 @@ def count_words(folder: ViewedFolder, choice: Choice, selected: Selected) -> Mar
     count, total = selected.units, len(folder.index)
     first = (choice.page - 1) * PAGE_SIZE
     last = min(first + PAGE_SIZE, count)
-    said = counted_words(total, folder.unit) if choice.is_everything else f"{count:,} of {total:,} {folder.unit}s"
+    said = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
     said += f", {first + 1:,} to {last:,}" if first < count and count > PAGE_SIZE else ""
     if selected.searched is None:
         return element("p", said, class_="said", role="status")
@@ -174,6 +178,21 @@ def left_out_note(folder: ViewedFolder) -> Markup | None:
         return None
     said = f"Not all values of {', '.join(left_out)} can be chosen: search for the others."
     return element("p", words(said), class_="note")
+
+
+def value_lists(folder: ViewedFolder, number: int, links: Links) -> Markup:
+    """Links to the lists of units with a value, where there is no form."""
+    rows = []
+    for facet, values in folder.index.facets.items():
+        found: list[Content] = []
+        for at, (value, having) in enumerate(values.items()):
+            href = links.units(number, Choice({facet: value_key(value, at)}))
+            if href is not None:
+                link = element("a", element("bdi", f"{name(value)} ({having.units:,})"), href=href)
+                found += [", ", link] if found else [link]
+        if found:
+            rows.append(element("div", element("dt", name(facet)), element("dd", *found)))
+    return element("dl", *rows)
 
 
 def _facet(folder: ViewedFolder, facet: str, choice: Choice, selected: Selected) -> Markup:

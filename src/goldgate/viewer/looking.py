@@ -28,6 +28,7 @@ from goldgate.viewer.listing import (
     pages,
     select,
     unit_rows,
+    value_lists,
 )
 
 HOME = "goldgate view"
@@ -57,14 +58,14 @@ def report_page(folders: Sequence[ViewedFolder], number: int, links: Links) -> s
 def units_page(folders: Sequence[ViewedFolder], number: int, choice: Choice, links: Links) -> str:
     """A page of the list."""
     folder = folders[number]
-    selected = select(folder, choice)
+    selected = select(folder, choice, most=links.most)
     numbers = numbers_of_page(folder, choice, selected)
     crumbs = [*_way(folders, number, links), Link(f"{folder.unit}s")]
     shown: Content = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
     section = element(
         "section",
-        filter_form(folder, number, choice, selected, links) if links.forms else None,
-        left_out_note(folder),
+        filter_form(folder, number, choice, selected, links) if links.forms else _lists(folder, number, links),
+        left_out_note(folder) if links.forms else None,
         pages(folder, number, choice, selected, links),
         shown,
         element("p", f"Search looks through {SEARCHED}.", class_="note") if links.forms else None,
@@ -93,6 +94,14 @@ def unit_page(folders: Sequence[ViewedFolder], number: int, unit: int, choice: C
     ]
     heading = element("bdi", name(summary.id))
     return simple_page(crumbs, heading, summary.word or "nothing went wrong", [], main, forms=links.forms)
+
+
+def _lists(folder: ViewedFolder, number: int, links: Links) -> Markup:
+    """What is in an export, and its lists."""
+    most = len(folder.index) if links.most is None else links.most
+    said = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, the worst first"
+    note = element("p", f"{said}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
+    return element("details", element("summary", "By value"), note, value_lists(folder, number, links), class_="detail")
 
 
 def notes(folder: ViewedFolder) -> Markup | None:

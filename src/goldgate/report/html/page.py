@@ -49,7 +49,9 @@ def page_body(page: Page, looked: Looked, facets: Facets, units: Markup | None) 
         *(_part(section, facets, pictures.pop(section.title, None)) for section in titled),
         *(_Part(title, figure) for title, figure in pictures.items()),
         _Part(f"{looked.unit.capitalize()}s to look at", units, SAMPLES),
-        _Part(_first_title(page), _first_samples(page) if units is None or looked.note and not looked.units else None),
+        _Part(
+            _first_title(page), _first_samples(page) if units is None or (looked.note and not looked.units) else None
+        ),
         _Part("Where the numbers come from", _origin(page.origin)),
     ]
     shown = [part for part in parts if part.content is not None]
