@@ -161,7 +161,7 @@ def _run_dots(places: Sequence[float], y: float) -> Iterator[Markup]:
     last, level = None, 0
     for x in sorted(places):
         level = (level + 1) % _LEVELS if last is not None and x - last < 2 * _RUN else 0
-        yield dot(x, y - 9 - level * 2 * _RUN, _RUN, "run")
+        yield dot(x, y - 10 - level * 2 * _RUN, _RUN, "run")
         last = x
 
 
