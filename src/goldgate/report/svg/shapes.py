@@ -113,19 +113,24 @@ def notes(canvas: Canvas, sentences: Sequence[str]) -> None:
 
 
 def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -> Markup:
-    """The whole: with a name and a description for those who do not see it; alone, with its own looks and ground."""
-    height = canvas.y + MARGIN
-    size = {"width": fixed(canvas.width), "height": fixed(height)}
-    ground = [raw("style", stylesheet()), rect(0, 0, canvas.width, height, "ground")] if standalone else []
-    parts = [element("title", title), element("desc", description), *ground, *canvas.parts]
+    """The whole: with a name and a description for those who do not see it.
+
+    Alone it has its own looks, ground and margins; on a page these are the page's.
+    """
+    parts = [element("title", title), element("desc", description)]
+    left, width, height = MARGIN, canvas.width - 2 * MARGIN, canvas.y + 4
+    if standalone:
+        left, width, height = 0, canvas.width, canvas.y + MARGIN
+        parts += [raw("style", stylesheet()), rect(0, 0, width, height, "ground")]
     return element(
         "svg",
         "\n",
-        _lines(iter(parts)),
+        _lines(iter([*parts, *canvas.parts])),
         "\n",
         xmlns=NAMESPACE,
-        viewBox=f"0 0 {size['width']} {size['height']}",
-        **size,
+        viewBox=f"{left} 0 {fixed(width)} {fixed(height)}",
+        width=fixed(width),
+        height=fixed(height),
         class_="picture",
         role="img",
     )
