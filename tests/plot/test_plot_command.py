@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.compare import compare_command
 from goldgate.cli.plot import plot_command
 from tests.comparison.runs import MODELS, ROOT, store_extraction
 from tests.contract.inputs import HOSTILE, NAMES, options, write_inputs
@@ -83,6 +84,26 @@ def test_systems_have_the_numbers_of_their_comparison(stored: Path, tmp_path: Pa
     swapped = texts(run(stored / "a", stored / "b", "--kind", "differences", "--against", "b").stdout)
     assert "Differences from b" in swapped
     assert "0.3144" in swapped
+
+
+def test_a_stored_comparison_is_drawn_as_its_systems_are(stored: Path, seeds: Path, tmp_path: Path) -> None:
+    systems = [str(stored / "a"), str(stored / "b"), f"{seeds}/m@*"]
+    compared = CliRunner().invoke(compare_command, [*systems, "--out", str(tmp_path / "c")])
+    assert compared.exit_code == 0
+    run(*systems, "--out", tmp_path / "one")
+    for number, given in enumerate((tmp_path / "c", tmp_path / "c" / "comparison.json")):
+        run(given, "--out", tmp_path / str(number))
+        for name in ("systems.svg", "differences.svg", "runs.svg"):
+            assert (tmp_path / str(number) / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    for text, code in (
+        ('{"status": "SYSTEM_ERROR"}', "report.system_error"),
+        ("{}", "report.malformed"),
+        ("[]", "report."),
+    ):
+        (tmp_path / "c" / "comparison.json").write_text(text)
+        result = run(tmp_path / "c", "--kind", "systems")
+        assert result.exit_code == 2
+        assert code in result.stderr
 
 
 def test_agents_side_by_side(stored: Path) -> None:

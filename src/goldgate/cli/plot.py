@@ -39,7 +39,7 @@ def plot_command(
 
     DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show (of
     extraction: errors, types, confused-event-types, confused-roles). Of several systems, which are named as for
-    goldgate compare: systems, differences; where one has several runs: runs.
+    goldgate compare, or of a folder that it wrote: systems, differences; where one has several runs: runs.
 
     Exit status: 0 it was carried out, 2 it could not be.
     """

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from goldgate.comparison.compare import compare_systems
 from goldgate.comparison.page import describe_comparison, p_value
 from goldgate.comparison.systems import SystemSource
+from goldgate.core.gate import Verdict
 from goldgate.core.page import Interval, Measured, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.report import describe
 from goldgate.report.svg import page_pictures, render_svg
-from goldgate.results.stored import load_result
+from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
+from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
 
 Report = Mapping[str, Any]
 
@@ -39,16 +43,40 @@ def draw_results(
             sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
         ).report
         return _drawn(_compared(found), kinds)
+    compared = _comparison_file(Path(paths[0]))
+    if compared is not None:
+        with _complete(compared):
+            return _drawn(_compared(_load_comparison(compared)), kinds)
     result = load_result(paths[0])
-    try:
+    with _complete(result.file):
         return _drawn(page_pictures(describe(result.report), sources[0].name), kinds)
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[None]:
+    """What is not there, or is something else than it was when it was stored, is an error with a place."""
+    try:
+        yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise InputError(
-            "report.malformed",
-            "this report is not complete",
-            place=Place(str(result.file)),
-            advice="score it again with --out",
+            "report.malformed", "this report is not complete", place=Place(str(file)), advice="make it again with --out"
         ) from None
+
+
+def _comparison_file(path: Path) -> Path | None:
+    """The file of a comparison, where the path is that or its folder."""
+    file = path / COMPARISON_FILE if path.is_dir() and not (path / REPORT).exists() else path
+    return file if file.name == COMPARISON_FILE and file.exists() else None
+
+
+def _load_comparison(file: Path) -> Report:
+    value = parse_bytes(read_bytes(file, COMPARISON), file, COMPARISON)
+    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    found: Report = value
+    return found
 
 
 def _drawn(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
