@@ -11,11 +11,12 @@ from goldgate.core.gate import Verdict
 from goldgate.core.page import NOT_AVAILABLE, GateLine, Measured
 from goldgate.core.picture import GatePicture
 from goldgate.report.html.element import Markup
+from goldgate.report.svg.axis import numbers
 from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import Scale, exact, fit_scale
-from goldgate.report.svg.scores import INTERVAL, numbers
 from goldgate.report.svg.shapes import (
     GAP,
+    INTERVAL,
     LINE,
     MARGIN,
     MARK,

@@ -14,6 +14,7 @@ from typing import Literal
 
 from goldgate.report.html.element import Markup, element, fragment, raw
 from goldgate.report.svg.lettering import SMALL, TITLE, cut_to, fit_text, in_full, text_width
+from goldgate.stats.interval import LEVEL
 
 WIDTH = 760
 MARGIN = 16
@@ -21,6 +22,7 @@ GAP = 16  # between columns
 LINE = 17  # from one line of text to the next
 ROUNDING = 0.5  # a label has room where its own width was measured, however the sum was rounded
 MARK = 4.5  # half the size of a mark
+INTERVAL = f"{LEVEL:.0%}".replace("%", " % interval")
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 _HATCH_STEP = 5
