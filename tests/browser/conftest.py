@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from .chromium import find_chromium
 
@@ -40,10 +40,14 @@ class Watched:
         page.on("request", lambda request: self._keep("request", request.url) if request.url != address else None)
         page.on("console", lambda message: self._keep(message.type, message.text))
         page.on("pageerror", lambda error: self._keep("fault", str(error)))
-        page.on("dialog", lambda dialog: (self._keep("dialog", dialog.message), dialog.dismiss()))
+        page.on("dialog", self._dismiss)
         page.on("popup", lambda popup: self._keep("popup", popup.url))
         page.goto(address + place)
         return page
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self._keep("dialog", dialog.message)
+        dialog.dismiss()
 
     def _keep(self, kind: str, what: str) -> None:
         self.seen.append(f"{kind}: {what[:300]}")

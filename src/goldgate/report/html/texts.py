@@ -15,7 +15,7 @@ from goldgate.report.escape import apart, escape_of, shortened_apart, unseen, vi
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.runs import Run, excerpts, marked_runs
 
-MOST_WORDS = 2_000  # characters of a sentence or a value
+MOST_WORDS = 1_000  # characters of a sentence or a value
 MOST_NAME = 120  # columns of a name
 
 
@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     """How much of a unit is shown: what is left out is said."""
 
     characters: int = 12_000  # of one text
-    marks: int = 500  # in one text
+    marks: int = 300  # in one text
     rows: int = 100  # of one table
 
 
