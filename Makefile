@@ -13,14 +13,14 @@ JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXA
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/.core ## judge the two example models; the reports go to out/
+demo: $(VENV)/.core ## judge the two example models and an agent; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
 	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
 	  status=$$?; echo; test $$status -eq 1 \
-	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
+	  && echo "Model B failed its gates: exit status 1, as it should. Why? Open out/model-b/report.html."
 	@echo
-	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --report out/research.json
+	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 
 test: $(VENV)/.dev ## run the tests, all but those that need torch or a browser
 	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser
