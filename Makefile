@@ -8,26 +8,34 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local check chaos bench fuzz lock clean
+.PHONY: help demo test test-local test-browser check chaos bench fuzz lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/.core ## judge the two example models; the reports go to out/
+demo: $(VENV)/.core ## judge the two example models and an agent; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
 	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
 	  status=$$?; echo; test $$status -eq 1 \
-	  && echo "Model B failed its gates: exit status 1, as it should. The reports are in out/model-a and out/model-b."
+	  && echo "Model B failed its gates: exit status 1, as it should. Why? Open out/model-b/report.html."
 	@echo
-	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --report out/research.json
+	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos
+test: $(VENV)/.dev ## run the tests, all but those that need torch or a browser
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
+	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
+
+export CHROMIUM
+
+# The browser is the system's chromium: it is installed where that is allowed, and without one this fails.
+test-browser: $(VENV)/.browser ## open the pages in a real browser, also with hostile samples
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/pytest tests/browser
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
@@ -55,7 +63,7 @@ fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it p
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build api dev fuzz; do \
+	cd requirements && for name in core build api dev fuzz browser; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
@@ -98,4 +106,8 @@ $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 
 $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
 	$(PIP) install --require-hashes -r requirements/fuzz.txt
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.dev requirements/browser.txt
+	$(PIP) install --require-hashes -r requirements/browser.txt
 	@touch $@

@@ -18,7 +18,7 @@ from goldgate.cli.suite_command import suite_command
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
 GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"
-FILES = {"report.json", "report.md", "samples.jsonl", "run.json"}
+FILES = {"report.html", "report.json", "report.md", "samples.jsonl", "run.json"}
 
 
 def run(*options: str | Path, model: str = "a", protocol: str | None = "pass") -> Result:
@@ -158,7 +158,7 @@ def test_hash_seed_and_workers_change_no_byte(tmp_path: Path) -> None:
     for name, seed, workers in (("x", "1", 1), ("y", "2", 1), ("z", "3", 2)):
         done = command("--out", tmp_path / name, "--workers", str(workers), seed=seed)
         assert done.returncode == 1, done.stderr
-    for file in ("report.json", "report.md", "samples.jsonl"):
+    for file in ("report.html", "report.json", "report.md", "samples.jsonl"):
         assert len({(tmp_path / name / file).read_bytes() for name in "xyz"}) == 1
 
 

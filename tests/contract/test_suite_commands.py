@@ -15,7 +15,7 @@ from .inputs import NAMES, ROOT, options, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 JOINED = ("extraction", "qa")  # their inputs are files of records
-OUT = {"report.json", "report.md", "run.json"}
+OUT = {"report.html", "report.json", "report.md", "run.json"}
 
 
 def run(folder: Path, *arguments: object, typed: str = "") -> subprocess.CompletedProcess[str]:
@@ -57,6 +57,10 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
     assert len((out / records).read_bytes().splitlines()) > 5
     markdown = run(tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "markdown")
     assert markdown.stdout == (out / "report.md").read_text(encoding="utf-8")
+    page = run(
+        tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "html", "--workers", "2"
+    )
+    assert page.stdout == (out / "report.html").read_text(encoding="utf-8")
 
 
 @every_suite
@@ -65,8 +69,9 @@ def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name
     status = load(tmp_path / "out" / "report.json")["status"]
     lines = shown.stdout.splitlines()
     assert lines[0].startswith(f"{status}  goldgate {name}")
-    assert lines[-2].startswith(status)
-    assert "report.json, report.md" in lines[-1]
+    assert lines[-3].startswith(status)
+    assert "report.json, report.md" in lines[-2]
+    assert lines[-1].endswith("to look at: out/report.html")
     assert shown.returncode == (1 if status == "FAIL" else 0)
 
 

@@ -289,7 +289,7 @@ def test_file_in_place_of_the_folder_for_results_is_named(files: Path) -> None:
     assert Path("gold.jsonl").read_text(encoding="utf-8") == GOLD
 
 
-@pytest.mark.parametrize("name", ["report.json", "report.md", "samples.jsonl", "run.json"])
+@pytest.mark.parametrize("name", ["report.html", "report.json", "report.md", "samples.jsonl", "run.json"])
 def test_directory_in_place_of_a_result_is_the_users(files: Path, name: str) -> None:
     Path("out", name).mkdir(parents=True)
     error = error_of(run("--out", "out"))

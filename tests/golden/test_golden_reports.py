@@ -5,15 +5,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
 from goldgate import Evaluation, evaluate_files, evaluate_outputs, render
+from goldgate.core.plan import Plan
+from goldgate.core.unit_page import Given
+from goldgate.pipeline import evaluate
+from goldgate.report import describe
+from goldgate.report.html.page import render_html
+from goldgate.report.html.worst import worst_units
+from goldgate.suites import load_suite
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+SHOWN = 3  # samples of a page
 FORMATS = pytest.mark.parametrize(("format", "suffix"), [("json", "json"), ("text", "txt"), ("markdown", "md")])
 
 
@@ -37,8 +46,46 @@ def test_research_report_is_unchanged(runs: str, format: str, suffix: str) -> No
     _compare(evaluation, format, f"research-{runs}.{suffix}")
 
 
+@pytest.mark.parametrize(
+    ("suite", "inputs", "protocol", "name"),
+    [
+        (
+            "extraction",
+            {
+                "gold": ["examples/extraction/gold.jsonl"],
+                "predictions": ["examples/extraction/model-b.jsonl"],
+                "schema": ["examples/extraction/schema.json"],
+            },
+            "examples/extraction/protocol-fail.yaml",
+            "model-b.html",
+        ),
+        (
+            "research",
+            {"golden": ["eval/golden_queries.json"], "outputs": ["examples/research/failing"], "corpus": []},
+            None,
+            "research-failing.html",
+        ),
+    ],
+)
+def test_page_is_unchanged(suite: str, inputs: dict[str, list[str]], protocol: str | None, name: str) -> None:
+    """With a few samples: all of them would be a large file to keep."""
+    records, shown = io.BytesIO(), []
+
+    def look(evaluation: Evaluation, plan: Plan, given: Given) -> None:
+        lines = records.getvalue().splitlines(keepends=True)
+        looked = worst_units(load_suite(suite), plan, evaluation, lines, given, shown=SHOWN)
+        shown.append(render_html(describe(evaluation.report), looked))
+
+    paths = {kind: [str(ROOT / path) for path in given] for kind, given in inputs.items()}
+    evaluate(load_suite(suite), paths, protocol and str(ROOT / protocol), records=records, finished=look)
+    _compare_text(shown[0], name)
+
+
 def _compare(evaluation: Evaluation, format: str, name: str) -> None:
-    found = render(evaluation, format)  # type: ignore[arg-type]  # one of the three
+    _compare_text(render(evaluation, format), name)  # type: ignore[arg-type]  # one of the three
+
+
+def _compare_text(found: str, name: str) -> None:
     expected = HERE / name
     if os.environ.get("GOLDGATE_UPDATE"):
         expected.write_text(found, encoding="utf-8")

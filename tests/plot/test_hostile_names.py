@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
@@ -35,6 +35,7 @@ def test_no_name_becomes_markup(drawn: Picture) -> None:
         assert len(svg) < 300_000
 
 
+@settings(max_examples=40)  # each is five pictures
 @given(st.lists(st.text(st.characters(), max_size=60), min_size=1, max_size=6, unique=True))
 def test_any_names_give_whole_xml(names: list[str]) -> None:
     for drawn in pictures(names):

@@ -212,6 +212,17 @@ def test_on_a_page_a_picture_has_no_looks_of_its_own() -> None:
     assert "style=" not in alone  # a strict Content-Security-Policy forbids it
 
 
+def test_on_a_page_a_picture_has_no_margins_and_loses_nothing() -> None:
+    for drawn in pictures(["W" * 60, "short"]):
+        root = parsed(str(draw(drawn)))
+        left, _, width, height = map(float, root.get("viewBox", "").split())
+        assert (root.get("width"), root.get("height")) == (f"{width:g}", f"{height:g}")
+        for element in root.iter(f"{SVG}text"):
+            x, y = (float(element.get(key, "nan")) for key in "xy")
+            assert left <= x <= left + width
+            assert 0 < y <= height
+
+
 def test_every_class_has_its_looks_in_light_and_dark() -> None:
     light, dark = stylesheet().split("@media screen and (prefers-color-scheme: dark)")
     used = {

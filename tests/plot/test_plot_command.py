@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
-import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.compare import compare_command
 from goldgate.cli.plot import plot_command
 from tests.comparison.runs import MODELS, ROOT, store_extraction
 from tests.contract.inputs import HOSTILE, NAMES, options, write_inputs
@@ -84,6 +86,26 @@ def test_systems_have_the_numbers_of_their_comparison(stored: Path, tmp_path: Pa
     assert "0.3144" in swapped
 
 
+def test_a_stored_comparison_is_drawn_as_its_systems_are(stored: Path, seeds: Path, tmp_path: Path) -> None:
+    systems = [str(stored / "a"), str(stored / "b"), f"{seeds}/m@*"]
+    compared = CliRunner().invoke(compare_command, [*systems, "--out", str(tmp_path / "c")])
+    assert compared.exit_code == 0
+    run(*systems, "--out", tmp_path / "one")
+    for number, given in enumerate((tmp_path / "c", tmp_path / "c" / "comparison.json")):
+        run(given, "--out", tmp_path / str(number))
+        for name in ("systems.svg", "differences.svg", "runs.svg"):
+            assert (tmp_path / str(number) / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    for text, code in (
+        ('{"status": "SYSTEM_ERROR"}', "report.system_error"),
+        ("{}", "report.malformed"),
+        ("[]", "report."),
+    ):
+        (tmp_path / "c" / "comparison.json").write_text(text)
+        result = run(tmp_path / "c", "--kind", "systems")
+        assert result.exit_code == 2
+        assert code in result.stderr
+
+
 def test_agents_side_by_side(stored: Path) -> None:
     result = run(stored / "passing", stored / "failing", "--kind", "systems")
     assert result.exit_code == 0, result.stderr
@@ -121,9 +143,8 @@ def test_hash_seeds_change_no_byte(stored: Path) -> None:
 
 @pytest.mark.parametrize("suite", NAMES)
 def test_every_suite_can_be_drawn_whatever_its_names_say(suite: str, tmp_path: Path) -> None:
-    word = "" if suite == "research" else HOSTILE  # its pictures show no names of the data
     for name in ("one", "two"):
-        inputs = options(write_inputs(suite, tmp_path / "in" / name, word))
+        inputs = options(write_inputs(suite, tmp_path / "in" / name, HOSTILE))
         toy(tmp_path, suite, *inputs, "--out", name)
     for folders, kind in ((["one"], "scores"), (["one", "\u202e</text>=two"], "systems")):
         done = toy(tmp_path, "plot", *folders, "--out", "pictures")
@@ -145,7 +166,8 @@ def test_every_suite_can_be_drawn_whatever_its_names_say(suite: str, tmp_path: P
         (("{a}", "--kind", "gates"), "plot.no_such_kind", "where a protocol sets them"),
         (("{a}", "--kind", "systems"), "plot.no_such_kind", "two systems"),
         (("{a}", "--kind", "runs"), "plot.no_such_kind", "several runs"),
-        (("{a}", "{b}", "--kind", "errors"), "plot.no_such_kind", "one result"),
+        (("{a}", "{b}", "--kind", "scores"), "plot.no_such_kind", "one result"),
+        (("{a}", "{b}", "--kind", "errors"), "plot.no_such_kind", "systems, differences"),
         (("{a}", "--out", "x.svg"), "plot.several", "name a folder"),
         (("{a}", "--kind", "errors", "--out", "x.png"), "plot.other_format", "SVG only"),
         (("{a}", "--kind", "errors", "--out", "x.PDF"), "plot.other_format", ".pdf"),
@@ -176,26 +198,37 @@ def test_what_cannot_be_drawn_is_an_error_with_a_way_out(
     assert (stored / "a" / "report.json").read_bytes() == before
 
 
-def spoiled(value: Any) -> list[Any]:
-    """A report with each of its parts left out, or replaced by something else."""
-    found = []
-    for key in value:
-        if key in ("suite", "format_version", "status", "signature", "inputs"):
-            continue
-        found.append({name: part for name, part in value.items() if name != key})
-        found += [{**value, key: other} for other in (None, [], {}, "x", 7, [1], {"x": 1}, {"main": {"x": 1}})]
-    return found
+ODD: tuple[Any, ...] = (None, [], {}, "x", -1, 1e308, 10**30, [1], {"x": 1}, {"main": {"x": 1}}, "\u202e", True)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every part of a value, the first of a list for all of them."""
+    parts = value.items() if isinstance(value, dict) else [*enumerate(value)][:1] if isinstance(value, list) else ()
+    for key, part in parts:
+        yield (*path, key)
+        yield from places(part, (*path, key))
+
+
+def spoil(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    """The value with something else in one place."""
+    copied = dict(value) if isinstance(value, dict) else [*value]
+    copied[path[0]] = odd if len(path) == 1 else spoil(value[path[0]], path[1:], odd)
+    return copied
 
 
 @pytest.mark.parametrize("name", ["a", "failing"])
-def test_a_report_that_lacks_something_is_an_error_with_its_place(stored: Path, tmp_path: Path, name: str) -> None:
-    shutil.copytree(stored / name, tmp_path / "r")
+def test_a_report_that_is_spoiled_is_drawn_or_an_error_with_its_place(stored: Path, tmp_path: Path, name: str) -> None:
     report = json.loads((stored / name / "report.json").read_bytes())
+    chosen = random.Random(11)
     failed = 0
-    for other in spoiled(report):
-        (tmp_path / "r" / "report.json").write_text(json.dumps(other))
-        result = run(tmp_path / "r", "--out", tmp_path / "out")
-        assert "internal" not in result.stderr, (result.stderr, str(other)[:200])
+    drawn = [path for path in places(report) if path[0] in ("gates", "metrics", "errors", "breakdown", "confusions")]
+    for path in [*chosen.sample(drawn, 60), *((key,) for key in report)]:
+        other = spoil(report, path, chosen.choice(ODD))
+        (tmp_path / "report.json").write_text(json.dumps(other))
+        result = run(tmp_path, "--out", tmp_path / "out")
+        assert "internal" not in result.stderr, (path, result.stderr)
         assert result.exit_code in (0, 2)
         failed += result.exit_code == 2
+        for file in (tmp_path / "out").glob("*"):
+            assert "\u202e" not in texts(file.read_text())
     assert failed > 10

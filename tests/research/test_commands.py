@@ -309,7 +309,7 @@ def test_a_folder_holds_the_results_of_one_suite(folder: Path) -> None:
     assert (result.exit_code, "out.of_another_suite" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["runs.jsonl", "run.json", "report.md", ".goldgate.lock"])
+@pytest.mark.parametrize("name", ["runs.jsonl", "run.json", "report.html", "report.md", ".goldgate.lock"])
 def test_the_report_is_no_other_result(folder: Path, name: str) -> None:
     result = research(folder, "--out", folder / "out", "--report", folder / "out" / name)
     assert (result.exit_code, "report.is_a_result" in result.stderr) == (2, True)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
 from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place, did_you_mean
+from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
 from goldgate.files.atomic_write import write_whole
-
-if TYPE_CHECKING:
-    from goldgate.core.picture import Picture
 
 ENDING = ".svg"
 _OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp", ".html"))
@@ -42,19 +38,19 @@ def plot_command(
     """Draw what is in result folders: SVG for papers, READMEs and web pages.
 
     DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show (of
-    extraction: types, errors). Of several systems, which are named as for goldgate compare: systems, differences;
-    where one has several runs: runs.
+    extraction: errors, types, confused-event-types, confused-roles). Of several systems, which are named as for
+    goldgate compare, or of a folder that it wrote: systems, differences; where one has several runs: runs.
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
 
     def work() -> str:
         from goldgate.comparison.systems import find_systems
-        from goldgate.results.pictures import find_pictures
+        from goldgate.results.pictures import draw_results
 
         _require_svg(out)
         sources = find_systems(systems, names, alone=True)
-        return _drawn(_chosen(find_pictures(sources, against=against, common=common), kinds), out)
+        return _put(draw_results(sources, kinds, against=against, common=common), out)
 
     outcome = guarded(work)
     if isinstance(outcome, GoldgateError):
@@ -89,51 +85,20 @@ def _require_svg(out: str | None) -> None:
         )
 
 
-def _chosen(found: Sequence[Picture], kinds: Sequence[str]) -> list[Picture]:
-    """The pictures that were asked for, in the order of the report, each once."""
-    known = [each.kind for each in found]
-    for kind in kinds:
-        if kind not in known:
-            raise ConfigError(
-                "plot.no_such_kind",
-                "there is no such picture of these results",
-                expected=", ".join(known) or "results that can be drawn",
-                found=kind,
-                advice=_other_results(kind) or did_you_mean(kind, known),
-            )
-    return [each for each in found if not kinds or each.kind in kinds]
-
-
-def _other_results(kind: str) -> str | None:
-    """What has a picture of a kind that these results lack."""
-    needs = {
-        "gates": "there are gates where a protocol sets them",
-        "systems": "name two systems or more",
-        "differences": "name two systems or more",
-        "runs": "name several runs of one system: B=out/b-1,out/b-2",
-        "scores": "draw one result at a time",
-        "types": "draw one result of the extraction suite at a time",
-        "errors": "draw one result of the extraction suite at a time",
-    }
-    return needs.get(kind)
-
-
-def _drawn(found: Sequence[Picture], out: str | None) -> str:
+def _put(found: Mapping[str, str], out: str | None) -> str:
     """The picture, or the paths of the files that were written."""
-    from goldgate.report.svg import render_svg
-
     to_folder = out is not None and (os.path.isdir(out) or not out.endswith(ENDING))
-    if len(found) != 1 and not to_folder:
+    if len(found) != 1 and not (found and to_folder):
         raise ConfigError(
-            "plot.several",
+            "plot.several" if found else "plot.nothing",
             "there are several pictures for one place" if found else "there is nothing to draw",
             expected="one picture, or a folder for all of them",
-            found=", ".join(each.kind for each in found) or "no picture",
-            advice=f"choose one with --kind {found[0].kind}, or name a folder with --out" if found else None,
+            found=", ".join(found) or "no picture",
+            advice=f"choose one with --kind {next(iter(found))}, or name a folder with --out" if found else None,
         )
     if out is None:
-        return render_svg(found[0])
-    paths = [os.path.join(out, each.kind + ENDING) if to_folder else out for each in found]
-    for path, each in zip(paths, found, strict=True):
-        write_whole(path, render_svg(each).encode(), "--out")
-    return "".join(f"{path}\n" for path in paths)
+        return next(iter(found.values()))
+    paths = {kind: os.path.join(out, kind + ENDING) if to_folder else out for kind in found}
+    for kind, svg in found.items():
+        write_whole(paths[kind], svg.encode(), "--out")
+    return "".join(f"{path}\n" for path in paths.values())

@@ -2,57 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from goldgate.comparison.compare import compare_systems
 from goldgate.comparison.page import describe_comparison, p_value
 from goldgate.comparison.systems import SystemSource
-from goldgate.core.page import Interval, Measured, Page, measured
+from goldgate.core.gate import Verdict
+from goldgate.core.page import Interval, Measured, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
-from goldgate.errors import InputError, Place
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.report import describe
-from goldgate.report.svg import page_pictures
-from goldgate.results.stored import StoredResult, load_result
+from goldgate.report.svg import page_pictures, render_svg
+from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
+from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
 
 Report = Mapping[str, Any]
 
+# What has a picture of a kind that other results lack.
+_NEEDS = {
+    "gates": "there are gates where a protocol sets them",
+    "systems": "name two systems or more",
+    "differences": "name two systems or more",
+    "runs": "name several runs of one system: B=out/b-1,out/b-2",
+    "scores": "draw one result at a time",
+}
 
-def find_pictures(
-    sources: Sequence[SystemSource], *, against: str | None = None, common: bool = False
-) -> list[Picture]:
-    """Everything that can be drawn of these systems."""
+
+def draw_results(
+    sources: Sequence[SystemSource], kinds: Sequence[str] = (), *, against: str | None = None, common: bool = False
+) -> dict[str, str]:
+    """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
     paths = [path for source in sources for path in source.paths]
-    if len(paths) == 1:
-        result = load_result(paths[0])
-        return page_pictures(_page(result), sources[0].name)
-    found = compare_systems(
-        sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
-    ).report
-    return comparison_pictures(found)
+    if len(paths) > 1:
+        found = compare_systems(
+            sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
+        ).report
+        return _drawn(comparison_pictures(found), kinds)
+    compared = _comparison_file(Path(paths[0]))
+    if compared is not None:
+        with _complete(compared):
+            return _drawn(comparison_pictures(_load_comparison(compared)), kinds)
+    result = load_result(paths[0])
+    with _complete(result.file):
+        return _drawn(page_pictures(describe(result.report), sources[0].name), kinds)
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[None]:
+    """What is not there, or is something else than it was when it was stored, is an error with a place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise InputError(
+            "report.malformed", "this report is not complete", place=Place(str(file)), advice="make it again with --out"
+        ) from None
+
+
+def _comparison_file(path: Path) -> Path | None:
+    """The file of a comparison, where the path is that or its folder."""
+    file = path / COMPARISON_FILE if path.is_dir() and not (path / REPORT).exists() else path
+    return file if file.name == COMPARISON_FILE and file.exists() else None
+
+
+def _load_comparison(file: Path) -> Report:
+    value = parse_bytes(read_bytes(file, COMPARISON), file, COMPARISON)
+    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    found: Report = value
+    return found
+
+
+def _drawn(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
+    known = [each.kind for each in found]
+    for kind in kinds:
+        if kind not in known:
+            raise ConfigError(
+                "plot.no_such_kind",
+                "there is no such picture of these results",
+                expected=", ".join(known) or "results that can be drawn",
+                found=kind,
+                advice=_NEEDS.get(kind) or did_you_mean(kind, known),
+            )
+    return {each.kind: render_svg(each) for each in found if not kinds or each.kind in kinds}
 
 
 def comparison_pictures(report: Report) -> list[Picture]:
-    """Everything that can be drawn of a comparison."""
-    systems = report["systems"]
-    several = [_systems(report), _differences(report)] if len(systems) > 1 else []
-    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in systems) else []
+    """What is drawn of a comparison; one system alone has nothing but its runs."""
+    several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
+    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
     return [*several, *runs]
-
-
-def _page(result: StoredResult) -> Page:
-    """The report as a page; one that lacks something is an error with a place."""
-    try:
-        return describe(result.report)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise InputError(
-            "report.malformed",
-            "this report is not complete",
-            place=Place(str(result.file)),
-            advice="score it again with --out",
-        ) from None
 
 
 def _systems(report: Report) -> Picture:
@@ -68,9 +113,11 @@ def _system(system: Report, metric: str) -> Score:
 
 
 def _runs(report: Report) -> Picture:
-    """Each run of those systems that have several."""
+    """Each run of those systems that have several; of one, a line for each metric."""
     several = [system for system in report["systems"] if len(system["runs"]) > 1]
     groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
+    if len(several) == 1:
+        groups = (ScoreGroup("", tuple(group.rows[0]._replace(label=group.title) for group in groups)),)
     note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
     return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
 

@@ -15,7 +15,7 @@ from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.gates import verdict
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.page import page_body
-from goldgate.report.html.texts import name, words
+from goldgate.report.html.texts import Limits, name, words
 from goldgate.report.html.units import unit_sections
 from goldgate.results.pictures import comparison_pictures
 from goldgate.viewer.choice import PAGE_SIZE, Choice
@@ -26,7 +26,7 @@ from goldgate.viewer.links import Links
 from goldgate.viewer.listing import pager
 from goldgate.viewer.looking import HOME, notes
 
-TEXT_CHARACTERS = 50_000  # of one text, where two units stand side by side
+HALF = Limits(characters=50_000, marks=1_000, rows=500)  # of a page with two units
 _MOST_RECORDS = 5  # of one unit in one folder
 _MOST_NAMED = 10  # changed units that the comparison lists
 
@@ -208,7 +208,7 @@ def _side(folder: ViewedFolder, records: Sequence[int]) -> Markup:
         if len(records) > 1:
             parts.append(element("p", element("strong", name(summary.id)), dir="auto"))
         parts.append(element("p", words(summary.word or "nothing went wrong"), class_="note", dir="auto"))
-        parts.append(unit_sections(page, TEXT_CHARACTERS, level=3))
+        parts.append(unit_sections(page, HALF, level=3))
     if len(records) > _MOST_RECORDS:
         parts.append(element("p", f"… and {len(records) - _MOST_RECORDS} more.", class_="note"))
     return element("article", *parts, class_="side", aria_label=name(folder.name))

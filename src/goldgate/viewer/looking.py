@@ -9,7 +9,7 @@ from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.gates import verdict
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.page import page_body, page_title
-from goldgate.report.html.texts import name, words
+from goldgate.report.html.texts import Limits, name, words
 from goldgate.report.html.units import unit_sections
 from goldgate.viewer.bits import nth_places
 from goldgate.viewer.choice import Choice, value_key
@@ -32,7 +32,7 @@ from goldgate.viewer.listing import (
 )
 
 HOME = "goldgate view"
-TEXT_CHARACTERS = 100_000  # of one text, where a page has one unit
+WHOLE = Limits(characters=100_000, marks=1_500, rows=1_000)  # of a page with one unit
 _FIRST = 10  # units that the report's page lists
 _NAMED = 3  # units that are named beside a gate
 _AGAIN = "700"  # milliseconds after which a page is loaded again that waits for the inputs
@@ -90,7 +90,7 @@ def unit_page(folders: Sequence[ViewedFolder], number: int, unit: int, choice: C
     ]
     main = [
         element("section", pager(None, before, behind, element("p", said, class_="said")), notes(folder)),
-        unit_sections(page, TEXT_CHARACTERS, level=2),
+        unit_sections(page, WHOLE, level=2),
     ]
     heading = element("bdi", name(summary.id))
     return simple_page(crumbs, heading, summary.word or "nothing went wrong", [], main, forms=links.forms)

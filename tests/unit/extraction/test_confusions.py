@@ -36,6 +36,14 @@ def test_they_add_up_to_the_errors_of_that_name() -> None:
         assert count == report["errors"][error]["false_positives"] > 0
 
 
+def test_types_without_arguments_are_confused_where_it_is_clear_with_which() -> None:
+    one = ([event("T")], [event("U")])
+    unclear = ([event("T")], [event("U"), event("V")])
+    of_arguments = ([event("T", ("r", "x"))], [event("U")])
+    found = report_of(one, one, unclear, of_arguments, ([event("T")], []), ([], [event("U")]))["confusions"]
+    assert found["event_types"]["pairs"] == [{"gold": "T", "predicted": "U", "count": 2}]
+
+
 def test_names_of_any_characters_stay_apart() -> None:
     odd = ['a"b', "a\\", "a.b", "鱼", "\x00", "[1]"]
     found = report_of(*(([event(name, ("r", "x"))], [event("U", ("r", "x"))]) for name in odd))["confusions"]

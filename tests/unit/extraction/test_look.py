@@ -120,6 +120,16 @@ def test_event_types_without_arguments_are_not_left_out() -> None:
     assert (short.word, short.weight) == ("event type spurious 1, event type missing 1", 2)
 
 
+def test_of_events_without_arguments_the_triggers_are_marked() -> None:
+    wanted = gold({**event("Hire"), "trigger": "joined"}, {**event("Deal"), "trigger": "sold"}, text=STORY)
+    said = json.dumps([{**event("Hire"), "trigger": "joined"}, {**event("Sue"), "trigger": "Monday"}])
+    assert marks(page_of(wanted, said)) == [
+        ("joined", "both", "Hire · trigger", ""),
+        ("Monday", "predicted", "Sue · trigger", "spurious"),
+        ("sold", "gold", "Deal · trigger", "missing"),
+    ]
+
+
 def test_right_offsets_of_gold_decide_which_mention_is_meant() -> None:
     text = "Acme sued Acme."
     placed = {"role": "Plaintiff", "argument": "Acme", "start": 10, "end": 14}
@@ -159,7 +169,7 @@ def test_the_answer_shows_what_was_read_repaired_left_out_and_thought() -> None:
 
 def rows_of_repairs(page: UnitPage) -> list[list[str]]:
     [table] = [block for block in section(page, "Answer") if isinstance(block, Table)]
-    return [[row[0].text, row[1]] for row in table.rows]  # type: ignore[union-attr,misc]
+    return [[row[0].text, row[1]] for row in table.rows]  # type: ignore[union-attr,list-item]
 
 
 def test_places_are_those_of_the_response_behind_a_prefix_of_the_prompt() -> None:
@@ -258,9 +268,10 @@ def test_a_sample_is_found_by_its_errors_names_and_how_it_was_read() -> None:
 
 def test_many_values_at_many_places_stay_within_bounds() -> None:
     text = "ab " * 400_000
-    said = answer(event("T", *(("r", "ab" * number) for number in range(1, 2_000))))
+    said = answer(event("T", *(("r", "ab" * number) for number in range(1, 500))))
     page = page_of(gold(event("T", ("r", "a")), text=text), said)
     shown = text_of(page, "Source text")
     assert len(shown.text) < 50_000
-    assert len(shown.marks) <= 60_000
+    assert len(shown.marks) <= 10_001
+    assert "Only the first 10,000 places are marked." in shown.note
     assert "characters are left out" in shown.note

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.report.html.anchors import section_anchors, unit_anchor
 from goldgate.report.html.runs import excerpts, marked_runs
-from goldgate.report.html.texts import MOST_CHARACTERS, MOST_MARKS, marked, running
+from goldgate.report.html.texts import PAGE, marked, running
 
 marks = st.builds(
     lambda start, length, kind: Mark(start, start + length, kind, "label"),
@@ -77,7 +77,7 @@ def test_of_a_long_text_the_beginning_and_the_marked_parts_are_shown() -> None:
     found = shown(text, Mark(500_000, 500_004, "gold", "A"))
     assert "HERE" in found
     plain = unescape(re.sub(r"<[^>]*>", "", found))
-    assert len(plain) < MOST_CHARACTERS + 1000
+    assert len(plain) < PAGE.characters + 1000
     assert "… 496,700 characters …" in plain  # 500,000 less 3,000 at the beginning and 300 before the mark
 
 
@@ -95,7 +95,7 @@ def test_ten_thousand_marks_on_one_another_cost_no_more_than_ten_thousand_beside
     nested = tuple(Mark(n, 10_000 - n, "gold", "a") for n in range(5_000))
     beside = tuple(Mark(2 * n, 2 * n + 1, "gold", "a") for n in range(5_000))
     assert len(shown(text, *nested)) < 2 * len(shown(text, *beside))
-    assert f"{MOST_MARKS} of 5000 marks are shown" in marked(MarkedText(text, nested), "T")
+    assert f"{PAGE.marks} of 5000 marks are shown" in marked(MarkedText(text, nested), "T")
     assert len([*marked_runs(0, 10_000, nested)]) == 9_999
 
 

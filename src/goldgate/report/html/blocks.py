@@ -34,13 +34,13 @@ SAMPLES = "samples"  # the place of the units in the page
 Facets = Mapping[str, Mapping[str, str]]  # by what units can be filtered: a name, and where each value leads
 
 
-def block(given: Block, title: str, facets: Facets | None = None) -> Markup:
+def block(given: Block, title: str, facets: Facets | None = None, rows: int = MOST_ROWS) -> Markup:
     """Any block. `title` names a table to those who do not see what stands above it."""
     match given:
         case Table():
-            return _table(given, title, facets or {})
+            return _table(given, title, facets or {}, rows)
         case Matrix():
-            return _matrix(given, title, facets or {})
+            return _matrix(given, title, facets or {}, rows)
         case Values():
             return _values(given, title)
         case Pairs():
@@ -50,7 +50,7 @@ def block(given: Block, title: str, facets: Facets | None = None) -> Markup:
         case Notes():
             return element("ul", *(element("li", phrase(item), dir="auto") for item in given.items), class_="notes")
         case Findings():
-            return _findings(given, title)
+            return _findings(given, title, rows)
 
 
 def phrase(parts: Phrase) -> list[Content]:
@@ -89,10 +89,10 @@ def _name(text: str) -> Markup:
     return element("code", name(text), dir="auto")
 
 
-def _table(given: Table, title: str, facets: Facets) -> Markup:
+def _table(given: Table, title: str, facets: Facets, most: int) -> Markup:
     if not given.rows:
         return element("p", words(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
-    most = min(given.most or MOST_ROWS, MOST_ROWS)
+    most = min(given.most or most, most)
     columns = list(zip(*given.rows, strict=True))
     numbers = [any(isinstance(cell, Measured) for cell in column) for column in columns]
     shown_names = [names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
@@ -134,13 +134,15 @@ def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str],
     return element("td", shown, dir="auto")
 
 
-def _matrix(given: Matrix, title: str, facets: Facets) -> Markup:
+def _matrix(given: Matrix, title: str, facets: Facets, rows: int) -> Markup:
     """A heat map for each group, the most first; behind it all pairs as a table, which can be sorted."""
     if not given.cells:
         return element("p", words(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
     most = max(_HEATS, *(cell.count for cell in given.cells))  # one confusion is no hot spot
     grids = [_grid(grid, given, title, most) for grid in given.grids()[:MOST_GRIDS]]
-    pairs = element("details", element("summary", "As a list"), _table(given.as_table(), title, facets), class_="list")
+    pairs = element(
+        "details", element("summary", "As a list"), _table(given.as_table(), title, facets, rows), class_="list"
+    )
     return fragment(element("div", *grids, class_="grids"), pairs)
 
 
@@ -211,10 +213,10 @@ def _separated(parts: Sequence[Markup]) -> Iterator[Content]:
         yield from (", ", part) if at else (part,)
 
 
-def _findings(given: Findings, title: str) -> Markup:
+def _findings(given: Findings, title: str, most: int) -> Markup:
     if not given.rows:
         return element("p", "None.", class_="none")
-    most = min(given.most or MOST_ROWS, MOST_ROWS)
+    most = min(given.most or most, most)
     rows = [
         element(
             "tr",

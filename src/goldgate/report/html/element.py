@@ -17,6 +17,9 @@ Value = str | int | bool | None  # of an attribute: True stands without a value,
 Content = Union[str, "Markup", None, Iterable["Content"]]
 
 _VOID = frozenset("br col hr img input link meta wbr".split())  # elements that have no content and no end
+_LINES = frozenset(
+    "article details div header li main meta nav section tr".split()
+)  # one a line: pages can be compared
 _RAW = frozenset(("script", "style"))  # elements in which a browser reads no escapes
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
 _LINKS = frozenset(("href", "src", "action", "formaction"))
@@ -40,8 +43,12 @@ def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     if tag in _VOID:
         if content:
             raise ValueError(f"{tag} has no content")
-        return Markup(start)
-    return Markup(f"{start}{fragment(*content)}</{tag}>")
+        return Markup(start + _end(tag))
+    return Markup(f"{start}{fragment(*content)}</{tag}>{_end(tag)}")
+
+
+def _end(tag: str) -> str:
+    return "\n" if tag in _LINES else ""
 
 
 def fragment(*content: Content) -> Markup:

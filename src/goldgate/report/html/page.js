@@ -41,7 +41,7 @@
     }
     said.textContent = parts.length ? `${shown} of ${table.tBodies[0].rows.length} rows` : "";
   };
-  for (const table of document.querySelectorAll("section > .wide > table.data, details.detail table.data, details.list table.data")) {
+  for (const table of document.querySelectorAll("main > section > .wide > table.data, main > section > details table.data")) {
     const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = table.tBodies[0].rows.length;
     if (rows < SORTED) continue;
@@ -107,7 +107,7 @@
       for (const { facets } of known) for (const value of values(facets, facet)) counts.set(value, (counts.get(value) || 0) + 1);
       if (!counts.size) continue;
       const sorted = [...counts.keys()].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
-      const select = make("select", {}, make("option", { value: "" }, "any"));
+      const select = make("select", { "aria-label": facet }, make("option", { value: "" }, "any"));
       for (const value of sorted) select.append(make("option", { value }, `${value} (${counts.get(value)})`));
       select.addEventListener("change", show);
       chosen.set(facet, select);

@@ -22,6 +22,7 @@ from goldgate.report.svg import draw
 from goldgate.report.svg.shapes import stylesheet
 
 _HERE = Path(__file__).parent
+_OPEN = 20  # rows of a detail that is shown at once
 _SHORT, _NARROW = 9, 4  # rows and columns of what two can stand side by side
 
 
@@ -43,11 +44,12 @@ def page_body(page: Page, looked: Looked, facets: Facets, units: Markup | None) 
     pictures = {drawn.title: _figure(drawn) for drawn in page.pictures}
     untitled = [section for section in page.sections if not section.title]
     titled = [section for section in page.sections if section.title]
+    titles = {section.title for section in titled}
     parts = [
         _Part("What stands out", _stands_out(page)),
         _Part("Gates", gates(page, looked)),
-        *(_part(section, facets, pictures.pop(section.title, None)) for section in titled),
-        *(_Part(title, figure) for title, figure in pictures.items()),
+        *(_Part(title, figure) for title, figure in pictures.items() if title not in titles),
+        *(_part(section, facets, pictures.get(section.title)) for section in titled),
         _Part(f"{looked.unit.capitalize()}s to look at", units, SAMPLES),
         _Part(
             _first_title(page), _first_samples(page) if units is None or (looked.note and not looked.units) else None
@@ -158,11 +160,12 @@ def _stands_out(page: Page) -> Markup | None:
 
 
 def _section(section: Section, facets: Facets) -> Markup:
-    """Its blocks; details are closed at first."""
+    """Its blocks; long details are closed at first."""
     blocks = fragment(*(block(each, section.title, facets) for each in section.blocks))
-    if not section.is_detail:
+    rows = max((len(each.rows) for each in section.blocks if isinstance(each, Table)), default=0)
+    if not section.is_detail or rows <= _OPEN:
         return blocks
-    return element("details", element("summary", "Show"), blocks, class_="detail")
+    return element("details", element("summary", f"Show all {rows}"), blocks, class_="detail")
 
 
 def _units(units: Markup, looked: Looked) -> Markup | None:

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.report.escape import apart, escape_of, shortened_apart, unseen, visible
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.runs import Run, excerpts, marked_runs
 
-MOST_CHARACTERS = 12_000  # of one text
-MOST_WORDS = 2_000  # characters of a sentence or a value
+MOST_WORDS = 1_000  # characters of a sentence or a value
 MOST_NAME = 120  # columns of a name
-MOST_MARKS = 1_500  # in one text
+
+
+class Limits(NamedTuple):
+    """How much of a unit is shown: what is left out is said."""
+
+    characters: int = 12_000  # of one text
+    marks: int = 300  # in one text
+    rows: int = 100  # of one table
+
+
+PAGE = Limits()  # of a page with many units
 
 # How a kind of mark looks; whatever else a suite has looks like the last.
 _LOOKS = {
@@ -69,12 +79,12 @@ def _boxed(character: str) -> Markup:
     return element("span", escape_of(character), class_="unseen", title=title)
 
 
-def marked(given: MarkedText, label: str, most: int = MOST_CHARACTERS) -> Markup:
+def marked(given: MarkedText, label: str, limits: Limits = PAGE) -> Markup:
     """The text with its marks, the legend above it and the note below; of a long one the parts with marks."""
     text = given.text
-    marks = given.marks[:MOST_MARKS]
+    marks = given.marks[: limits.marks]
     letters = _letters(marks)
-    shown = excerpts(len(text), marks, most)
+    shown = excerpts(len(text), marks, limits.characters)
     parts: list[Content] = []
     for number, (start, end) in enumerate(shown):
         before = shown[number - 1][1] if number else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 
 from goldgate.core.page import counted
@@ -13,19 +14,19 @@ from goldgate.report.html.blocks import SAMPLES, Facets, block
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.gates import GATE
 from goldgate.report.html.looked import Looked
-from goldgate.report.html.texts import MOST_CHARACTERS, marked, name, names, words
+from goldgate.report.html.texts import PAGE, Limits, marked, name, names, words
 
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
 
-def unit_sections(unit: UnitPage, most: int = MOST_CHARACTERS, level: int = 3) -> Markup:
+def unit_sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Markup:
     """All that is known of a unit: its sections, each under its title, a heading of this level."""
     sections = []
     for section in unit.sections:
         blocks = [
-            marked(each, f"{section.title} of {unit.id}", most)
+            marked(each, f"{section.title} of {unit.id}", limits)
             if isinstance(each, MarkedText)
-            else block(each, f"{section.title} of {unit.id}")
+            else block(each, f"{section.title} of {unit.id}", rows=limits.rows)
             for each in section.blocks
         ]
         sections.append(element("section", element(f"h{level}", words(section.title)), *blocks))
@@ -40,18 +41,16 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
             reasons.setdefault(identity, []).append(metric)
     shown = names(summary.id for summary, _ in looked.units)
     items: list[Markup] = []
-    size = 0
+    kept: list[tuple[UnitSummary, UnitPage]] = []
+    left = limit
     for summary, unit in looked.units:
-        facets = _facets(summary, reasons.get(summary.id, ()))
-        item = _item(summary, unit, shown[summary.id], facets)
-        size += len(item)
-        if items and size > limit:
-            break
+        item = _item(summary, unit, shown[summary.id], _facets(summary, reasons.get(summary.id, ())))
+        if items and len(item) > left:  # a smaller one may still find room
+            continue
+        left -= len(item)
         items.append(item)
-    kept = Looked(
-        looked.units[: len(items)], looked.total, looked.wrong, looked.unit, _kept(looked, len(items)), looked.note
-    )
-    return element("div", *items, class_="units"), kept
+        kept.append((summary, unit))
+    return element("div", *items, class_="units"), replace(looked, units=tuple(kept), explains=_kept(looked, kept))
 
 
 def shown_words(looked: Looked) -> str:
@@ -102,9 +101,9 @@ def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, 
     return {name(facet): tuple(dict.fromkeys(map(name, values))) for facet, values in found.items() if values}
 
 
-def _kept(looked: Looked, count: int) -> dict[str, tuple[int, tuple[str, ...]]]:
+def _kept(looked: Looked, kept: Iterable[tuple[UnitSummary, UnitPage]]) -> dict[str, tuple[int, tuple[str, ...]]]:
     """What explains a gate, of the units that are in the page."""
-    inside = {summary.id for summary, _ in looked.units[:count]}
+    inside = {summary.id for summary, _ in kept}
     return {
         metric: (number, tuple(identity for identity in identities if identity in inside))
         for metric, (number, identities) in looked.explains.items()

@@ -37,7 +37,7 @@ def worst_units(
     """The units to show, from the lines of the records and what they were made from."""
     costs = gate_costs(suite, plan, evaluation.gates)
     overall = _Worst(shown)
-    by_gate = {metric: _Worst(SHOWN_A_GATE) for metric in costs}
+    by_gate = {metric: _Worst(min(SHOWN_A_GATE, shown)) for metric in costs}
     total = 0
     for line in lines:
         record = orjson.loads(line)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from goldgate.core.picture import BarPicture
 from goldgate.report.html.element import Markup, fragment
+from goldgate.report.svg.axis import axis
 from goldgate.report.svg.lettering import SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import fit_scale
-from goldgate.report.svg.scores import axis
 from goldgate.report.svg.shapes import (
     GAP,
     LINE,

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
+from goldgate.core.gate import Verdict
 from goldgate.core.page import NOT_AVAILABLE, GateLine, Measured
 from goldgate.core.picture import GatePicture
 from goldgate.report.html.element import Markup
+from goldgate.report.svg.axis import numbers
 from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import Scale, exact, fit_scale
-from goldgate.report.svg.scores import INTERVAL, numbers
 from goldgate.report.svg.shapes import (
     GAP,
+    INTERVAL,
     LINE,
     MARGIN,
     MARK,
@@ -32,6 +34,7 @@ from goldgate.report.svg.shapes import (
     text,
 )
 
+_VERDICT = 150
 _LABELS = 190
 _BOUNDS = 125
 _LEAST_SCALE = 170  # what is left for the scales; labels are cut for it
@@ -121,7 +124,8 @@ def _row(canvas: Canvas, found: _Line, label: str, columns: _Columns) -> None:
     top = canvas.y + 5
     y, base = top + _BAND / 2, top + _BAND / 2 + 4
     canvas.y += _ROW
-    canvas.add(text(MARGIN, base, _verdict(found.gate), f"verdict {found.gate.verdict}"))
+    colour = f" {found.gate.verdict}" if found.gate.verdict in {*Verdict} else ""
+    canvas.add(text(MARGIN, base, _verdict(found.gate), f"verdict{colour}"))
     canvas.add(text(columns.label, base, label, whole=found.label))
     canvas.add(text(columns.bounds, base, fit_text(found.bounds, _BOUNDS), whole=found.bounds))
     canvas.add(text(columns.value, base, fit_number(found.measured), anchor="end"))
@@ -174,7 +178,7 @@ def _scale(found: _Line) -> Scale:
 
 
 def _verdict(gate: GateLine) -> str:
-    return f"{gate.verdict} (warn)" if gate.gate.severity == "warn" else gate.verdict
+    return fit_text(f"{gate.verdict} (warn)" if gate.gate.severity == "warn" else gate.verdict, _VERDICT, BOLD)
 
 
 def _description(drawn: GatePicture, lines: Sequence[_Line]) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from goldgate.core.page import NOT_AVAILABLE
 from goldgate.core.picture import Score, ScorePicture
 from goldgate.report.html.element import Markup
+from goldgate.report.svg.axis import axis
 from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
 from goldgate.report.svg.scale import Number, Scale, exact, fit_scale
 from goldgate.report.svg.shapes import (
     GAP,
+    INTERVAL,
     LINE,
     MARGIN,
     MARK,
@@ -22,24 +23,20 @@ from goldgate.report.svg.shapes import (
     dot,
     heading,
     interval,
-    line,
     notes,
     picture,
     text,
 )
-from goldgate.stats.interval import LEVEL
 
 _LABELS = 200  # the most room for labels
 _ASIDE = 90
 _LEAST_SCALE = 240  # what is left for the scale; labels are cut for it
-_BETWEEN = 6  # between two numbers of a scale
 _ROW, _ROW_WITH_RUNS = 22, 38
 _GROUP_GAP = 8
 _RUN = 3.2  # the radius of a run's dot
 _LEVELS = 3  # dots that lie on each other are drawn one above the other, so many times
 
 BEST = "*"
-INTERVAL = f"{LEVEL:.0%}".replace("%", " % interval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +74,6 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
     canvas.y = body.y + 4 + LINE
     notes(canvas, [*_legend(rows), *map(in_full, drawn.notes)])
     return picture(canvas, in_full(drawn.title), _description(drawn), standalone=standalone)
-
-
-def axis(scale: Scale, left: float, right: float, top: float, bottom: float) -> Iterator[Markup]:
-    """Fine lines at round numbers, and these under them."""
-    for tick in scale.ticks():
-        x = left + scale.share(tick) * (right - left)
-        yield line(x, top, x, bottom, "axis" if tick == 0 > scale.low else "grid")
-    yield line(left, bottom, right, bottom, "axis")
-    yield from numbers(scale, left, right, bottom + 13)
-
-
-def numbers(scale: Scale, left: float, right: float, y: float) -> Iterator[Markup]:
-    """The round numbers of a scale; none that would touch the one before it."""
-    end = -inf
-    for tick in scale.ticks():
-        x, shown = left + scale.share(tick) * (right - left), scale.label(tick)
-        half = text_width(shown, SMALL) / 2
-        if x - half > end:
-            yield text(x, y, shown, "small", anchor="middle")
-            end = x + half + _BETWEEN
 
 
 def _columns(rows: Sequence[Score], drawn: ScorePicture) -> _Columns:
@@ -161,7 +138,7 @@ def _run_dots(places: Sequence[float], y: float) -> Iterator[Markup]:
     last, level = None, 0
     for x in sorted(places):
         level = (level + 1) % _LEVELS if last is not None and x - last < 2 * _RUN else 0
-        yield dot(x, y - 9 - level * 2 * _RUN, _RUN, "run")
+        yield dot(x, y - 10 - level * 2 * _RUN, _RUN, "run")
         last = x
 
 

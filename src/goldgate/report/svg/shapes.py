@@ -14,6 +14,7 @@ from typing import Literal
 
 from goldgate.report.html.element import Markup, element, fragment, raw
 from goldgate.report.svg.lettering import SMALL, TITLE, cut_to, fit_text, in_full, text_width
+from goldgate.stats.interval import LEVEL
 
 WIDTH = 760
 MARGIN = 16
@@ -21,6 +22,7 @@ GAP = 16  # between columns
 LINE = 17  # from one line of text to the next
 ROUNDING = 0.5  # a label has room where its own width was measured, however the sum was rounded
 MARK = 4.5  # half the size of a mark
+INTERVAL = f"{LEVEL:.0%}".replace("%", " % interval")
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 _HATCH_STEP = 5
@@ -113,19 +115,24 @@ def notes(canvas: Canvas, sentences: Sequence[str]) -> None:
 
 
 def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -> Markup:
-    """The whole: with a name and a description for those who do not see it; alone, with its own looks and ground."""
-    height = canvas.y + MARGIN
-    size = {"width": fixed(canvas.width), "height": fixed(height)}
-    ground = [raw("style", stylesheet()), rect(0, 0, canvas.width, height, "ground")] if standalone else []
-    parts = [element("title", title), element("desc", description), *ground, *canvas.parts]
+    """The whole: with a name and a description for those who do not see it.
+
+    Alone it has its own looks, ground and margins; on a page these are the page's.
+    """
+    parts = [element("title", title), element("desc", description)]
+    left, width, height = MARGIN, canvas.width - 2 * MARGIN, canvas.y + 4
+    if standalone:
+        left, width, height = 0, canvas.width, canvas.y + MARGIN
+        parts += [raw("style", stylesheet()), rect(0, 0, width, height, "ground")]
     return element(
         "svg",
         "\n",
-        _lines(iter(parts)),
+        _lines(iter([*parts, *canvas.parts])),
         "\n",
         xmlns=NAMESPACE,
-        viewBox=f"0 0 {size['width']} {size['height']}",
-        **size,
+        viewBox=f"{left} 0 {fixed(width)} {fixed(height)}",
+        width=fixed(width),
+        height=fixed(height),
         class_="picture",
         role="img",
     )

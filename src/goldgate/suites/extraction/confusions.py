@@ -1,6 +1,7 @@
 """Who is confused with whom: pairs of event types, and of roles within a type, that were taken for each other.
 
-They are the errors wrong_type and wrong_role, each of which has a gold unit that the prediction was meant to be.
+They are the errors wrong_type and wrong_role, each of which has a gold unit that the prediction was meant to be; and
+types without arguments, where a sample lacks one and has one other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.events.event import Unit
+from goldgate.suites.extraction.events.event import Unit, Units
 from goldgate.suites.extraction.events.mistakes import Mistake
 
 MOST_PAIRS = 200  # of each kind in a report; a model can invent any number of types
@@ -26,6 +27,13 @@ def confusion(mistake: Mistake, predicted: Unit, gold: Unit) -> str | None:
     if mistake == Mistake.WRONG_ROLE:
         return _COUNT + json.dumps([gold.event_type, gold.role, predicted.role])
     return None
+
+
+def bare_confusion(gold: Units, predicted: Units) -> str | None:
+    """The same for event types without arguments, which no error names: one is missing, and one is there instead."""
+    missing = [name for name, pairs in gold.items() if not pairs and name not in predicted]
+    extra = [name for name, pairs in predicted.items() if not pairs and name not in gold]
+    return _COUNT + json.dumps([missing[0], extra[0]]) if len(missing) == len(extra) == 1 else None
 
 
 def confusions(tally: Tally) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.look.sample import LookedAt
 from goldgate.suites.extraction.response import Parsed, Status
+from goldgate.suites.extraction.response.repair import MOST_PLACES
 from goldgate.suites.extraction.response.thoughts import ThoughtState, cut_thoughts
 from goldgate.suites.extraction.response.words import METHODS, REASONS, STATUSES, STEPS
 
@@ -36,8 +37,10 @@ def answer(sample: LookedAt) -> tuple[Block | MarkedText, ...]:
         return (*blocks, marked_text(text, ()))
     if parse["repairs"] and sample.parsed is None:
         blocks.append(Paragraph(_OTHERWISE if sample.read_otherwise else _NO_PLACES))
-    empty = ["The response is empty."] if not sample.response else []
-    blocks.append(marked_text(sample.response, _marks(sample, sample.response), empty))
+    notes = ["The response is empty."] if not sample.response else []
+    if sample.parsed is not None and len(sample.parsed.places) >= MOST_PLACES:
+        notes.append(f"Of the repairs about {MOST_PLACES:,} are marked.")
+    blocks.append(marked_text(sample.response, _marks(sample, sample.response), notes))
     if sample.parsed is not None and sample.parsed.places:
         blocks.append(_repairs(sample.parsed))
     return tuple(blocks)

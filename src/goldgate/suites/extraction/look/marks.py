@@ -10,6 +10,7 @@ from goldgate.core.finding import cut
 from goldgate.core.page import counted
 from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.suites.extraction.events.event import Unit
+from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.events.occurrences import contained
 from goldgate.suites.extraction.look.placed import PlacedText, Span
 from goldgate.suites.extraction.look.sample import LookedAt
@@ -47,9 +48,9 @@ def thought_text(sample: LookedAt, thought: str) -> MarkedText:
 
 
 def _values(sample: LookedAt) -> Iterator[_Value]:
-    """The units of both sides, each once, errors first."""
+    """The units of both sides, each once, errors first; of event types without arguments, their triggers."""
     gold, predicted, wrong = sample.gold, sample.predicted, sample.wrong
-    found = []
+    found = [*_triggers(sample)]
     for unit, written in gold.units.items():
         kind = BOTH if unit in predicted.units else GOLD
         error = "" if kind == BOTH else wrong.get((GOLD, unit), "")
@@ -59,6 +60,20 @@ def _values(sample: LookedAt) -> Iterator[_Value]:
             error = wrong.get((PREDICTED, unit), "")
             found.append(_Value(unit, PREDICTED, error, predicted.text(unit), written.spans))
     return iter(sorted(found, key=lambda value: not value.wrong))
+
+
+def _triggers(sample: LookedAt) -> Iterator[_Value]:
+    gold, predicted = sample.triggers[GOLD], sample.triggers[PREDICTED]
+    for event_type, trigger in {**gold, **predicted}:
+        named = event_type, trigger
+        kind = PREDICTED if named not in gold else BOTH if named in predicted else GOLD
+        wrong = ""
+        if kind == GOLD and event_type not in sample.predicted.types:
+            wrong = "missing"
+        elif kind == PREDICTED and event_type not in sample.gold.types:
+            wrong = "spurious"
+        if argument := normalize(trigger):
+            yield _Value(Unit(event_type, "trigger", argument), kind, wrong, trigger, ())
 
 
 def _marked(text: str, values: Sequence[_Value], *, named: bool) -> MarkedText:
@@ -73,6 +88,8 @@ def _marked(text: str, values: Sequence[_Value], *, named: bool) -> MarkedText:
         if len(marks) > 2 * MOST_MARKS:  # many values that stand at many places: enough to say that there are more
             break
     notes = _not_there(placed, values, sought, places) if named else []
+    if sum(map(len, places.values())) >= MOST_MARKS:
+        notes.append(f"Only the first {MOST_MARKS:,} places are marked.")
     return marked_text(text, marks, notes)
 
 

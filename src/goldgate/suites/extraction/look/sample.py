@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goldgate.errors import InputError
-from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
+from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, event_list
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response import Method, Parsed
 from goldgate.suites.extraction.sample import Gold, Sample
@@ -52,6 +52,7 @@ class LookedAt:
     gold: Side
     predicted: Side
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
+    triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
     read_otherwise: bool = False  # the answer is not read as it was when it was scored
 
 
@@ -79,6 +80,10 @@ def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
         _side(record["gold"], gold.events if gold is not None else None),
         _side(record["predicted"], predicted),
         {(error["side"], Unit(*error["unit"])): error["error"] for error in record["errors"]},
+        {
+            "gold": _triggers(record["gold"], given.get("gold")),
+            "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
+        },
         otherwise,
     )
 
@@ -128,6 +133,18 @@ def _side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events | None
         for value in Events({}, [columns], [], []).values():
             _note(units, value, number)
     return Side(units, tuple(stored), counted)
+
+
+def _triggers(stored: Mapping[str, Any], value: Any) -> dict[tuple[str, str], None]:
+    """Where a type has no arguments, all that can be shown of its events is the words that name them."""
+    listed = event_list(value)
+    found: dict[tuple[str, str], None] = {}
+    for event in listed.items if listed is not None else ():
+        if isinstance(event, dict):
+            event_type, trigger = event.get("event_type"), event.get("trigger")
+            if isinstance(event_type, str) and isinstance(trigger, str) and stored.get(event_type.strip()) == []:
+                found[event_type.strip(), trigger] = None
+    return found
 
 
 def _note(units: Mapping[Unit, Written], value: Value, number: int) -> None:

@@ -68,19 +68,18 @@ def _pairs(sample: LookedAt) -> Iterator[tuple[str, Unit | None, Unit | None]]:
 
 
 def _in_order(sample: LookedAt) -> Iterator[tuple[str, Unit | None, Unit | None]]:
-    """Hits and errors in the order of gold, then what only the prediction has."""
-    of_gold: dict[Unit, list[tuple[str, Unit | None, Unit | None]]] = {}
-    rest = []
-    for pair in _pairs(sample):
-        if pair[2] is None:
-            rest.append(pair)
-        else:
-            of_gold.setdefault(pair[2], []).append(pair)
+    """Hits and errors in the order of gold; what only the prediction has, after those of the same type and role."""
+    found: dict[tuple[str, str], list[tuple[str, Unit | None, Unit | None]]] = {}
+    place: dict[Unit, int] = {}  # in its group, in the order of gold
     for unit in sample.gold.units:
+        group = found.setdefault(unit[:2], [])
+        place[unit] = len(place)
         if unit in sample.predicted.units:
-            yield RIGHT, unit, unit
-        yield from of_gold.get(unit, ())
-    yield from rest
+            group.append((RIGHT, unit, unit))
+    for pair in _pairs(sample):
+        found.setdefault((pair[2] or pair[1] or ("", ""))[:2], []).append(pair)  # one of the two is there
+    for rows in found.values():
+        yield from sorted(rows, key=lambda row: len(place) if row[2] is None else place[row[2]])
 
 
 def _bare_types(sample: LookedAt) -> Iterator[tuple[str, str]]:

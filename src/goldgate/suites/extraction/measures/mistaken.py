@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.confusions import confusion
+from goldgate.suites.extraction.confusions import bare_confusion, confusion
 from goldgate.suites.extraction.sample import Facts
 
 
@@ -21,6 +21,9 @@ class Mistaken:
                 name = confusion(mistake, unit, partner)
                 if name is not None:
                     counts[name] += 1
+        gold, said = facts.sample.gold.events.units, facts.predicted.units
+        if gold.keys() != said.keys() and (name := bare_confusion(gold, said)) is not None:
+            counts[name] += 1
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}

@@ -1,0 +1,178 @@
+"""The pages of the examples in a browser: what a person does with them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from .conftest import Watched
+
+Reports = dict[str, Path]
+
+every_page = pytest.mark.parametrize("name", ["model-b", "research", "compare"])
+
+
+def rows(page: Page, section: str, column: int) -> list[str]:
+    """The cells of a column of the table under a heading, from top to bottom."""
+    found: list[str] = page.eval_on_selector_all(
+        f"#{section} ~ .wide tbody tr", f"rows => rows.filter(r => !r.hidden).map(r => r.cells[{column}].innerText)"
+    )
+    return found
+
+
+@every_page
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_the_page_fits_its_window(name: str, width: int, watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports[name], viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@every_page
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(name: str, scheme: Any, watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports[name], color_scheme=scheme, bypass_csp=True)  # axe is a script of its own
+    page.evaluate("[...document.querySelectorAll('details')].slice(0, 4).forEach(each => { each.open = true })")
+    faults = [
+        (fault["id"], [node["html"] for node in fault["nodes"][:3]])
+        for fault in Axe().run(page).response["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert faults == []
+
+
+def test_one_click_leads_from_a_failed_gate_to_the_text_that_explains_it(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    gate = page.locator("table.gates tr", has_text="strict_f1")
+    expect(gate.locator(".verdict")).to_have_text("✗FAIL")
+    gate.locator("td.why a").first.click()
+    unit = page.locator("details.unit[open]")
+    expect(unit).to_have_count(1)
+    text = unit.locator(".text").first
+    expect(text).to_be_in_viewport()
+    expect(text.locator(".tag em").first).to_be_visible()  # the error stands beside what is marked
+
+
+def test_the_same_without_a_script(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"], java_script_enabled=False)
+    for title in ("Gates", "Scores", "Errors by name", "Event types"):
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    expect(page.locator("#filters")).to_be_hidden()
+    expect(page.locator("#event-types ~ .wide tbody tr").first).to_be_visible()
+    page.locator("td.why a").first.click()
+    expect(page.locator("details.unit[open] .text").first).to_be_visible()  # a link opens what it leads into
+
+
+def test_all_samples_of_a_gate_an_error_and_a_type(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    said, units = page.locator("#filters [role=status]"), page.locator("details.unit")
+    total = units.count()
+    page.locator("table.gates tr", has_text="parse_errors").get_by_role("link", name="all 6").click()
+    expect(said).to_have_text(f"6 of {total} shown")
+    expect(page.locator("details.unit:visible")).to_have_count(6)
+    page.locator("#errors-by-name ~ .wide a", has_text="wrong_type").click()
+    shown = page.locator("details.unit:visible")
+    assert 0 < shown.count() < total
+    for unit in shown.all():
+        assert "wrong_type" in unit.locator("summary").inner_text()
+    page.locator("#event-types ~ .wide a", has_text="Lawsuit").click()
+    expect(page.get_by_label("event type", exact=True)).to_have_value("Lawsuit")
+    expect(page.get_by_label("error", exact=True)).to_have_value("")
+    page.get_by_role("button", name="Clear").click()
+    expect(said).to_have_text(f"{total} of {total} shown")
+
+
+def test_filters_add_up_and_text_is_found_in_closed_samples(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    said = page.locator("#filters [role=status]")
+    page.get_by_label("read", exact=True).select_option("repaired")
+    page.get_by_label("error", exact=True).select_option("boundary")
+    both = int(said.inner_text().split()[0])
+    page.get_by_label("error", exact=True).select_option("")
+    assert 0 < both < int(said.inner_text().split()[0])
+    page.get_by_role("button", name="Clear").click()
+    search = page.get_by_label("Search in samples")
+    search.fill("zh-021")
+    expect(page.locator("details.unit:visible .id")).to_have_text(["zh-021"])
+    search.fill("岫玉纺织")  # it stands in the source text
+    assert 0 < page.locator("details.unit:visible").count() < 5
+    search.fill("nothing has this")
+    expect(page.locator("details.unit:visible")).to_have_count(0)
+    # A link to a sample that is filtered out shows it all the same.
+    page.locator("td.why a").first.click()
+    expect(page.locator("details.unit[open]")).to_be_visible()
+
+
+def test_tables_are_sorted_and_what_is_undefined_comes_last(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    head = page.locator("#event-types ~ .wide thead tr").last
+    recall = head.locator("th", has_text=re.compile("^R")).first
+    recall.get_by_role("button").click()
+    up = rows(page, "event-types", 2)
+    assert up[-1] == "n/a"
+    assert up[:-1] == sorted(up[:-1])
+    assert recall.get_attribute("aria-sort") == "ascending"
+    recall.get_by_role("button").click()
+    assert rows(page, "event-types", 2) == [*reversed(up[:-1]), "n/a"]
+    page.locator("#errors-by-name ~ .wide thead button", has_text="FP").click()
+    assert rows(page, "errors-by-name", 0)[-1] == "total"
+
+
+def test_tables_are_searched(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    page.get_by_label("Search in Event types").fill("law")
+    assert [name.strip() for name in rows(page, "event-types", 0)] == ["Lawsuit"]
+    expect(page.locator("#event-types ~ .search [role=status]")).to_have_text("1 of 16 rows")
+
+
+def test_everything_works_by_keyboard(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    expect(page.locator(".skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    head = page.locator("#errors-by-name ~ .wide thead button").first
+    head.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#errors-by-name ~ .wide thead th").first).to_have_attribute("aria-sort", "ascending")
+    page.locator("td.why a").first.focus()
+    page.keyboard.press("Enter")
+    summary = page.locator("details.unit[open] > summary")
+    expect(summary).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("details.unit[open]")).to_have_count(0)
+    page.keyboard.press("Tab")
+    focused = page.evaluate("document.activeElement.tagName")
+    assert focused == "SUMMARY"  # a closed sample holds nothing that could be reached
+
+
+def test_a_link_to_a_sample_opens_it(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"], "#sample-zh-003")
+    expect(page.locator("details.unit[open] .id")).to_have_text("zh-003")
+    expect(page.locator("#sample-zh-003")).to_be_in_viewport()
+
+
+def test_dark_and_light_differ(watched: Watched, reports: Reports) -> None:
+    grounds = {
+        scheme: watched.open(reports["model-b"], color_scheme=scheme).evaluate(
+            "getComputedStyle(document.documentElement).backgroundColor"
+        )
+        for scheme in ("light", "dark")
+    }
+    assert grounds == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 22, 26)"}
+
+
+def test_in_print_there_are_no_controls_and_details_are_open(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"], color_scheme="dark")
+    page.emulate_media(media="print")
+    for selector in ("nav", "#filters", ".search"):
+        expect(page.locator(selector).first).to_be_hidden()
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    expect(page.locator("#roles ~ details tbody tr").first).to_be_visible()
+    assert len(page.pdf()) > 50_000
