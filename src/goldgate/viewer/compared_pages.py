@@ -40,7 +40,7 @@ def home_page(folders: Sequence[ViewedFolder], compared: Compared | None, links:
     facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(folders)}}
     facets["id"] = _named(folders, compared, links)
     units = fragment(_folders(folders, links), _standings(folders, compared, links))
-    body = page_body(page, Looked(unit=report["unit"]), facets, units)
+    body = page_body(page, Looked(unit=report["unit"]), facets, units, units_first=True)
     return site_page(f"goldgate view: {page.subject}", body, forms=links.forms)
 
 
@@ -207,7 +207,6 @@ def _side(folder: ViewedFolder, records: Sequence[int]) -> Markup:
         summary, page = folder.unit_page(each)
         if len(records) > 1:
             parts.append(element("p", element("strong", name(summary.id)), dir="auto"))
-        parts.append(element("p", words(summary.word or "nothing went wrong"), class_="note", dir="auto"))
         parts.append(unit_sections(page, HALF, level=3))
     if len(records) > _MOST_RECORDS:
         parts.append(element("p", f"… and {len(records) - _MOST_RECORDS} more.", class_="note"))

@@ -50,7 +50,7 @@ def simple_page(
         element("nav", element("ul", *(element("li", shown(link)) for link in links)), aria_label="Near this")
         if links
         else None,
-        element("main", *main, id="main", tabindex=-1),
+        element("main", *main, id="main", tabindex=-1, class_=None if links else "whole"),
     ]
     return site_page(title, body, forms=forms)
 
@@ -59,7 +59,8 @@ def where(crumbs: Sequence[Link]) -> Markup | None:
     """The way to a page, from the outermost."""
     if len(crumbs) < 2:
         return None
-    items = [element("li", shown(link)) for link in crumbs]
+    above = len(crumbs) - 2  # the key u leads there
+    items = [element("li", shown(link, rel="up") if at == above else shown(link)) for at, link in enumerate(crumbs)]
     return element("div", element("ol", *items), class_="crumbs", role="navigation", aria_label="Where you are")
 
 

@@ -13,6 +13,7 @@ from goldgate.report.html.texts import name, names, words
 from goldgate.viewer.bits import all_bits, count_below, nth_places
 from goldgate.viewer.choice import FACET, NUMBERED, ORDER, PAGE_SIZE, TEXT, Choice, value_key
 from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.index import GATE
 from goldgate.viewer.links import Links
 
 MOST_OPTIONS = 200  # of one filter, the most frequent
@@ -94,7 +95,8 @@ def neighbours(folder: ViewedFolder, choice: Choice, number: int) -> Neighbours:
 
 def filter_form(folder: ViewedFolder, number: int, choice: Choice, selected: Selected, links: Links) -> Markup:
     """The filters as a form that works without a script."""
-    fields: list[Content] = [_facet(folder, facet, choice, selected) for facet in folder.index.facets]
+    facets = sorted(folder.index.facets, key=lambda facet: facet != GATE)  # gates first, the others as they are
+    fields: list[Content] = [_facet(folder, facet, choice, selected) for facet in facets]
     fields.append(
         element(
             "label",
@@ -152,8 +154,8 @@ def pager(first: str | None, before: str | None, behind: str | None, said: Conte
         "div",
         said,
         element("a", "first", href=first) if first and before else None,
-        element("a", "← previous", href=before, rel="prev") if before else None,
-        element("a", "next →", href=behind, rel="next") if behind else None,
+        element("a", "← previous ", element("kbd", "k"), href=before, rel="prev") if before else None,
+        element("a", "next → ", element("kbd", "j"), href=behind, rel="next") if behind else None,
         class_="pages",
     )
 

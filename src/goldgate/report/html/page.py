@@ -39,18 +39,22 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
     return whole_page(page_title(page), page_body(page, looked, facets_of(looked), _units(units, looked)))
 
 
-def page_body(page: Page, looked: Looked, facets: Facets, units: Markup | None) -> list[Content]:
+def page_body(
+    page: Page, looked: Looked, facets: Facets, units: Markup | None, *, units_first: bool = False
+) -> list[Content]:
     """The same as parts of a document; `units` stand where the units are, and `facets` say where values lead."""
+    to_look_at = [_Part(f"{looked.unit.capitalize()}s to look at", units, SAMPLES)]
     pictures = {drawn.title: _figure(drawn) for drawn in page.pictures}
     untitled = [section for section in page.sections if not section.title]
     titled = [section for section in page.sections if section.title]
     titles = {section.title for section in titled}
     parts = [
+        *(to_look_at if units_first else []),
         _Part("What stands out", _stands_out(page)),
         _Part("Gates", gates(page, looked)),
         *(_Part(title, figure) for title, figure in pictures.items() if title not in titles),
         *(_part(section, facets, pictures.get(section.title)) for section in titled),
-        _Part(f"{looked.unit.capitalize()}s to look at", units, SAMPLES),
+        *([] if units_first else to_look_at),
         _Part(
             _first_title(page), _first_samples(page) if units is None or (looked.note and not looked.units) else None
         ),
