@@ -122,7 +122,7 @@ def _looked(folder: ViewedFolder, number: int, links: Links) -> Looked:
     """The units that explain each gate: how many, the worst of them, and where all are."""
     index = folder.index
     explains: dict[str, tuple[int, tuple[str, ...]]] = {}
-    unit_links, gate_links = dict[str, str](), dict[str, str]()
+    unit_links, gate_links = dict[tuple[str, str], str](), dict[str, str]()
     for at, (metric, having) in enumerate(index.facets.get(GATE, {}).items()):
         choice = Choice({GATE: value_key(metric, at)})
         identities = []
@@ -131,7 +131,7 @@ def _looked(folder: ViewedFolder, number: int, links: Links) -> Looked:
             href = links.unit(number, each, choice)
             if href is not None:
                 identities.append(folder.summary(each).id)
-                unit_links[identities[-1]] = href
+                unit_links[metric, identities[-1]] = href
         explains[metric] = having.units, tuple(identities)
         everywhere = links.units(number, choice)
         if everywhere is not None:

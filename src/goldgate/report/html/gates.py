@@ -75,7 +75,7 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
         return None
     links: list[Content] = []
     for identity in shown[:_FIRST]:
-        href = looked.unit_links.get(identity) or f"#{unit_anchor(identity)}"
+        href = looked.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
         links += [element("a", element("bdi", name(identity)), href=href), " "]
     if gate.metric in looked.gate_links:
         links.append(element("a", f"all {count}", href=looked.gate_links[gate.metric]))
