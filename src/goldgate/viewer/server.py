@@ -6,10 +6,12 @@ What a request may do is decided in `door`, and what an address shows in `site`:
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,10 +88,31 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(site: Site, door: Door, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer until the process is interrupted. `ready` is called when requests are taken."""
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
+        server = _Server(site, door, pages)
         try:
-            asyncio.run(_Server(site, door, pages).run(listening, ready))
+            with _stopped_by_signals(server.stop):
+                asyncio.run(server.run(listening, ready))
         except KeyboardInterrupt:
-            return  # this is how it is meant to end
+            pass  # this is how it is meant to end
+    if server.stopped_by is not None:
+        signal.raise_signal(server.stopped_by)
+
+
+@contextmanager
+def _stopped_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
+    """What would end the process stops the server first: an exception would be lost in one of its tasks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    known = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in known.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, lambda number, _: stop(number))
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, known[number])
 
 
 class _Server:
@@ -98,12 +121,25 @@ class _Server:
         self._door = door
         self._pages = pages
         self._open = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = asyncio.Event()
+        self.stopped_by: int | None = None  # the number of a signal
+
+    def stop(self, number: int) -> None:
+        """End, because of a signal."""
+        self.stopped_by = number
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended.set)
 
     async def run(self, listening: socket.socket, ready: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
         server = await asyncio.start_server(self._connected, sock=listening)
-        async with server:
-            ready()
-            await server.serve_forever()
+        ready()
+        try:
+            if self.stopped_by is None:
+                await self._ended.wait()
+        finally:
+            server.close()  # whoever is still connected is not waited for
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
