@@ -61,6 +61,7 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
         tmp_path, name, *inputs, "--protocol", protocol, "--report", report, "--format", "html", "--workers", "2"
     )
     assert page.stdout == (out / "report.html").read_text(encoding="utf-8")
+    assert "a fault of goldgate" not in page.stdout
 
 
 @every_suite

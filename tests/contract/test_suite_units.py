@@ -58,6 +58,12 @@ def test_every_record_has_a_summary_and_a_page(name: str, word: str, tmp_path: P
                     assert all(0 <= mark.start < mark.end <= len(text.text) for mark in text.marks)
 
 
+def test_a_page_of_a_plain_suite_does_not_grow_with_its_texts(tmp_path: Path) -> None:
+    page = load_suite("qa").unit_page({"id": "1"}, {"gold": {"id": "1", "question": "why " * 300_000}})
+    assert all(len(text.text) < 50_000 for text in texts(page))
+    assert "characters are left out" in texts(page)[0].note
+
+
 @every_suite
 def test_the_inputs_of_a_unit_are_looked_up(name: str, tmp_path: Path) -> None:
     suite, plan = load_suite(name), load_plan(load_suite(name), None)

@@ -151,7 +151,7 @@ def test_a_record_that_is_lacking_or_too_many(line: str, at: Callable[[str], Pat
     assert "nothing" in (found["difference"]["stored"], found["difference"]["recomputed"])
 
 
-@pytest.mark.parametrize("file", ["report.md", "samples.jsonl"])
+@pytest.mark.parametrize("file", ["report.md", "report.html", "samples.jsonl"])
 def test_a_file_that_was_removed(file: str, at: Callable[[str], Path]) -> None:
     at("qa")
     Path("out", file).unlink()
@@ -164,6 +164,13 @@ def test_the_markdown(at: Callable[[str], Path]) -> None:
     edit("out/report.md", "FAIL", "PASS")
     first = verified("out")[1]["difference"]
     assert (first["file"], first["line"], first["stored"][:6]) == ("report.md", 1, "# PASS")
+
+
+def test_the_page(at: Callable[[str], Path]) -> None:
+    at("extraction")
+    edit("out/report.html", "<title>FAIL", "<title>PASS")
+    first = verified("out")[1]["difference"]
+    assert (first["file"], "PASS" in first["stored"]) == ("report.html", True)
 
 
 def test_a_report_that_was_laid_out_otherwise(at: Callable[[str], Path]) -> None:

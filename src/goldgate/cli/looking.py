@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING
+
+from goldgate.cli.start import DEBUG
+from goldgate.errors import GoldgateError
+
+FAULT = "They cannot be shown, which is a fault of goldgate; please report it:"
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
@@ -21,10 +27,20 @@ class Looking:
         self.looked: Looked | None = None
 
     def __call__(self, evaluation: Evaluation, plan: Plan, given: Given) -> None:
+        from goldgate.report.html.looked import Looked
         from goldgate.report.html.worst import worst_units
         from goldgate.suites import load_suite
 
-        self.looked = worst_units(load_suite(self._suite), plan, evaluation, self._lines(), given)
+        suite = load_suite(self._suite)
+        try:
+            self.looked = worst_units(suite, plan, evaluation, self._lines(), given)
+        except GoldgateError:
+            raise
+        except Exception as problem:  # what is shown of samples must not cost the verdict of a long run
+            if os.environ.get(DEBUG):
+                raise
+            why = f"{type(problem).__name__}: {problem}"
+            self.looked = Looked(unit=suite.unit, note=f"{FAULT} {why}. {DEBUG}=1 shows the traceback.")
 
 
 def written_lines(records: IO[bytes]) -> Iterable[bytes]:

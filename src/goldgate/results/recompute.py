@@ -7,15 +7,20 @@ import unicodedata
 from collections.abc import Iterator
 from typing import IO, Any
 
-from goldgate.core.evaluation import render_json
+from goldgate.core.evaluation import Evaluation, render_json
+from goldgate.core.plan import Plan
 from goldgate.core.suite import Report
+from goldgate.core.unit_page import Given
 from goldgate.errors import GoldgateError
 from goldgate.files.text_file import cannot_read
 from goldgate.pipeline import evaluate
-from goldgate.report import render
+from goldgate.report import describe, render
+from goldgate.report.html.looked import Looked
+from goldgate.report.html.page import render_html
+from goldgate.report.html.worst import worst_units
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
 from goldgate.results.inputs import Paths, changed_files, used_inputs
-from goldgate.results.stored import REPORT_MARKDOWN, StoredResult, read_bytes
+from goldgate.results.stored import REPORT_HTML, REPORT_MARKDOWN, StoredResult, read_bytes
 from goldgate.results.verification import OtherSetting, Verification
 
 _RUN = "run.json: it says when and where, which nobody can work out again"
@@ -31,10 +36,17 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
     protocol = next(iter(paths["protocol"]), None)
     inputs = {kind: files for kind, files in paths.items() if kind != "protocol"}
     with tempfile.TemporaryFile() as records:
+        shown: list[Looked] = []
+
+        def look(evaluation: Evaluation, plan: Plan, given: Given) -> None:
+            records.seek(0)
+            shown.append(worst_units(result.suite, plan, evaluation, records, given))
+
         try:
             again = evaluate(
-                result.suite, inputs, protocol, workers=workers, written=[str(result.folder)], records=records
-            )
+                result.suite, inputs, protocol,
+                workers=workers, written=[str(result.folder)], records=records, finished=look,
+            )  # fmt: skip
         except GoldgateError as error:
             changed = changed_files(result.suite, result.report["inputs"], paths)
             if not changed:
@@ -42,16 +54,19 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
             return Verification("report", result.suite.name, (), inputs=changed, error=error.as_json())
         report = _as_stored(again.report, result.report)
         records.seek(0)
-        return _compared(result, report, records, paths)
+        return _compared(result, report, records, shown[0], paths)
 
 
-def _compared(result: StoredResult, report: Report, records: IO[bytes], paths: Paths) -> Verification:
+def _compared(result: StoredResult, report: Report, records: IO[bytes], looked: Looked, paths: Paths) -> Verification:
     alone = result.run is None and not result.records.exists()
     found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
-        found += [_compare_markdown(result, report), _compare_records(result, records)]
-        compared += [REPORT_MARKDOWN, result.suite.records]
+        markdown = render(report, "markdown").encode("utf-8", "backslashreplace")
+        page = render_html(describe(report), looked).encode()
+        found += [_compare_text(result, REPORT_MARKDOWN, markdown), _compare_records(result, records)]
+        found.append(_compare_text(result, REPORT_HTML, page))
+        compared += [REPORT_MARKDOWN, result.suite.records, REPORT_HTML]
     not_compared = [_ALONE] if alone else [_RUN]
     if "generation" in result.report:
         not_compared.append(_GENERATION)
@@ -74,12 +89,11 @@ def _as_stored(report: Report, stored: Report) -> Report:
     return {**report, "signature": f"{report['signature']}|{generation.get('signature')}", "generation": generation}
 
 
-def _compare_markdown(result: StoredResult, report: Report) -> Difference | None:
-    file = result.folder / REPORT_MARKDOWN
+def _compare_text(result: StoredResult, name: str, wanted: bytes) -> Difference | None:
+    file = result.folder / name
     if not file.exists():
-        return Difference(REPORT_MARKDOWN, NOTHING, "a file")
-    wanted = render(report, "markdown").encode("utf-8", "backslashreplace")
-    return compare_text(REPORT_MARKDOWN, read_bytes(file, "report"), wanted)
+        return Difference(name, NOTHING, "a file")
+    return compare_text(name, read_bytes(file, "report"), wanted)
 
 
 def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | None:

@@ -16,7 +16,7 @@ from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import cannot_read
 from goldgate.suites import SUITES, load_suite
 
-REPORT, REPORT_MARKDOWN, RUN = "report.json", "report.md", "run.json"
+REPORT, REPORT_MARKDOWN, REPORT_HTML, RUN = "report.json", "report.md", "report.html", "run.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goldgate.core.page import Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
@@ -26,10 +28,10 @@ def record_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTIN
 
 
 def page_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTINGS) -> UnitPage:
-    given = {"gold": wanted, "protocol": settings}
+    stored: dict[str, Any] = {"gold": wanted, "protocol": settings}
     if response is not None:
-        given["predictions"] = {"id": "1", "response" if isinstance(response, str) else "events": response}
-    return unit_page(record_of(wanted, response, settings), given)
+        stored["predictions"] = {"id": "1", "response" if isinstance(response, str) else "events": response}
+    return unit_page(record_of(wanted, response, settings), stored)
 
 
 def section(page: UnitPage, title: str) -> list[Any]:
@@ -219,8 +221,7 @@ def test_an_answer_that_is_read_otherwise_now_is_not_explained_by_that() -> None
     said = SAID[:-1] + ",]"
     record = record_of(WANTED, said)
     record["parse"]["repairs"] = ["comments"]
-    given = {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": SETTINGS}
-    page = unit_page(record, given)
+    page = unit_page(record, {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": SETTINGS})
     assert [each[1] for each in marks(page, "Answer")] == ["read"]
     assert any("reads the answer otherwise" in str(block) for block in section(page, "Answer"))
 
@@ -264,6 +265,15 @@ def test_a_sample_is_found_by_its_errors_names_and_how_it_was_read() -> None:
         "event type": ("Hire", "Deal"),
         "role": ("Person", "Company", "Date", "Target", "Position", "Price"),
     }
+
+
+@given(st.text(max_size=60), st.text(max_size=40), st.text(max_size=8))
+def test_any_text_answer_and_value_make_a_page(text: str, response: str, value: str) -> None:
+    wanted = gold(event("T", ("r", value)), text=text)
+    for said in (response, f"{response}{answer(event('T', ('r', value + text[:5])))}{response}"):
+        page = page_of(wanted, said)
+        for block in (block for each in page.sections for block in each.blocks if isinstance(block, MarkedText)):
+            assert all(0 <= mark.start < mark.end <= len(block.text) for mark in block.marks)
 
 
 def test_many_values_at_many_places_stay_within_bounds() -> None:

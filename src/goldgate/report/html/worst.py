@@ -47,7 +47,8 @@ def worst_units(
             by_gate[metric].add(cost(record), total, line)
         total += 1
     first = {each.place: each for worst in by_gate.values() for each in worst.listed()}
-    chosen = {**first, **{each.place: each for each in overall.listed()[: max(shown - len(first), 0)]}}
+    others = [each for each in overall.listed() if each.place not in first]
+    chosen = {**first, **{each.place: each for each in others[: max(shown - len(first), 0)]}}
     units, weighed = {}, []
     for place in chosen:
         record = orjson.loads(chosen[place].line)

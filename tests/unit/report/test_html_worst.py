@@ -1,0 +1,96 @@
+"""Which units a page shows: the worst, and those that cost a gate most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import orjson
+import pytest
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.gate import Gate, GateResult, Verdict
+from goldgate.core.metric import Count, Rate
+from goldgate.core.unit_page import NothingGiven
+from goldgate.protocol.model import Protocol
+from goldgate.report.html.worst import SHOWN_A_GATE, gate_costs, worst_units
+from goldgate.suites import load_suite
+from goldgate.suites.plan import load_plan
+
+SUITE = load_suite("extraction")
+PLAN = load_plan(SUITE, Protocol())
+
+
+def failed(metric: str, gate: Gate, verdict: Verdict = Verdict.FAIL) -> GateResult:
+    return GateResult(metric, gate, Rate(1, 2) if metric.endswith("f1") else Count(3), verdict, "why")
+
+
+LEAST, MOST = Gate(min=Decimal("0.9")), Gate(max=Decimal(0))
+
+
+def record(number: int, hits: int, gold: int, errors: int = 0, parse_errors: int = 0) -> dict[str, Any]:
+    """A sample with as many strict hits as that, among `gold` predicted and gold arguments each."""
+    parse = {"status": "raw", "method": "whole", "repairs": [], "thought": "none", "start": 0, "end": 1}
+    error = {"error": "missing", "side": "gold", "unit": ["T", "R", "a"], "paired_with": None}
+    return {
+        "id": f"s{number}", "parse": {**parse, "left_out": []},
+        "gold": {}, "predicted": {}, "relaxed_pairs": [], "violations": [], "hallucination": None, "cot": None,
+        "errors": [error] * errors,
+        "units": {"matching": [hits, hits, gold, gold], "parse": [0, 1, 0, parse_errors, 0, 1]},
+        "parts": [[["matching", "T"], [hits, hits, gold, gold]]],
+    }  # fmt: skip
+
+
+def cost(metric: str, gate: Gate, of: Mapping[str, Any]) -> int:
+    return gate_costs(SUITE, PLAN, [failed(metric, gate)])[metric](of)
+
+
+def test_a_unit_costs_a_gate_what_its_rate_lacks_or_has() -> None:
+    unit = record(0, hits=3, gold=5, parse_errors=1)
+    assert cost("strict_f1", LEAST, unit) == 4  # 2 · 3 of 5 + 5
+    assert cost("strict_recall", LEAST, unit) == 2
+    assert cost("parse_errors", MOST, unit) == 1
+    assert cost("strict_f1[T]", LEAST, unit) == 4
+    assert cost("strict_f1[Other]", LEAST, unit) == 0
+    assert cost("strict_f1_macro", LEAST, unit) == 4
+    assert cost("strict_f1", Gate(max_drop=Decimal("0.01"), against="main"), unit) == 4
+    assert cost("hallucination_rate", MOST, unit) == 0  # it was not counted
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.INCONCLUSIVE])
+def test_only_gates_that_did_not_pass_are_explained(verdict: Verdict) -> None:
+    gates = [failed("strict_f1", LEAST, verdict), failed("parse_errors", MOST, Verdict.PASS)]
+    assert [*gate_costs(SUITE, PLAN, gates)] == ["strict_f1"]
+
+
+def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) -> Any:
+    def lines() -> Iterator[bytes]:
+        yield from (orjson.dumps(each) + b"\n" for each in records)
+
+    return worst_units(SUITE, PLAN, Evaluation({}, gates=[*gates]), lines(), NothingGiven(), shown)
+
+
+def test_the_worst_come_first_and_of_equal_ones_those_that_came_first() -> None:
+    records = [record(number, 1, 2, errors=number % 4) for number in range(12)]
+    found = looked(records)
+    assert [summary.id for summary, _ in found.units] == ["s3", "s7", "s11", "s2", "s6"]
+    assert (found.total, found.wrong, found.unit, found.explains) == (12, 9, "sample", {})
+
+
+def test_what_explains_a_gate_is_shown_though_other_samples_are_worse() -> None:
+    records = [record(number, 1, 2, errors=9) for number in range(30)]
+    records += [record(30, 2, 2, parse_errors=1), record(31, 2, 2, parse_errors=1)]
+    found = looked(records, failed("parse_errors", MOST), failed("strict_f1", LEAST), shown=20)
+    ids = [summary.id for summary, _ in found.units]
+    assert ids[-2:] == ["s30", "s31"]
+    assert len(ids) == 20
+    assert found.explains["parse_errors"] == (2, ("s30", "s31"))
+    count, named = found.explains["strict_f1"]
+    assert count == 30
+    assert named[:SHOWN_A_GATE] == tuple(f"s{number}" for number in range(SHOWN_A_GATE))
+
+
+def test_nothing_wrong_is_nothing_to_show() -> None:
+    found = looked([record(number, 2, 2) for number in range(3)], failed("strict_f1", LEAST))
+    assert (found.units, found.total, found.wrong, found.explains) == ((), 3, 0, {})
