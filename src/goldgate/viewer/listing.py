@@ -106,7 +106,7 @@ def filter_form(folder: ViewedFolder, number: int, choice: Choice, selected: Sel
     )
     orders = (("weight", "the most errors first"), ("file", "as in the file"))
     options = [element("option", shown, value=value, selected=choice.order == value) for value, shown in orders]
-    fields.append(element("label", "order", element("select", *options, name=ORDER)))
+    fields.append(element("label", "order", element("select", *options, name=ORDER, aria_label="order")))
     show = element("button", "Show", type="submit")
     clear = element("a", "Clear", href=links.units(number, Choice())) if not choice.is_everything else None
     return element(
@@ -216,7 +216,9 @@ def _facet(folder: ViewedFolder, facet: str, choice: Choice, selected: Selected)
     if chosen and chosen not in {keys[value] for value in offered}:
         options.append(element("option", f"{name(chosen)} (0)", value=chosen, selected=True))
     any_value = element("option", "any", value="")
-    return element("label", name(facet), element("select", any_value, *options, name=f"{FACET}{facet}"))
+    shown_facet = name(facet)
+    chooser = element("select", any_value, *options, name=f"{FACET}{facet}", aria_label=shown_facet)
+    return element("label", shown_facet, chooser)
 
 
 def _row(summary: UnitSummary, shown: str, href: str | None) -> Markup:
