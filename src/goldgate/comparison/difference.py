@@ -84,7 +84,7 @@ def difference(
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in first), tuple(runs[n] for n in second)
         sides[key] = sides.get(key, 0) + times
-    found = compare_runs(sides, level)
+    found = compare_runs(sides, level, share)
     stands = standing(_four_counts(pairs, first, second))
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(found, NoInterval):

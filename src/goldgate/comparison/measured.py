@@ -105,7 +105,7 @@ class Measurements:
         rate = self.rates[metric]
         pairs = self._pairs(metric, (rate.table,))
         if len(places) > 1:
-            return of_runs(pairs, places)
+            return of_runs(pairs, places, rate.share)
         counted: dict[tuple[int, int], int] = {}
         for runs, times in pairs.items():
             pair = runs[places[0]]
@@ -136,14 +136,14 @@ class Measurements:
         return best
 
 
-def of_runs(pairs: Mapping[Runs, int], places: Sequence[int]) -> dict[str, Any]:
+def of_runs(pairs: Mapping[Runs, int], places: Sequence[int], share: bool) -> dict[str, Any]:
     """Mean of several runs, with the spread between runs and between units."""
     own: dict[Runs, int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in places)
         if any(a or b for a, b in key):
             own[key] = own.get(key, 0) + times
-    found = summarize_runs(own)
+    found = summarize_runs(own, share=share)
     if isinstance(found, NoInterval):
         return {"value": None, "reason": found.reason, "interval": None}
     return {

@@ -18,4 +18,4 @@ def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
     rates = compared_rates(suite)
     joined = join_runs(runs, rates, rates[suite.headline[0]].table)
     places = range(len(runs))
-    return {name: of_runs(joined.pairs((rate.table,), rate.form), places) for name, rate in rates.items()}
+    return {name: of_runs(joined.pairs((rate.table,), rate.form), places, rate.share) for name, rate in rates.items()}
