@@ -21,10 +21,11 @@ from pathlib import Path
 import orjson
 
 from goldgate import evaluate_files
+from goldgate.comparison.difference import paired_difference
 from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.stats.paired import Difference, compare_rates, paired_sums, t_test
+from goldgate.stats.paired import paired_sums, t_test
 from goldgate.stats.sequence import Decision, GateSequence
 from goldgate.stats.several import Runs, RunsSummary, summarize_runs
 from goldgate.stats.student import t_quantile
@@ -208,14 +209,14 @@ def examples(full: bool) -> None:
         boot = sorted(_rate(rng.choices(documents, k=len(documents))) for _ in range(draws))
         print(f"  {name}: {_rate(documents):.4f}, goldgate {low:.4f} to {high:.4f}, ", end="")
         print(f"percentile bootstrap {boot[round(0.025 * draws)]:.4f} to {boot[round(0.975 * draws)]:.4f}")
-    found = compare_rates(Counter(one + other for one, other in zip(first, second, strict=True)))
-    assert isinstance(found, Difference)
+    found = paired_difference(Counter(one + other for one, other in zip(first, second, strict=True)))
+    assert found.value is not None
     observed = abs(_rate(first) - _rate(second))
     reached = 0
     for _ in range(draws):
         swapped = [pair[::-1] if rng.random() < 0.5 else pair for pair in zip(first, second, strict=True)]
         reached += abs(_rate([one for one, _ in swapped]) - _rate([other for _, other in swapped])) >= observed - 1e-12
-    print(f"  A - B: {float(found.value):.4f}, p {found.test.p:.4f}, randomization {(1 + reached) / (1 + draws):.4f}")
+    print(f"  A - B: {float(found.value):.4f}, p {found.p:.4f}, randomization {(1 + reached) / (1 + draws):.4f}")
 
 
 def costs(full: bool) -> None:

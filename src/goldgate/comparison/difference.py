@@ -12,7 +12,7 @@ from goldgate.stats.paired import Standing, difference_interval, paired_sums, st
 from goldgate.stats.power import POWER, detectable_difference, units_needed
 from goldgate.stats.several import Runs, compare_runs
 from goldgate.stats.student import t_quantile
-from goldgate.stats.swap import Pair, swap_test
+from goldgate.stats.swap import Pair, Pairs, swap_test
 
 POINT = 0.01  # the difference whose price in units is told
 MOST_SWAPPED = 1_000  # units that differ: beyond, Student's t is close, and swaps take a second for each metric
@@ -79,7 +79,7 @@ def difference(
 ) -> Difference:
     """Of the runs `first` minus the runs `second`, by their places in the tuples."""
     if len(first) == len(second) == 1:
-        return _of_one_run(_four_counts(pairs, first, second), share, level)
+        return paired_difference(_four_counts(pairs, first, second), share, level)
     sides: dict[tuple[Runs, Runs], int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in first), tuple(runs[n] for n in second)
@@ -92,7 +92,8 @@ def difference(
     return Difference(found.value, found.interval, found.p, {"method": "runs-t"}, stands, found.se, units, df=found.df)
 
 
-def _of_one_run(pairs: Mapping[Pair, int], share: bool, level: float) -> Difference:
+def paired_difference(pairs: Pairs, share: bool = True, level: float = LEVEL) -> Difference:
+    """The same of one run each, from the counts of both."""
     sums = paired_sums(pairs)
     interval = difference_interval(sums, level, share)
     if sums.value is None:

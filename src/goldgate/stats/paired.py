@@ -1,4 +1,4 @@
-"""The difference of two systems' rates over the same units: how large, how sure, and how small a one would be seen.
+"""The difference of two systems' rates over the same units: how large, and how sure.
 
 The units are given as a count of each different pair of counts, (a₁, b₁, a₂, b₂); a unit that one system lacks has
 zeros there. Every number is a function of that multiset: order and split cannot matter, and with the systems
@@ -13,9 +13,8 @@ from math import sqrt
 
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share_interval
-from goldgate.stats.power import detectable_difference
 from goldgate.stats.student import t_quantile, t_tail
-from goldgate.stats.swap import SEED, SWAPS, Pairs, SwapTest, swap_test
+from goldgate.stats.swap import Pairs
 
 _NOTHING = "one of the two rates has nothing to divide by"
 
@@ -75,48 +74,6 @@ class Standing:
     wins: int
     ties: int
     losses: int
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """First rate minus second: the exact value, its standard error over so many units, and what follows from them."""
-
-    value: Fraction
-    se: float
-    units: int
-    interval: Interval | NoInterval
-    test: SwapTest
-    t_p: float | None
-    standing: Standing
-    detectable: float | None  # the smallest difference that these units show with 80 % power
-
-
-@dataclass(frozen=True, slots=True)
-class NoDifference:
-    """There is no difference to speak of, for this reason."""
-
-    reason: str
-
-
-def compare_rates(
-    pairs: Pairs, level: float = LEVEL, swaps: int = SWAPS, seed: int = SEED, share: bool = True
-) -> Difference | NoDifference:
-    """All that can be said of the difference of two rates; `share` is false for ratios that may be above 1."""
-    sums = paired_sums(pairs)
-    value, test = sums.value, swap_test(pairs, swaps, seed)
-    if value is None or test is None:
-        return NoDifference(_NOTHING)
-    se = sqrt(sums.variance or 0)
-    return Difference(
-        value=value,
-        se=se,
-        units=sums.units,
-        interval=difference_interval(sums, level, share),
-        test=test,
-        t_p=t_test(sums),
-        standing=standing(pairs),
-        detectable=detectable_difference(se, sums.units, level=level) if se else None,
-    )
 
 
 def paired_sums(pairs: Pairs) -> PairedSums:
