@@ -120,18 +120,34 @@ def test_several_runs_make_one_baseline(tmp_path: Path) -> None:
     assert found.gates[0].reason == "50/100 is ≥ 0.5; a drop of 0.0500 from main/ is ≤ 0.05"
 
 
-def test_research_pairs_by_query(tmp_path: Path) -> None:
+def stored_research(tmp_path: Path, settings: str = "{}") -> Path:
+    """A run of the research suite, kept in the folder main."""
     passing(tmp_path)
-    folder = tmp_path / "main"
+    folder, protocol = tmp_path / "main", tmp_path / "first.yaml"
     folder.mkdir()
+    protocol.write_text(settings)
     with open(folder / "runs.jsonl", "wb") as records:
         inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
-        report = evaluate(RESEARCH, inputs, records=records).report
+        report = evaluate(RESEARCH, inputs, protocol, records=records).report
     (folder / "report.json").write_bytes(render_json(report))
+    return folder
+
+
+def test_research_pairs_by_query(tmp_path: Path) -> None:
+    folder = stored_research(tmp_path)
     protocol = "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
     found = judged(tmp_path, protocol)
     recall = gate(found.report, "golden_recall")
     assert (recall["verdict"], recall["difference"]["value"]) == ("PASS", 0.0)
+    make_baseline_folder(tmp_path / "base", folder)
+    assert judged(tmp_path, protocol.replace("main/", "base/")).status == "PASS"
+
+
+def test_a_run_without_manifests_is_a_stored_run_too(tmp_path: Path) -> None:
+    settings = "research: {manifests: not_kept}\n"
+    folder = stored_research(tmp_path, settings)
+    protocol = settings + "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
+    assert judged(tmp_path, protocol).status == "PASS"
     make_baseline_folder(tmp_path / "base", folder)
     assert judged(tmp_path, protocol.replace("main/", "base/")).status == "PASS"
 
@@ -247,15 +263,9 @@ def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -
 
 
 def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> None:
-    passing(tmp_path)
-    protocol = "research: {trials: 3}\ngates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
-    (tmp_path / "first.yaml").write_text("research: {trials: 3}\n")
-    folder = tmp_path / "main"
-    folder.mkdir()
-    with open(folder / "runs.jsonl", "wb") as records:
-        inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
-        report = evaluate(RESEARCH, inputs, tmp_path / "first.yaml", records=records).report
-    (folder / "report.json").write_bytes(render_json(report))
+    settings = "research: {trials: 3}\n"
+    stored_research(tmp_path, settings)
+    protocol = settings + "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
     # One query with one id and one of three trials: 1/3 in both, and no drop.
     recall = gate(judged(tmp_path, protocol).report, "golden_recall")
     assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)

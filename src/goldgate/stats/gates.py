@@ -21,7 +21,7 @@ from typing import NamedTuple
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
 from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
 from goldgate.core.sums import RatioSums
-from goldgate.stats.interval import Interval, NoInterval, one_sided, outwards, share_interval
+from goldgate.stats.interval import Interval, NoInterval, exact, one_sided, outwards, share_interval
 from goldgate.stats.paired import PairedSums, difference_interval
 from goldgate.stats.power import units_to_decide, units_to_separate
 from goldgate.stats.reported import interval_of
@@ -212,14 +212,14 @@ def _is_in(bound: _Bound, confidence: float) -> bool:
     found = bound.at(one_sided(confidence))
     if isinstance(found, NoInterval):
         return False
-    return _exact(found.low) >= bound.limit if bound.least else _exact(found.high) <= bound.limit
+    return exact(found.low) >= bound.limit if bound.least else exact(found.high) <= bound.limit
 
 
 def _is_out(bound: _Bound, confidence: float) -> bool:
     found = bound.at(one_sided(confidence))
     if isinstance(found, NoInterval):
         return False
-    return _exact(found.high) < bound.limit if bound.least else _exact(found.low) > bound.limit
+    return exact(found.high) < bound.limit if bound.least else exact(found.low) > bound.limit
 
 
 def _said_in(bound: _Bound, confidence: Decimal) -> str:
@@ -298,10 +298,6 @@ def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
 
 def _decimal(value: Fraction) -> str:
     return shorten(value.numerator, value.denominator)
-
-
-def _exact(end: float) -> Fraction:
-    return Fraction(repr(end))  # as it is written in the report
 
 
 def _end(end: float, rounding: str) -> str:
