@@ -16,6 +16,7 @@ from goldgate.baseline.reference import Reference, digests, load_reference, requ
 from goldgate.baseline.units import NOBODY, Unit, UnitTables, add_tables, other_counts, unit_id, unit_of
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.page import plural
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Pairing, Suite
 from goldgate.core.sums import Counts
@@ -23,6 +24,7 @@ from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.stats.gates import Paired
 from goldgate.stats.paired import paired_sums
+from goldgate.stats.reported import GROUP
 from goldgate.stats.swap import Pair
 
 SHOWN_IDS = 5
@@ -145,6 +147,7 @@ class _StoredRun:
                 reference.named,
                 reference.sha256,
                 same,
+                self._unit,
             )
             for name, gated in self.gates.items()
         }
@@ -169,22 +172,27 @@ class _StoredRun:
                 pairs[pair] = pairs.get(pair, 0) + times
             self._joints[name] = {}
 
+    @property
+    def _unit(self) -> str:
+        """What a pair is of."""
+        return GROUP if self._summed else self.suite.pairing.unit or self.suite.unit
+
     def _require_all(self) -> None:
         """Every unit of each must be one of the other."""
         if not self._unknown and not self._waiting:
             return
-        unit, named = self.suite.unit, self.reference.named
+        units, named = plural(self.suite.pairing.unit or self.suite.unit), self.reference.named
         found = []
         if self._unknown:
-            found.append(f"{len(self._unknown)} {unit}s are not in {named}{_some(self._unknown)}")
+            found.append(f"{len(self._unknown)} {units} are not in {named}{_some(self._unknown)}")
         if self._waiting:
             names = self.reference.names(self.suite, self._waiting.keys())
             found.append(f"{len(self._waiting)} of {named} are not in this run{_some(names)}")
         raise InputError(
             "against.missing_ids",
-            f"this run and {named} do not have the same {unit}s",
+            f"this run and {named} do not have the same {units}",
             place=Place(named),
-            expected=f"the same {unit}s in both",
+            expected=f"the same {units} in both",
             found="; ".join(found),
             advice="score both with the same gold",
         )

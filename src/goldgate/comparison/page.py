@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
+from goldgate.core.metric import cut
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Cell,
@@ -23,6 +24,7 @@ from goldgate.core.page import (
     Section,
     Table,
     counted,
+    plural,
 )
 
 Report = Mapping[str, Any]
@@ -34,7 +36,7 @@ _LEAST_P = Decimal("0.0001")  # p-values are shown in steps of this
 def describe_comparison(report: Report) -> Page:
     """The page of comparison.json."""
     names = [system["name"] for system in report["systems"]]
-    units = counted(report["units"], report["unit"], "queries" if report["unit"] == "query" else None)
+    units = counted(report["units"], report["unit"])
     sections = [
         Section("Systems", (_systems(report), *_best_rule(report))),
         *_runs(report),
@@ -100,7 +102,7 @@ def _runs(report: Report) -> Iterator[Section]:
             found = system["metrics"][metric]
             if found["value"] is not None:
                 spreads = (Measured(found[key]) for key in ("between_runs", "se_runs", "se_units"))
-                ends = f"{min(found['by_run']):.4f} to {max(found['by_run']):.4f}"
+                ends = f"{cut(min(found['by_run']))} to {cut(max(found['by_run']))}"
                 rows.append((Name(system["name"]), Name(metric), str(len(system["runs"])), ends, *spreads))
     columns = ("system", "metric", "runs", "from run to run", "std. dev.", "se of runs")
     words = (
@@ -282,4 +284,4 @@ def _origin(report: Report) -> Origin:
 
 
 def _units(report: Report) -> str:
-    return "queries" if report["unit"] == "query" else f"{report['unit']}s"
+    return plural(str(report["unit"]))

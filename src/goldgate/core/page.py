@@ -255,4 +255,9 @@ def values(metrics: Mapping[str, Mapping[str, Any]]) -> Values:
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
     """`1 sample`, `2 samples`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {things or thing + 's'}"
+    return f"{number} {thing if number == 1 else things or plural(thing)}"
+
+
+def plural(thing: str) -> str:
+    """`samples`, `queries`."""
+    return thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"

@@ -46,6 +46,8 @@ def _gates(page: Page) -> Iterator[Row]:
             "verdict": _text(gate.verdict),
             "text": _text(gate.reason if gate.says_more else ""),
         }
+    if page.gates_note:
+        yield {"section": "Gates", "text": _text(page.gates_note)}
 
 
 def _section(section: Section) -> Iterator[Row]:

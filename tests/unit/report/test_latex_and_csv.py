@@ -49,6 +49,11 @@ def page(text: str) -> Page:
     return Page("suite", subject=text, sections=(Section(text, (table,)),), origin=Origin((), text))
 
 
+def test_csv_says_how_gates_are_judged_together() -> None:
+    rows = list(csv.DictReader(io.StringIO(render_page(Page("suite", gates=(), gates_note="by Holm's rule"), "csv"))))
+    assert rows == [{"section": "Gates", "text": "by Holm's rule"}]
+
+
 @pytest.mark.parametrize("text", [HOSTILE, "a\nb\r\n\\end{table}", "[1]", "*"])
 def test_a_latex_table_keeps_its_columns(text: str) -> None:
     shown = render_page(page(text), "latex")
