@@ -139,6 +139,12 @@ def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
         toy("qa", "--gold", "gold.jsonl", "--predictions", f"{name}.jsonl", "--out", name)
     done = toy("compare", "good", "bad", "--format", "json")
     assert done.returncode == 0, done.stderr
+    scored = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qa", "--format", "json")
+    assert json.loads(scored.stdout) == json.loads(done.stdout)
+    unknown = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qaa")
+    assert "did you mean qa?" in unknown.stderr
+    misplaced = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qa", "--schema", "s.json")
+    assert "the qa suite takes no schema" in misplaced.stderr
     entries = {entry["metric"]: entry for entry in json.loads(done.stdout)["comparisons"]}
     # 32 questions have an answer; good is wrong in 1, 11, 21, 31; bad in 1, 4, 7, … of these.
     wrong = [sum(n % 5 > 0 and n % every == 1 for n in range(40)) for every in (10, 3)]

@@ -20,16 +20,17 @@ from goldgate.comparison.record_units import read_units
 from goldgate.comparison.stored_run import StoredRun, load_run, run_predictions
 from goldgate.comparison.systems import SystemSource, find_systems
 from goldgate.core.evaluation import render_json
+from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.protocol.load import ProtocolSource
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.power import POWER
-from goldgate.suites import load_suite
+from goldgate.suites import all_suites
 
 FORMAT_VERSION = 1  # of comparison.json
 SHOWN_IDS = 5
 SHOWN_CHANGES = 10
-_GOLD_SUITE = "extraction"
+SUITE = "extraction"  # that scores predictions, unless another one is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,13 @@ def compare(
     gold: str | Path | Sequence[str | Path] | None = None,
     schema: str | Path | None = None,
     protocol: ProtocolSource = None,
+    suite: str = SUITE,
     names: Sequence[str] = (),
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
 ) -> Comparison:
-    """Compare stored results, or with `gold` predictions, which are scored first.
+    """Compare stored results, or with `gold` predictions, which `suite` scores first.
 
     The first system is what others are compared with, unless `against` names another. `common` compares only what all
     systems have, where they were judged by different gold.
@@ -85,6 +87,7 @@ def compare(
         gold=_listed(gold),
         schema=_listed(schema),
         protocol=protocol,
+        suite=suite,
         against=against,
         common=common,
         workers=workers,
@@ -97,6 +100,7 @@ def compare_systems(
     gold: list[str],
     schema: list[str],
     protocol: ProtocolSource,
+    suite: str,
     against: str | None,
     common: bool,
     workers: int,
@@ -111,12 +115,30 @@ def compare_systems(
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
-            runs = _scored(sources, gold, schema, protocol, folder, workers)
+            runs = _scored(sources, _scoring(suite, schema), gold, schema, protocol, folder, workers)
         return _compared(_systems(sources, runs, against), common)
+
+
+def _scoring(name: str, schema: Sequence[str]) -> Suite:
+    """The suite that scores predictions by gold."""
+    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
+    suite = next((each for each in able if each.name == name), None)
+    if suite is None:
+        raise ConfigError(
+            "compare.unknown_suite",
+            "no suite of this name scores predictions by gold",
+            expected=", ".join(each.name for each in able),
+            found=name,
+            advice=did_you_mean(name, [each.name for each in able]),
+        )
+    if schema and "schema" not in {given.name for given in suite.inputs}:
+        raise ConfigError("compare.no_schema", f"the {name} suite takes no schema", advice="leave out --schema")
+    return suite
 
 
 def _scored(
     sources: Sequence[SystemSource],
+    suite: Suite,
     gold: list[str],
     schema: list[str],
     protocol: ProtocolSource,
@@ -124,7 +146,6 @@ def _scored(
     workers: int,
 ) -> list[list[StoredRun]]:
     """Every predictions file scored, its records in the folder."""
-    suite = load_suite(_GOLD_SUITE)
     number, found = 0, []
     for source in sources:
         runs = []

@@ -251,17 +251,14 @@ def _missing(report: Report) -> Iterator[Section]:
     """Answers that are not there, and ids that only some have."""
     items: list[Phrase] = []
     for system in report["systems"]:
-        for run in system["runs"]:
+        for number, run in enumerate(system["runs"], 1):
             missing = run["missing"]
             if missing["count"]:
+                which = f", run {number}" if len(system["runs"]) > 1 else ""
                 first = f": {', '.join(missing['first'])}" if missing["first"] else ""
                 more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
-                items.append(
-                    (
-                        Name(system["name"]),
-                        f": {counted(missing['count'], 'answer')} missing, counted as wrong{first}{more}",
-                    )
-                )
+                words = f"{which}: {counted(missing['count'], 'answer')} missing, counted as wrong{first}{more}"
+                items.append((Name(system["name"]), words))
     for entry in report["left_out"]:
         first = ", ".join(entry["first"]) + (", …" if entry["lacks"] > len(entry["first"]) else "")
         items.append((Name(entry["system"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))

@@ -41,6 +41,7 @@ def verify_comparison(file: Path, given: Paths, root: str | None = None, workers
         gold=paths["gold"],
         schema=paths["schema"],
         protocol=next(iter(paths[PROTOCOL.name]), None),
+        suite=str(stored.get("suite")),
         against=stored.get("against"),
         common=bool(stored.get("left_out")) or stored.get("same_gold") is False,
         workers=workers,
