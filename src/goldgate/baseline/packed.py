@@ -73,7 +73,7 @@ def unpack(data: bytes, size: int, digest: str, wanted: Collection[Key] | None =
         raise ValueError("not packed units of this version")
     try:
         content = zlib.decompressobj().decompress(data[len(HEAD) :], size + 1)
-    except (zlib.error, OverflowError):
+    except zlib.error:
         raise ValueError("not packed units") from None
     if len(content) != size or sha256(content).hexdigest() != digest:
         raise ValueError("not the content that was packed")

@@ -24,7 +24,6 @@ from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.stats.gates import Paired
 from goldgate.stats.paired import paired_sums
-from goldgate.stats.reported import GROUP
 from goldgate.stats.swap import Pair
 
 SHOWN_IDS = 5
@@ -147,7 +146,6 @@ class _StoredRun:
                 reference.named,
                 reference.sha256,
                 same,
-                self._unit,
             )
             for name, gated in self.gates.items()
         }
@@ -171,11 +169,6 @@ class _StoredRun:
                 pair = (*form.of(mine or nothing), *form.of(theirs or nothing))
                 pairs[pair] = pairs.get(pair, 0) + times
             self._joints[name] = {}
-
-    @property
-    def _unit(self) -> str:
-        """What a pair is of."""
-        return GROUP if self._summed else self.suite.pairing.unit or self.suite.unit
 
     def _require_all(self) -> None:
         """Every unit of each must be one of the other."""

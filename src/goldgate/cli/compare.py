@@ -35,7 +35,9 @@ NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
 @click.command("compare", short_help="Compare systems: is the difference real?")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
 @click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, by this gold; may be repeated.")
-@click.option("--suite", default="extraction", show_default=True, metavar="NAME", help="With --gold: the suite that scores.")
+@click.option(
+    "--suite", default="extraction", show_default=True, metavar="NAME", help="With --gold: the suite that scores."
+)
 @click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
 @click.option("--protocol", metavar="FILE", help="With --gold: settings, as YAML.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")

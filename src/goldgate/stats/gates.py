@@ -12,7 +12,7 @@ value of it. How several of them are controlled together:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from math import sqrt
@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
 from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
-from goldgate.core.page import plural
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import Interval, NoInterval, exact, one_sided, outwards, share_interval
 from goldgate.stats.paired import PairedSums, difference_interval
@@ -45,7 +44,6 @@ class Paired(NamedTuple):
     against: str  # as the protocol names it
     sha256: str  # of what it was read from
     same: bool  # the two judge the same bytes
-    unit: str = "unit"  # what a pair is of
 
 
 class _Bound(NamedTuple):
@@ -58,7 +56,6 @@ class _Bound(NamedTuple):
     at: _At
     least: bool  # whether values below the limit are out of bounds
     needed: Callable[[float], int | None]
-    unit: str
 
 
 def judge_gates(
@@ -132,7 +129,7 @@ def _judged(
         return not_evaluable(name, gate, measured, f"{gate.against} has nothing to divide by", more)
     if gate.confidence is None:
         return _by_value(name, gate, measured, paired, more)
-    bounds = _bounds(gate, measured, paired, unit)
+    bounds = _bounds(gate, measured, paired)
     sharing, is_failed = failure
     if is_failed:
         reached = _shared(gate.confidence, sharing * len(bounds))
@@ -141,7 +138,7 @@ def _judged(
     confidence = float(gate.confidence)
     open_bounds = [bound for bound in bounds if not _is_in(bound, confidence)]
     if open_bounds:
-        reason = "; ".join(_said_open(bound, gate.confidence) for bound in open_bounds)
+        reason = "; ".join(_said_open(bound, gate.confidence, unit) for bound in open_bounds)
         return GateResult(name, gate, measured, Verdict.INCONCLUSIVE, reason, more)
     reason = "; ".join(_said_in(bound, gate.confidence) for bound in bounds)
     if paired is not None and paired.same:
@@ -174,45 +171,41 @@ def _by_value(
     return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
 
 
-def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None, unit: str = "unit") -> list[_Bound]:
+def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[_Bound]:
     """Every bound of a gate, with the interval that it is held against."""
-    return [*_bounds_of_value(gate, measured, unit), *_bounds_of_difference(gate, paired)]
-
-
-def _bounds_of_value(gate: Gate, measured: Metric | Mean, unit: str) -> Iterator[_Bound]:
+    found = []
     sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
     for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
         if limit is not None:
             threshold = Fraction(limit)
-            yield _Bound(
-                counts_of(measured),
-                sign,
-                threshold,
-                str(limit),
-                lambda level: interval_of(measured, level),
-                least,
-                lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
-                unit,
+            found.append(
+                _Bound(
+                    counts_of(measured),
+                    sign,
+                    threshold,
+                    str(limit),
+                    lambda level: interval_of(measured, level),
+                    least,
+                    lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
+                )
             )
-
-
-def _bounds_of_difference(gate: Gate, paired: Paired | None) -> Iterator[_Bound]:
-    if paired is None or paired.sums.value is None:
-        return
-    words = f"a difference of {_decimal(paired.sums.value)} from {paired.against}"
-    for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
-        if limit is not None:
-            border = -Fraction(limit) if least else Fraction(limit)
-            yield _Bound(
-                words,
-                sign,
-                border,
-                f"-{limit}" if least and limit else str(limit),
-                lambda level: _careful(paired, level),
-                least,
-                lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
-                paired.unit,
-            )
+    if paired is not None and paired.sums.value is not None:
+        words = f"a difference of {_decimal(paired.sums.value)} from {paired.against}"
+        for sign, limit, least in (("≥ -", gate.max_drop, True), ("≤ ", gate.max_rise, False)):
+            if limit is not None:
+                border = -Fraction(limit) if least else Fraction(limit)
+                found.append(
+                    _Bound(
+                        words,
+                        sign.strip("- "),
+                        border,
+                        f"-{limit}" if least and limit else str(limit),
+                        lambda level: _careful(paired, level),
+                        least,
+                        lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
+                    )
+                )
+    return found
 
 
 def _is_in(bound: _Bound, confidence: float) -> bool:
@@ -243,7 +236,7 @@ def _said_out(bound: _Bound, confidence: float) -> str:
     return f"{bound.words} is not {bound.sign} {bound.shown}: {end} with {_percent(confidence)} confidence"
 
 
-def _said_open(bound: _Bound, confidence: Decimal) -> str:
+def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     level = one_sided(float(confidence))
     found = bound.at(level)
     if isinstance(found, NoInterval):
@@ -256,7 +249,7 @@ def _said_open(bound: _Bound, confidence: Decimal) -> str:
     needed = bound.needed(level)
     if needed is None or needed <= found.units:
         return said
-    return f"{said}; {needed} {plural(bound.unit)} like these {found.units} would decide it"
+    return f"{said}; {needed} {unit}s like these {found.units} would decide it"
 
 
 def _careful(paired: Paired, level: float) -> Interval | NoInterval:
