@@ -117,7 +117,7 @@ def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -
         "verify.input_missing",
         f"the {each.name} that the report was made from came from standard input"
         if path == _STANDARD_INPUT
-        else f"the {each.name} that the report was made from is not there any more",
+        else f"what the report was made from is not there any more: {each.name}",
         place=Place(str(candidates[0]) if candidates else None),
         advice=f"say where it is now: --{each.name} {each.metavar}, or --root DIR if everything was moved",
     )
@@ -147,7 +147,7 @@ def _unknown(result: StoredResult, each: Input) -> ConfigError:
     why = "run.json does not name it" if result.run is not None else "there is no run.json that names it"
     return ConfigError(
         "verify.input_unknown",
-        f"the report was made from a {each.name}, and nobody says where it is: {why}",
+        f"nobody says where an input of the report is: {each.name} ({why})",
         place=Place(str(result.file)),
         advice=f"add --{each.name} {each.metavar}",
     )
