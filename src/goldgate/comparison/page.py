@@ -310,8 +310,8 @@ def _stands_out(report: Report) -> Iterator[str]:
     undefined: dict[tuple[str, ...], list[str]] = {}
     for metric, names in _undefined(report).items():
         undefined.setdefault(tuple(names), []).append(metric)
-    for names, metrics in undefined.items():
-        of = "every system" if len(names) == len(report["systems"]) else ", ".join(names)
+    for lacking, metrics in undefined.items():
+        of = "every system" if len(lacking) == len(report["systems"]) else ", ".join(lacking)
         verb, they = ("is", "it is") if len(metrics) == 1 else ("are", "they are")
         yield f"{' and '.join(metrics)} {verb} undefined for {of}, with nothing to divide by: {they} not compared"
 

@@ -266,4 +266,4 @@ def test_intervals_are_rounded_outwards(low: float, high: float, shown: str) -> 
 
 
 def test_a_number_and_its_percent_sign_stay_together() -> None:
-    assert words("at least 0.5 with 95 % confidence", 22) == ["at least 0.5 with", "95 % confidence"]
+    assert words("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]
