@@ -84,7 +84,7 @@ def test_the_reason_names_the_samples_that_would_decide() -> None:
     result = judged(sure(min="0.79"), EIGHTY)
     assert result.reason.startswith("80/100 may or may not be ≥ 0.79: from 0.72")
     number = int(result.reason.rpartition("; ")[2].partition(" ")[0].replace(",", ""))
-    assert result.reason.endswith(f"{number} samples like these 100 would decide it")
+    assert result.reason.endswith(f"{number:,} samples like these 100 would decide it")
     # Of so many like these the gate would pass, and of one less it would not.
     enough = rate({(1, 1): 80 * number, (0, 1): 20 * number})
     assert enough.sums is not None
