@@ -91,7 +91,19 @@ def compare_command(
     compared = guarded(work) if out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    context.exit(say(_rendered(compared, format), EXIT_PASSED))
+    shown = _rendered(compared, format)
+    if out is not None and format == "text":
+        shown = f"{shown!s}\n{_written(out)}"
+    context.exit(say(shown, EXIT_PASSED))
+
+
+def _written(out: str) -> str:
+    """Where the files are, in words."""
+    from goldgate.report.escape import visible
+    from goldgate.report.layout import words
+
+    files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} are in {out}"
+    return "\n".join(words(visible(files), columns())) + "\n"
 
 
 def _job(
