@@ -80,7 +80,9 @@ def test_the_text_names_what_was_compared_and_what_was_not(at: Callable[[str], P
 def test_a_lone_report_is_verified_where_the_inputs_are_named(at: Callable[[str], Path]) -> None:
     at("qa")
     shutil.copy("out/report.json", "alone.json")
-    assert verified("alone.json")[1]["error"]["code"] == "verify.input_unknown"
+    error = verified("alone.json")[1]["error"]
+    assert error["code"] == "verify.input_unknown"
+    assert error["advice"] == "add --gold FILE --predictions FILE"  # all of them at once
     given = ("--gold", "gold.jsonl", "--predictions", "answers.jsonl")
     status, found = verified("alone.json", *given)
     assert (status, found["compared"]) == (0, ["alone.json"])
