@@ -48,6 +48,15 @@ def test_all_four_files_are_written(stored: Path, tmp_path: Path) -> None:
     assert str(stored) not in (out / "comparison.json").read_text()
 
 
+def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None:
+    plain = run(stored / "a", stored / "b").stdout
+    out = tmp_path / "out"
+    written = run(stored / "a", stored / "b", "--out", out).stdout
+    assert written.startswith(plain)
+    end = " ".join(written.removeprefix(plain).split())
+    assert end.startswith("comparison.json, comparison.md, changed.jsonl and run.json are in")
+
+
 def test_results_are_not_written_over(stored: Path) -> None:
     before = {path.name: path.read_bytes() for path in (stored / "a").iterdir()}
     result = run(f"one={stored}/a", stored / "b", "--out", stored / "a")

@@ -57,10 +57,10 @@ def load_report(path: str | Path, suites: Iterable[Suite]) -> StoredReport:
     if type(named) is not str or named not in known or value.get("format_version") != FORMAT_VERSION:
         raise InputError(
             "report.not_a_report",
-            "not a report that goldgate wrote",
+            f"not a report of the {' or '.join(known)} suite that goldgate wrote",
             place=Place(file),
             expected=f"a JSON report with suite {' or '.join(known)} and format_version {FORMAT_VERSION}",
-            found=describe(value.get("suite")) if isinstance(value, dict) else describe(value),
+            found=f"suite {describe(value.get('suite'))}" if isinstance(value, dict) else describe(value),
         )
     if value.get("status") == Verdict.SYSTEM_ERROR:
         raise InputError(

@@ -75,7 +75,19 @@ def compare_command(context: click.Context, /, format: str, **given: Any) -> Non
     compared = guarded(work) if job.out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    context.exit(say(_rendered(compared, format), EXIT_PASSED))
+    shown = _rendered(compared, format)
+    if job.out is not None and format == "text":
+        shown = f"{shown!s}\n{_written(job.out)}"
+    context.exit(say(shown, EXIT_PASSED))
+
+
+def _written(out: str) -> str:
+    """Where the files are, in words."""
+    from goldgate.report.escape import visible
+    from goldgate.report.layout import words
+
+    files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} are in {out}"
+    return "\n".join(words(visible(files), columns())) + "\n"
 
 
 def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:

@@ -102,7 +102,9 @@ def _share(option: str, text: str, *, open_ended: bool = False) -> Decimal:
     except InvalidOperation:
         pass
     expected = "a decimal between 0 and 1" if open_ended else "a decimal from 0 to 1"
-    raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected=expected, found=text)
+    advice = "write 2 % as 0.02" if text.strip().rstrip("%").replace(".", "", 1).isdecimal() else None
+    message = f"this {option} is not allowed"
+    raise ConfigError("option.wrong_value", message, expected=expected, found=text, advice=advice)
 
 
 def _rendered(plan: dict[str, Any], format: str) -> str | bytes:

@@ -18,7 +18,7 @@ from goldgate.comparison.measured import Measurements
 from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_rates
 from goldgate.comparison.record_units import read_units
 from goldgate.comparison.stored_run import StoredRun, load_run, run_predictions
-from goldgate.comparison.systems import SystemSource, find_systems
+from goldgate.comparison.systems import SystemSource, find_systems, require_predictions, require_results
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
@@ -112,8 +112,10 @@ def compare_systems(
         )
     with ExitStack() as stack:
         if not gold:
+            require_results(sources)
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
+            require_predictions(sources)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
             runs = _scored(sources, _scoring(suite, schema), gold, schema, protocol, folder, workers)
         return _compared(_systems(sources, runs, against), common)
@@ -180,8 +182,9 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     suite = runs[0].suite
     rates = compared_rates(suite)
     headline = [name for name in suite.headline if name in rates]
-    joined = join_runs(runs, rates, rates[headline[0]].table)
-    changes = Changes(rates[headline[0]], joined, systems.places, systems.against)
+    watched = _defined_first(headline, runs)
+    joined = join_runs(runs, rates, rates[watched].table)
+    changes = Changes(rates[watched], joined, systems.places, systems.against)
     left_out = _left_out(systems, joined, common)
     if not joined.lacking:
         for index, run in enumerate(runs):
@@ -204,10 +207,18 @@ def _compared(systems: Systems, common: bool) -> Comparison:
         "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
         "comparisons": found.comparisons(),
         "parts": found.parts(),
-        "changed": {"metric": headline[0], "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
+        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
+
+
+def _defined_first(headline: Sequence[str], runs: Sequence[StoredRun]) -> str:
+    """The first main metric that every run has: where nothing has arguments, what changed are the types."""
+    for name in headline:
+        if all(run.metrics.get(name, {}).get("value") is not None for run in runs):
+            return name
+    return headline[0]
 
 
 def join_runs(runs: Sequence[StoredRun], rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:

@@ -22,6 +22,7 @@ class Name:
     """An identifier: a metric, an event type, a code. It stays one piece, and two of them never look alike."""
 
     text: str
+    whole: bool = False  # a word of ours, such as a metric: it is not shortened where there is little room
 
 
 class Interval(NamedTuple):

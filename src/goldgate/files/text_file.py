@@ -79,10 +79,11 @@ def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputErr
 
 
 def _similar_file(file: str) -> str | None:
-    """A file of the same folder that may be meant."""
+    """A file of the same folder that may be meant; a folder, too, where the name has no ending."""
     folder, name = os.path.split(file)
+    any_kind = not os.path.splitext(name)[1]
     try:
-        return did_you_mean(name, sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_file()))
+        return did_you_mean(name, sorted(e.name for e in os.scandir(folder or ".") if any_kind or e.is_file()))
     except OSError:
         return None
 

@@ -65,8 +65,9 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
                 yield _of_values(block, title, notes if block is tables[0] else [], page)
             case Pairs():
                 yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
-            case Paragraph() if not tables:
-                yield [latex(block.text)]
+            case Paragraph():
+                if not tables:
+                    yield [latex(block.text)]
             case Notes():
                 yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
             case Findings():

@@ -51,19 +51,20 @@ def locate(result: StoredResult, given: Paths, root: str | None = None) -> dict[
     What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
     `root` in place of that folder; or a file of the same name beside the report.
     """
+    wanted = (*result.suite.inputs, PROTOCOL)
+    unknown = [each for each in wanted if not given.get(each.name) and _is_unknown(result, each)]
+    if unknown:
+        raise _unknown(result, unknown)
     return {
-        each.name: [str(path) for path in given.get(each.name) or locate_one(result, each, root)]
-        for each in (*result.suite.inputs, PROTOCOL)
+        each.name: [str(path) for path in given.get(each.name) or locate_one(result, each, root)] for each in wanted
     }
 
 
 def locate_one(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
     """The paths of one input, from run.json."""
-    origin = result.origin
-    named = origin.named(each.name)
-    if not named and (each.required or digests(result.report["inputs"].get(each.name))):
-        raise _unknown(result, each)
-    return [find_path(origin, each, path, root) for path in named]
+    if _is_unknown(result, each):
+        raise _unknown(result, [each])
+    return [find_path(result.origin, each, path, root) for path in result.origin.named(each.name)]
 
 
 def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
@@ -117,7 +118,7 @@ def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -
         "verify.input_missing",
         f"the {each.name} that the report was made from came from standard input"
         if path == _STANDARD_INPUT
-        else f"the {each.name} that the report was made from is not there any more",
+        else f"what the report was made from is not there any more: {each.name}",
         place=Place(str(candidates[0]) if candidates else None),
         advice=f"say where it is now: --{each.name} {each.metavar}, or --root DIR if everything was moved",
     )
@@ -143,13 +144,18 @@ def _candidates(origin: Origin, path: str, root: str | None) -> Iterator[Path]:
     yield origin.folder / Path(path).name
 
 
-def _unknown(result: StoredResult, each: Input) -> ConfigError:
+def _is_unknown(result: StoredResult, each: Input) -> bool:
+    needed = each.required or digests(result.report["inputs"].get(each.name))
+    return bool(needed) and not result.origin.named(each.name)
+
+
+def _unknown(result: StoredResult, inputs: Sequence[Input]) -> ConfigError:
     why = "run.json does not name it" if result.run is not None else "there is no run.json that names it"
     return ConfigError(
         "verify.input_unknown",
-        f"the report was made from a {each.name}, and nobody says where it is: {why}",
+        f"nobody says where an input of the report is: {', '.join(each.name for each in inputs)} ({why})",
         place=Place(str(result.file)),
-        advice=f"add --{each.name} {each.metavar}",
+        advice="add " + " ".join(f"--{each.name} {each.metavar}" for each in inputs),
     )
 
 

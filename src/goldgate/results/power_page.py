@@ -33,7 +33,7 @@ def describe_power(plan: Mapping[str, Any]) -> Page:
 
 
 def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
-    rows = [(Name(name), *_needed_cells(found)) for name, found in metrics.items()]
+    rows = [(Name(name, whole=True), *_needed_cells(found)) for name, found in metrics.items()]
     columns = ("metric", "value", "interval", f"{plural(unit)} needed", "found now")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
@@ -44,7 +44,7 @@ def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
     yield NOT_AVAILABLE if value.interval is None else str(value.interval)
     if "units_needed" not in difference:
         yield difference["reason"]
-        yield NOT_AVAILABLE
+        yield ""  # the reason stands beside it
         return
     yield difference["reason"] or f"{difference['records_needed']:,}"
     yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {_up(difference['detectable'])}"
@@ -59,7 +59,7 @@ def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
             if gate["decided"] is None and "tends" in gate:
                 now = f"open, tends to be {gate['tends']}"
             needed = gate.get("reason") or f"{gate['records_needed']:,}"
-            rows.append((Name(name), signs[gate["bound"]] + gate["threshold"], now, needed))
+            rows.append((Name(name, whole=True), signs[gate["bound"]] + gate["threshold"], now, needed))
     if rows:
         yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{plural(unit)} needed"))), tuple(rows))
 
@@ -80,8 +80,8 @@ def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
 
 def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
     yield (
-        f"A difference of that size is found in {plan['power']:.0%} of all comparisons, at a level of "
-        f"{plan['level']:.0%}; more {plural(plan['unit'])} are like these."
+        f"A difference of that size is found in {_percent(plan['power'])} of all comparisons, at a level of "
+        f"{_percent(plan['level'])}; more {plural(plan['unit'])} are like these."
     )
     if plan["against"] is None:
         yield (
@@ -96,8 +96,12 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
         if found["difference"].get("correlation") is not None
     )
     yield "The spread is that of the difference between these two systems" + (
-        f"; correlations: {shown}" if shown else ""
+        f"; correlations: {shown}." if shown else "."
     )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"
 
 
 def _up(value: float) -> str:

@@ -249,7 +249,7 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     needed = bound.needed(level)
     if needed is None or needed <= found.units:
         return said
-    return f"{said}; {needed} {unit}s like these {found.units} would decide it"
+    return f"{said}; {needed:,} {unit}s like these {found.units:,} would decide it"
 
 
 def _careful(paired: Paired, level: float) -> Interval | NoInterval:

@@ -22,7 +22,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        largest = max(largest, min(1.0, _times(p_values[index], len(p_values) - rank)))
         adjusted[index] = largest
     return adjusted
 
@@ -33,9 +33,14 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     smallest = 1.0
     for rank, index in enumerate(order):
-        smallest = min(smallest, p_values[index] * (len(p_values) / (len(p_values) - rank)))
+        smallest = min(smallest, _times(p_values[index], Fraction(len(p_values), len(p_values) - rank)))
         adjusted[index] = smallest
     return adjusted
+
+
+def _times(p: float, factor: int | Fraction) -> float:
+    # Of the shortest decimal: three times 0.0001 is 0.0003, and no more, as p-values are shown rounded up.
+    return float(Fraction(repr(p)) * factor)
 
 
 @dataclass(frozen=True, slots=True)

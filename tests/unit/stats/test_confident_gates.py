@@ -83,8 +83,8 @@ def test_a_tiny_data_set_decides_nothing(units: int) -> None:
 def test_the_reason_names_the_samples_that_would_decide() -> None:
     result = judged(sure(min="0.79"), EIGHTY)
     assert result.reason.startswith("80/100 may or may not be ≥ 0.79: from 0.72")
-    number = int(result.reason.rpartition("; ")[2].partition(" ")[0])
-    assert result.reason.endswith(f"{number} samples like these 100 would decide it")
+    number = int(result.reason.rpartition("; ")[2].partition(" ")[0].replace(",", ""))
+    assert result.reason.endswith(f"{number:,} samples like these 100 would decide it")
     # Of so many like these the gate would pass, and of one less it would not.
     enough = rate({(1, 1): 80 * number, (0, 1): 20 * number})
     assert enough.sums is not None
@@ -212,7 +212,7 @@ def test_an_open_comparison_names_the_samples_that_would_decide() -> None:
     reason = judged(drop("0.018"), rate({(1, 1): 880, (0, 1): 120}), against(CLOSE)).reason
     # 1.645 · 0.00547 · sqrt(1000 / n) < 0.008 from n = 1266 on.
     assert reason.startswith("a difference of -0.0100 from main/ may or may not be ≥ -0.018")
-    assert 1260 < int(reason.rpartition("; ")[2].partition(" ")[0]) < 1272
+    assert 1260 < int(reason.rpartition("; ")[2].partition(" ")[0].replace(",", "")) < 1272
 
 
 def test_a_rise_is_the_other_side() -> None:

@@ -23,6 +23,12 @@ def test_holm_by_hand() -> None:
     assert holm([]) == []
 
 
+def test_adjusting_leaves_no_dust_behind() -> None:
+    """p-values are shown rounded up: 0.00030000000000000003 would be shown as 0.0004."""
+    assert holm([0.0001, 0.0001, 0.0002]) == [0.0003, 0.0003, 0.0003]
+    assert benjamini_hochberg([0.0001, 0.5, 0.7]) == [0.0003, 0.7, 0.7]
+
+
 def test_benjamini_hochberg_by_hand() -> None:
     # Sorted 0.01 0.02 0.03 0.04, times 4/1 4/2 4/3 4/4: all 0.04
     assert benjamini_hochberg([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.04] * 4)
