@@ -87,7 +87,7 @@ def unpack(data: bytes, size: int, digest: str, wanted: Collection[Key] | None =
         keys: list[tuple[Key, int]] = [(tuple(key), int(width)) for key, width in names]
         ids = [read.take(ID_BYTES) for _ in range(read.integer())]
         found = {identity: read.tables(keys, wanted) for identity in ids}
-    except (IndexError, TypeError):
+    except (IndexError, TypeError, ValueError):
         raise ValueError("not packed units") from None
     if len(found) != len(ids) or read.at != size:
         raise ValueError("not packed units: an id stands twice, or something follows")
