@@ -20,7 +20,7 @@ def remark(code: str, message: str, **counts: object) -> Remark:
 
 
 def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
-    """No gates, gates that are open and hold, and headline metrics that are undefined or 0 though more would be better."""
+    """No gates or open ones, and headline metrics that are undefined or 0 though more would be better."""
     return [*_no_gates(report), *_open_gates(report), *_undefined(report, headline), *_zero(report, headline)]
 
 
