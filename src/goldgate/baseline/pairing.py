@@ -23,9 +23,10 @@ from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.stats.gates import Paired
-from goldgate.stats.paired import paired_sums
+from goldgate.stats.paired import PairedSums, paired_sums
 from goldgate.stats.swap import Pair
 
+OVERWRITES = "against.overwritten"
 SHOWN_IDS = 5
 _MOST_JOINTS = 50_000  # different pairs of counts, before they are reduced to what a rate needs: 10 MB
 
@@ -124,21 +125,24 @@ class _StoredRun:
     def finish(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Paired]:
         reference, suite = self.reference, self.suite
         require_alike(reference, signed(signature), digests(suite, inputs, judged=False), "this run", suite)
+        mine_alone, theirs_alone = self._partners.pop(None, {}), self._waiting.pop(NOBODY, {})  # nobody asked for it
         for identity, mine in self._partners.items():
             theirs = self._waiting.pop(unit_id(identity), None)
-            if theirs is None and identity is not None:
-                self._unknown.append(identity)
+            if theirs is None:
+                self._unknown.append(str(identity))
             else:
-                self._count(mine, theirs or {})
-        strangers = self._waiting.pop(NOBODY, None)
-        if strangers is not None:
-            self._count({}, strangers)
+                self._count(mine, theirs)
         self._require_all()
         for mine, theirs in self._summed.values():
             self._count(mine, theirs)
         self._reduce()
+        asked: dict[str, PairedSums] = {}
+        if mine_alone or theirs_alone:
+            asked = {name: paired_sums(pairs) for name, pairs in self._pairs.items()}
+            self._count(mine_alone, theirs_alone)
+            self._reduce()
         judged = digests(suite, inputs, judged=True)
-        same = any(judged.values()) and all(dict(run) == judged for run in reference.judged)
+        same = any(judged.values()) and bool(reference.judged) and all(dict(run) == judged for run in reference.judged)
         return {
             name: Paired(
                 paired_sums(self._pairs[name]),
@@ -146,6 +150,7 @@ class _StoredRun:
                 reference.named,
                 reference.sha256,
                 same,
+                asked.get(name),
             )
             for name, gated in self.gates.items()
         }
@@ -204,12 +209,13 @@ def _gated(name: str, measures: Iterable[Any]) -> Gated:
 def _require_other_folder(folder: Path, written: Iterable[str], place: Place) -> None:
     """A run that is compared with what it overwrites would be compared with the last run, whichever that was."""
     for path in written:
-        if Path(path).resolve() == folder.resolve():
+        target = Path(path).resolve()
+        if target == folder.resolve() or (target.parent == folder.resolve() and target.is_file()):
             raise ConfigError(
-                "out.is_an_input",
+                OVERWRITES,
                 "the results would overwrite the run that a gate compares with",
                 place=place,
-                advice="choose another folder for --out",
+                advice="choose another place for --out or --report",
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +19,10 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
+from goldgate.readers.unit_records import other_parts, parts_add_up
 
 BASELINE, UNITS, REPORT = "baseline.json", "units.bin", "report.json"
 _NO_MATTER = ("goldgate", "protocol", "interval")  # of a signature: what no count depends on
@@ -45,9 +48,9 @@ class Reference:
             records = read_records(self.folder / suite.records, name, suite.pairing)
             return collect_units(records, name, suite.pairing, wanted)
         try:
-            data = (self.folder / UNITS).read_bytes()
-            return unpack(data, int(self.packed["size"]), str(self.packed["sha256"]), wanted)
-        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            with open(self.folder / UNITS, "rb", opener=opener) as stream:
+                return unpack(stream.read(), self.packed["size"], self.packed["sha256"], wanted)
+        except (OSError, ValueError, KeyError, TypeError):
             raise InputError(
                 "baseline.units_unreadable",
                 "the units of this baseline cannot be read, or are not those that it was made with",
@@ -66,6 +69,7 @@ class Reference:
 def load_reference(folder: Path, named: str, place: Place, suite: Suite) -> Reference:
     """What `against` names; whatever is wrong with it is the protocol's error."""
     try:
+        require_one_kind(folder, named)
         if (folder / BASELINE).is_file():
             return _of_baseline(folder, named, suite)
         return _of_report(folder, named, load_report(folder / REPORT, [suite]))
@@ -78,6 +82,19 @@ def load_reference(folder: Path, named: str, place: Place, suite: Suite) -> Refe
             found=f"{named}: {problem.message}" + (f" ({problem.found})" if problem.found else ""),
             advice=_ADVICE,
         ) from None
+
+
+def require_one_kind(folder: Path, named: str, written: str | None = None) -> None:
+    """A folder with a report and a baseline would be two stored runs, of which one is verified and the other used."""
+    if all(name == written or os.path.lexists(folder / name) for name in (REPORT, BASELINE)):
+        raise InputError(
+            "against.two_runs",
+            "results and a baseline are in one folder",
+            place=Place(named),
+            expected=f"{REPORT} or {BASELINE}",
+            found="both",
+            advice="keep them in folders of their own",
+        )
 
 
 def make_folder(
@@ -95,6 +112,7 @@ def make_folder(
         _pack_run(run, suite, packer, first=run is runs[0])
     packed = packer.pack()
     record["units"] = {"file": UNITS, "count": packed.units, "size": packed.size, "sha256": packed.sha256}
+    record["scored"] = "|".join(f"{name}:{setting}" for name, setting in runs[0].settings.items())
     record["asked"] = {name: list(digests) for name, digests in runs[0].asked.items()}
     record["judged"] = [{name: list(digests) for name, digests in run.judged[0].items()} for run in runs]
     return record, packed
@@ -153,6 +171,13 @@ def signed(signature: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signature.split("|"))
 
 
+def _scored(report: Mapping[str, Any]) -> str:
+    """The signature without how a model was asked: another model may be compared."""
+    generation = report.get("generation")
+    asked = generation.get("signature") if isinstance(generation, Mapping) else None
+    return str(report["signature"]).removesuffix(f"|{asked}")
+
+
 def _of_report(folder: Path, named: str, report: StoredReport) -> Reference:
     suite, value = report.suite, report.value
     if not (folder / suite.records).is_file():
@@ -167,7 +192,7 @@ def _of_report(folder: Path, named: str, report: StoredReport) -> Reference:
         named,
         folder,
         report.sha256,
-        signed(value["signature"]),
+        signed(_scored(value)),
         digests(suite, value["inputs"], judged=False),
         [digests(suite, value["inputs"], judged=True)],
     )
@@ -182,15 +207,26 @@ def _of_baseline(folder: Path, named: str, suite: Suite) -> Reference:
     try:
         if (value["kind"], value["suite"], value["format_version"]) != (KIND, suite.name, FORMAT_VERSION):
             raise KeyError("kind")
-        signature = value["reports"][0]["signature"]
-        return Reference(named, folder, digest, signed(signature), value["asked"], value["judged"], value["units"])
-    except (KeyError, TypeError, IndexError, AttributeError):
+        asked, judged = _listed(value["asked"]), [_listed(run) for run in value["judged"]]
+        size, content = value["units"]["size"], value["units"]["sha256"]
+        if type(size) is not int or type(content) is not str or not judged:
+            raise TypeError("units")
+        packed = {"size": size, "sha256": content}
+        return Reference(named, folder, digest, signed(value["scored"]), asked, judged, packed)
+    except (KeyError, TypeError, AttributeError):
         raise InputError(
             "baseline.not_a_baseline",
             f"not a baseline folder of the {suite.name} suite, or not as goldgate wrote it",
             place=Place(file),
             advice=_ADVICE,
         ) from None
+
+
+def _listed(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Lists of digests by the name of an input; TypeError where it is something else."""
+    if not all(type(found) is list and all(type(digest) is str for digest in found) for found in given.values()):
+        raise TypeError("digests")
+    return dict(given)
 
 
 def _require_same_numbers(reference: Reference, report: StoredReport) -> None:
@@ -201,6 +237,8 @@ def _require_same_numbers(reference: Reference, report: StoredReport) -> None:
     name = str(Path(reference.named) / suite.records)
     vectors: Counter[tuple[Key, Counts]] = Counter()  # equal ones are multiplied, not added one by one
     for unit in read_records(reference.folder / suite.records, name, suite.pairing):
+        if not parts_add_up(unit.counts):
+            raise other_parts(name, str(unit.identity))
         vectors.update((key, counts) for key, counts in unit.counts.items() if key in tables)
     sections = [found for found in report.value["metrics"].values() if isinstance(found, Mapping)]
     stated = {metric: told for section in sections for metric, told in section.items()}

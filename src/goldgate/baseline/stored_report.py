@@ -103,7 +103,12 @@ def _stored(suite: Suite, value: dict[str, Any], file: str) -> Stored:
     """What the suite takes from the report, complete and free of contradictions."""
     try:
         stored = suite.stored(value)
-        _ = value["signature"], value["metrics"]["version"], [stored.rates[name] for name in proposed_for(suite)]
+        _ = (
+            value["signature"],
+            value["status"],
+            value["metrics"]["version"],
+            [stored.rates[name] for name in proposed_for(suite)],
+        )
     except ContradictionError as contradiction:
         raise InputError(
             "report.contradicts_itself",

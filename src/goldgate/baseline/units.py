@@ -13,6 +13,7 @@ from goldgate.core.suite import Pairing
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.unit_records import GROUP, units_of
 
@@ -47,7 +48,7 @@ def read_records(path: Path, name: str, pairing: Pairing) -> Iterator[Unit]:
     """The units of a file of records, in its order; `name` is the file's in errors."""
     number = 0
     try:
-        with open(path, "rb") as stream:
+        with open(path, "rb", opener=opener) as stream:
             for line in stream:
                 number += 1
                 record = orjson.loads(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from math import isnan
 from typing import Any
 
 import click
@@ -77,6 +78,9 @@ def _plan(
             "--correlation is for a system that is not known yet; --against names one",
             advice="leave out one of the two",
         )
+    for option, given in (("--correlation", correlation), ("--power", power)):
+        if given is not None and isnan(given):
+            raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected="a number", found="nan")
     wanted = Wanted(
         detect=_share("--detect", detect, open_ended=True),
         metrics=metrics,

@@ -10,6 +10,7 @@ import orjson
 
 from goldgate.core.suite import Pairing
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.unit_records import GROUP, PARTS, UNITS
 
@@ -36,7 +37,7 @@ def read_units(path: Path, name: str, pairing: Pairing) -> Iterator[UnitLine]:
     number = 0
     by_id = pairing.field == _ID
     try:
-        with open(path, "rb", buffering=1 << 20) as stream:
+        with open(path, "rb", buffering=1 << 20, opener=opener) as stream:
             for line in stream:
                 number += 1
                 quick = read_quickly(line) if by_id else None

@@ -15,7 +15,7 @@ from goldgate.report.escape import visible
 
 Row = dict[str, str]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # some take the wide forms for the same
 
 
 def render_csv(page: Page) -> str:

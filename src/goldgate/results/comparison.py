@@ -11,6 +11,7 @@ from goldgate.comparison.page import describe_comparison
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.suite import Input
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 from goldgate.report import render_page
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
@@ -67,6 +68,8 @@ def _sources(stored: Any, paths: Sequence[str], file: Path) -> list[SystemSource
     try:
         runs = [(str(system["name"]), len(system["runs"])) for system in stored["systems"]]
         _ = dict(_digests(stored))
+        if not isinstance(stored.get("against"), str):
+            raise TypeError("against")
     except (KeyError, TypeError, AttributeError):
         raise InputError("comparison.malformed", "this comparison is not complete", place=Place(str(file))) from None
     if sum(count for _, count in runs) != len(paths):
@@ -110,7 +113,7 @@ def _compare_changed(file: Path, again: Comparison) -> Difference | None:
     if not file.exists():
         return Difference(file.name, NOTHING, "a file")
     try:
-        with open(file, "rb") as stored:
+        with open(file, "rb", opener=opener) as stored:
             return compare_records(file.name, stored, again.changed_lines())
     except OSError as problem:
         raise cannot_read(str(file), COMPARISON, problem) from None

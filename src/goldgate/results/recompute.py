@@ -10,6 +10,7 @@ from typing import IO, Any
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Report
 from goldgate.errors import GoldgateError
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 from goldgate.pipeline import evaluate
 from goldgate.report import render
@@ -87,7 +88,7 @@ def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | N
     if not result.records.exists():
         return Difference(name, NOTHING, "a file")
     try:
-        with open(result.records, "rb") as stored:
+        with open(result.records, "rb", opener=opener) as stored:
             return compare_records(name, stored, records)
     except OSError as problem:
         raise cannot_read(str(result.records), "records", problem) from None

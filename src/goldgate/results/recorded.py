@@ -14,6 +14,7 @@ from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.unit_records import GROUP, TIMES, units_of
 from goldgate.results.stored import StoredResult
@@ -33,7 +34,7 @@ def read_recorded(result: StoredResult) -> Iterator[Recorded]:
     """The records of a result, one after the other; one that does not say what it counted is an InputError."""
     file = result.records
     try:
-        with open(file, "rb") as stream:
+        with open(file, "rb", opener=opener) as stream:
             for number, line in enumerate(stream, 1):
                 yield _recorded(line, number, file)
     except (OSError, ValueError) as problem:

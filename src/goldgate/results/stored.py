@@ -12,6 +12,7 @@ from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
 from goldgate.core.suite import Report, Suite
 from goldgate.errors import InputError, Place, describe
+from goldgate.files.pipe import opener
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import cannot_read
 from goldgate.suites import SUITES, load_suite
@@ -131,7 +132,8 @@ def _require_complete(report: Report, file: Path) -> None:
 def read_bytes(file: Path, kind: str) -> bytes:
     """A whole file; InputError where it cannot be read."""
     try:
-        return file.read_bytes()
+        with open(file, "rb", opener=opener) as stream:
+            return stream.read()
     except (OSError, ValueError) as problem:
         raise cannot_read(str(file), kind, problem) from None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.baseline.record import KIND as BASELINE
+from goldgate.baseline.reference import require_one_kind
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.text_file import cannot_read
 from goldgate.results.baseline import verify_baseline
@@ -51,6 +52,7 @@ def _file(path: Path) -> Path:
         raise cannot_read(str(path), "report", FileNotFoundError())
     if not path.is_dir():
         return path
+    require_one_kind(path, str(path))
     for name in _FILES:
         if (path / name).exists():
             return path / name

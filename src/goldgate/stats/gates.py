@@ -12,7 +12,7 @@ value of it. How several of them are controlled together:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from math import sqrt
@@ -33,6 +33,7 @@ TOGETHER = (
 )
 
 _SHOWN = Decimal("0.0001")
+_SHOWN_CONFIDENCE = Decimal("0.0001")  # cut: 99.996 % is not 100 %
 _At = Callable[[float], Interval | NoInterval]  # the interval at a level
 
 
@@ -44,12 +45,14 @@ class Paired(NamedTuple):
     against: str  # as the protocol names it
     sha256: str  # of what it was read from
     same: bool  # the two judge the same bytes
+    asked: PairedSums | None = None  # without what nobody asked for, where there is such: it may carry no gate
 
 
 class _Bound(NamedTuple):
     """One bound of a gate: which side of it the values must lie, and how to see where they do."""
 
     words: str  # `740/835`, `a difference of -0.0120`
+    value: Fraction
     sign: str
     limit: Fraction
     shown: str
@@ -125,7 +128,7 @@ def _judged(
     more = _more(gate, paired)
     if measured.exact is None:
         return not_evaluable(name, gate, measured, str(measured.reason), more)
-    if gate.against is not None and paired is not None and paired.sums.value is None:
+    if gate.against is not None and any(each.sums.value is None for each in _both_ways(paired)):
         return not_evaluable(name, gate, measured, f"{gate.against} has nothing to divide by", more)
     if gate.confidence is None:
         return _by_value(name, gate, measured, paired, more)
@@ -136,6 +139,8 @@ def _judged(
         out = [_said_out(bound, reached) for bound in bounds if _is_out(bound, reached)]
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(out), more)
     confidence = float(gate.confidence)
+    if gate.on_inconclusive != "fail" and (missed := _missed_without_interval(bounds, confidence)):
+        return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(missed), more)
     open_bounds = [bound for bound in bounds if not _is_in(bound, confidence)]
     if open_bounds:
         reason = "; ".join(_said_open(bound, gate.confidence, unit) for bound in open_bounds)
@@ -151,15 +156,16 @@ def _by_value(
 ) -> GateResult:
     """The verdict of a gate without a confidence: by the values, and by their exact difference."""
     plain = check_gate(name, gate, measured)
-    value = None if paired is None else paired.sums.value
-    if value is None:
+    if paired is None or paired.sums.value is None:
         return plain
     broken: list[tuple[str, Decimal]] = []
     held: list[tuple[str, Decimal]] = []
-    for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
-        if bound is not None:
-            words = f"a {word} of {_decimal(signed)} from {gate.against}"
-            (held if signed <= Fraction(bound) else broken).append((words, bound))
+    for each in _both_ways(paired):
+        value = each.sums.value or Fraction(0)
+        for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
+            if bound is not None:
+                words = f"a {word} of {_decimal(signed)} from {each.against}"
+                (held if signed <= Fraction(bound) else broken).append((words, bound))
     if plain.verdict is Verdict.FAIL or broken:
         reasons = [plain.reason] if plain.verdict is Verdict.FAIL else []
         reasons += [f"{words} is not ≤ {bound}" for words, bound in broken]
@@ -175,12 +181,14 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[
     """Every bound of a gate, with the interval that it is held against."""
     found = []
     sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
+    value = Fraction(measured.exact or 0)  # what has none is not judged
     for sign, limit, least in (("≥", gate.min, True), ("≤", gate.max, False)):
         if limit is not None:
             threshold = Fraction(limit)
             found.append(
                 _Bound(
                     counts_of(measured),
+                    value,
                     sign,
                     threshold,
                     str(limit),
@@ -189,23 +197,35 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[
                     lambda level, at=threshold: None if sums is None else units_to_decide(sums, at, level),  # type: ignore[misc]
                 )
             )
-    if paired is not None and paired.sums.value is not None:
-        words = f"a difference of {_decimal(paired.sums.value)} from {paired.against}"
-        for sign, limit, least in (("≥ -", gate.max_drop, True), ("≤ ", gate.max_rise, False)):
-            if limit is not None:
-                border = -Fraction(limit) if least else Fraction(limit)
-                found.append(
-                    _Bound(
-                        words,
-                        sign.strip("- "),
-                        border,
-                        f"-{limit}" if least and limit else str(limit),
-                        lambda level: _careful(paired, level),
-                        least,
-                        lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
-                    )
-                )
-    return found
+    return found + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
+
+
+def _both_ways(paired: Paired | None) -> Iterator[Paired]:
+    """With everything, and with what was asked for alone."""
+    if paired is not None:
+        yield paired
+        if paired.asked is not None:
+            yield paired._replace(sums=paired.asked, against=f"{paired.against} without what nobody asked for")
+
+
+def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
+    value = paired.sums.value
+    if value is None:
+        return
+    words = f"a difference of {_decimal(value)} from {paired.against}"
+    for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
+        if limit is not None:
+            border = -Fraction(limit) if least else Fraction(limit)
+            yield _Bound(
+                words,
+                value,
+                sign,
+                border,
+                f"-{limit}" if least and limit else str(limit),
+                lambda level: _careful(paired, level),
+                least,
+                lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
+            )
 
 
 def _is_in(bound: _Bound, confidence: float) -> bool:
@@ -220,6 +240,16 @@ def _is_out(bound: _Bound, confidence: float) -> bool:
     if isinstance(found, NoInterval):
         return False
     return exact(found.high) < bound.limit if bound.least else exact(found.low) > bound.limit
+
+
+def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[str]:
+    """What is out of bounds by its value and has no interval. Were it let pass as open, the gate could never fail."""
+    missed = [bound for bound in bounds if (bound.value < bound.limit if bound.least else bound.value > bound.limit)]
+    return [
+        f"{bound.words} is not {bound.sign} {bound.shown} by its value, and there is no interval: {found.reason}"
+        for bound in missed
+        if isinstance(found := bound.at(one_sided(confidence)), NoInterval)
+    ]
 
 
 def _said_in(bound: _Bound, confidence: Decimal) -> str:
@@ -306,4 +336,4 @@ def _end(end: float, rounding: str) -> str:
 
 
 def _percent(confidence: float) -> str:
-    return percent(Decimal(f"{confidence:.4f}"))
+    return percent(Decimal(repr(confidence)).quantize(_SHOWN_CONFIDENCE, ROUND_FLOOR))
