@@ -11,11 +11,11 @@ import pytest
 
 from goldgate.baseline.packed import Packer, unpack
 from goldgate.baseline.reference import make_folder
-from goldgate.baseline.units import UnitTables
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate
+from goldgate.readers.recorded_units import UnitTables
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
 from tests.research.judged import judged

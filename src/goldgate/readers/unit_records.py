@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 
 UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
@@ -35,11 +33,3 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     if tally.group is not None:
         more[GROUP] = tally.group
     return more
-
-
-def units_of(record: Mapping[str, Any]) -> dict[Key, Counts]:
-    """What the unit of a record counted, by table and by part of one. KeyError or TypeError if it does not say."""
-    found: dict[Key, Counts] = {(name,): tuple(counts) for name, counts in record[UNITS].items()}
-    for key, counts in record.get(PARTS, ()):
-        found[tuple(key)] = tuple(counts)
-    return found

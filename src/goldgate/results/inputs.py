@@ -12,7 +12,8 @@ from typing import Any
 from goldgate.core.suite import Input
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.results.stored import Origin, StoredResult
+from goldgate.readers.stored_result import StoredResult, digests
+from goldgate.results.origin import Origin, origin_of
 from goldgate.suites.plan import load_plan
 
 PROTOCOL = Input("protocol", "The protocol.", required=False)
@@ -59,10 +60,10 @@ def locate(result: StoredResult, given: Paths, root: str | None = None) -> dict[
 
 def locate_one(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
     """The paths of one input, from run.json."""
-    origin = result.origin
+    origin = origin_of(result)
     named = origin.named(each.name)
     if not named and (each.required or digests(result.report["inputs"].get(each.name))):
-        raise _unknown(result, each)
+        raise _unknown(result, each, origin)
     return [find_path(origin, each, path, root) for path in named]
 
 
@@ -96,15 +97,6 @@ def known_settings(result: StoredResult, protocol: str | None = None) -> Any | N
     except (GoldgateError, ValueError):
         return None
     return loaded.settings if loaded.sha256 in wanted else None
-
-
-def digests(entry: Any) -> tuple[str, ...]:
-    """The digests of an input of a report: one as it stands, in an object, or in a list of those."""
-    if isinstance(entry, str):
-        return (entry,)
-    if isinstance(entry, list):
-        return tuple(digest for each in entry for digest in digests(each))
-    return digests(entry.get("sha256")) if isinstance(entry, dict) else ()
 
 
 def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -> str:
@@ -143,8 +135,8 @@ def _candidates(origin: Origin, path: str, root: str | None) -> Iterator[Path]:
     yield origin.folder / Path(path).name
 
 
-def _unknown(result: StoredResult, each: Input) -> ConfigError:
-    why = "run.json does not name it" if result.run is not None else "there is no run.json that names it"
+def _unknown(result: StoredResult, each: Input, origin: Origin) -> ConfigError:
+    why = "run.json does not name it" if origin.run is not None else "there is no run.json that names it"
     return ConfigError(
         "verify.input_unknown",
         f"the report was made from a {each.name}, and nobody says where it is: {why}",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldgate.core.metric import Metric, Metrics
+from goldgate.readers.stored_result import StoredResult, stored_gates
 from goldgate.results.differences import Difference, first_unlike
 from goldgate.results.inputs import known_settings
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult, stored_gates
 from goldgate.results.verification import Verification
 from goldgate.stats.reported import GROUP, with_interval
 
