@@ -62,7 +62,8 @@ def test_the_line_of_a_broken_record_is_named(door: str, line: bytes, found: str
     (tmp_path / "broken" / "samples.jsonl").write_bytes(b"".join([lines[0], line, *lines[2:]]))
     error = refused(door, good, tmp_path / "broken")
     assert error.code == "records.malformed"
-    assert error.place is not None and error.place.line == 2
+    assert error.place is not None
+    assert error.place.line == 2
     assert str(error.place.file).endswith("broken/samples.jsonl")
     assert found in str(error.found) or (found == "not UTF-8" and "JSON" in str(error.found))
     assert error.advice == "score it again with this version, with --out"
@@ -97,7 +98,8 @@ def test_a_report_that_is_not_whole_is_refused(
     (tmp_path / "broken" / "report.json").write_text(json.dumps(report))
     error = refused(door, good, tmp_path / "broken")
     assert error.code == code
-    assert error.place is not None and str(error.place.file).endswith("broken/report.json")
+    assert error.place is not None
+    assert str(error.place.file).endswith("broken/report.json")
 
 
 @pytest.mark.parametrize("door", ["compare", "baseline", "power against"])
@@ -111,4 +113,5 @@ def test_records_of_a_report_alone_are_missed_by_name(door: str, good: Path, tmp
     shutil.copytree(good, tmp_path / "broken", ignore=shutil.ignore_patterns("samples.jsonl"))
     error = refused(door, good, tmp_path / "broken" / "report.json")
     assert error.code == "records.missing"
-    assert error.place is not None and str(error.place.file).endswith("broken/samples.jsonl")
+    assert error.place is not None
+    assert str(error.place.file).endswith("broken/samples.jsonl")

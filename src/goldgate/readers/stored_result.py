@@ -184,7 +184,7 @@ def _require_complete(report: Report, name: str) -> None:
     """What is read of a report must be there; whether it is true is another question."""
     try:
         stored_gates(report)
-        found = [
+        found: list[tuple[Any, type]] = [
             (report["signature"], str),
             (report["inputs"], dict),
             (report["metrics"], dict),
