@@ -9,7 +9,8 @@ from itertools import groupby
 from math import lcm
 from typing import Any
 
-from goldgate.comparison.joint_units import Joint, JointUnits
+from goldgate.comparison.joint_units import JointUnits
+from goldgate.comparison.meetings import Joint
 from goldgate.comparison.rates import ComparedRate
 from goldgate.core.sums import Counts
 

@@ -14,10 +14,11 @@ import orjson
 
 from goldgate.comparison.alike import gold_differs, require_alike
 from goldgate.comparison.changed import Changes
+from goldgate.comparison.compared_systems import Systems
 from goldgate.comparison.joint_units import JointUnits, join_results
 from goldgate.comparison.load import load_run, score_predictions
 from goldgate.comparison.measured import Measurements
-from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_rates
+from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_averages, compared_rates
 from goldgate.comparison.systems import SystemSource, find_systems
 from goldgate.core.evaluation import render_json
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
@@ -55,15 +56,6 @@ class Comparison:
                 return dict(entry)
         known = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
         raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """Runs in one list, and which of them are whose."""
-
-    runs: tuple[StoredResult, ...]
-    places: Mapping[str, tuple[int, ...]]
-    against: str
 
 
 def compare(
@@ -159,19 +151,24 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     suite = runs[0].suite
     rates = compared_rates(suite)
     headline = [name for name in suite.headline if name in rates]
-    joined = join_results(runs, columns_by_table(rates), rates[headline[0]].table)
+    averages = compared_averages(suite)
+    averaged = next((rate.table for rate in averages.values()), None)
+    if len(runs) > len(systems.places):
+        averaged = None  # how parts go together is not looked at where systems have several runs
+    joined = join_results(runs, columns_by_table(rates), rates[headline[0]].table, averaged)
     changes = Changes(rates[headline[0]], joined, systems.places, systems.against)
     left_out = _left_out(systems, joined, common)
     if not joined.lacking:
         for index, run in enumerate(runs):
             _require_same_numbers(run, index, joined, rates)
-    found = Measurements(rates, headline, joined, systems.places, systems.against)
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    found = Measurements(rates, averages, headline, joined, systems, unit)
     report = {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
         "suite": suite.name,
         "against": systems.against,
-        "unit": "group" if joined.is_grouped else suite.pairing.unit or suite.unit,
+        "unit": unit,
         "units": joined.units,
         "level": LEVEL,
         "power": POWER,

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations, zip_longest
+from itertools import zip_longest
 
+from goldgate.comparison.meetings import Joint, Meetings
 from goldgate.comparison.unit_entries import LEFT_OUT, NOTHING, Entries, Layout
-from goldgate.core.products import ProductSums
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import MOST_MEETING, Key
+from goldgate.core.tally import Key
 from goldgate.readers.recorded_units import (
     RecordedUnit,
     UnitTables,
@@ -27,11 +27,6 @@ from goldgate.readers.recorded_units import (
 )
 from goldgate.readers.stored_result import StoredResult
 from goldgate.stats.several import Runs
-
-Joint = tuple[int, ...]  # the number of each run's counts in the list of all; NOTHING where it has none
-Meeting = tuple[Key, Key]  # two parts of a table, the first one first
-
-_MOST_KEPT = 50_000  # different pairs of joints, before they are multiplied: 20 MB
 
 
 class JointTable:
@@ -68,8 +63,7 @@ class JointUnits:
     is_grouped: bool = False
     changed: dict[Joint, list[str]] = field(default_factory=dict)  # ids by their counts in one table, where they differ
     lacking: dict[int, list[str]] = field(default_factory=dict)  # run → identities that others have and it has not
-    # Of parts that stand in one unit: products of their counts, those of all runs in a row. None: too many did.
-    products: dict[Meeting, ProductSums] | None = field(default_factory=dict)
+    meetings: Meetings | None = None  # of parts that are averaged
 
     def pairs(self, key: Key, form: RatioForm) -> Mapping[Runs, int]:
         """Those of a table; none where it has no unit."""
@@ -103,7 +97,8 @@ class _Counter:
         self._entries = entries
         self._groups: dict[str, list[UnitTables]] = {}
         self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
-        self._meetings: dict[tuple[Joint, Joint], int] = {}
+        if entries.averaged is not None:
+            self.found.meetings = Meetings(entries.columns[entries.averaged] * len(results))
 
     def add(self, identity: str | None, lines: Sequence[RecordedUnit | None]) -> None:
         """A unit, as its lines have it; None where a run has none."""
@@ -132,7 +127,6 @@ class _Counter:
         for runs in self._groups.values():
             self.add_counts(None, runs)
         self._groups = {}
-        self._multiply()
         for joint, times in self._joints.items():
             number = max(joint)
             if number != LEFT_OUT:
@@ -181,27 +175,9 @@ class _Counter:
                 self.found.changed.setdefault(joint, []).append(identity)
 
     def _meet(self, parts: Sequence[Joint]) -> None:
-        if len(parts) > MOST_MEETING:
-            self.found.products = None
-            return
-        meetings = self._meetings
-        for pair in combinations(parts, 2):
-            meetings[pair] = meetings.get(pair, 0) + 1
-        if len(meetings) > _MOST_KEPT:
-            self._multiply()
-
-    def _multiply(self) -> None:
-        """Pairs of joints into the products of their counts."""
-        products = self.found.products
-        if products is not None:
-            touched: dict[Meeting, ProductSums] = {}
-            for pair, times in self._meetings.items():
-                (one, mine), (other, theirs) = sorted([self._in_a_row(joint) for joint in pair])
-                sums = touched[one, other] = products.setdefault((one, other), ProductSums())
-                sums.add(mine, theirs, times)
-            for sums in touched.values():
-                sums.multiply()
-        self._meetings = {}
+        meetings = self.found.meetings
+        assert meetings is not None  # only what is averaged meets
+        meetings.meet(parts, self._in_a_row)
 
     def _in_a_row(self, joint: Joint) -> tuple[Key, Counts]:
         """The part of a joint, and the counts of all runs one after the other."""

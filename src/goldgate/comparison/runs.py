@@ -18,4 +18,5 @@ def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
     rates = compared_rates(suite)
     joined = join_results(runs, columns_by_table(rates), rates[suite.headline[0]].table)
     places = range(len(runs))
-    return {name: of_runs(joined.pairs((rate.table,), rate.form), places) for name, rate in rates.items()}
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    return {name: of_runs(joined.pairs((rate.table,), rate.form), places, unit) for name, rate in rates.items()}

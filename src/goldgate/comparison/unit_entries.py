@@ -43,7 +43,7 @@ class Entries:
         self.tables: list[int] = [LEFT_OUT]  # the table of each entry
         self.values: list[Counts] = [()]  # and its counts
         self._watched: Key = (watched,)
-        self._averaged = averaged
+        self.averaged = averaged
         self._by_key: dict[Key, int] = {}
         self._by_counts: dict[tuple[int, Counts], int] = {}
         self._by_piece: dict[bytes, int] = {}
@@ -90,7 +90,7 @@ class Entries:
         return Layout(
             tables,
             next((place for place, key in enumerate(keys) if key == self._watched), None),
-            tuple(place for place, key in enumerate(keys) if len(key) == 2 and key[0] == self._averaged),
+            tuple(place for place, key in enumerate(keys) if len(key) == 2 and key[0] == self.averaged),
             len({*compared}) == len(compared),
         )
 

@@ -51,7 +51,7 @@ class ProductSums:
         pairs, pair = self._pairs, (one, other)
         pairs[pair] = pairs.get(pair, 0) + times
         if len(pairs) > _MOST_VECTORS:
-            self.multiply()
+            self._multiply()
 
     def __iadd__(self, other: ProductSums) -> ProductSums:
         for (one, two), times in other._pairs.items():
@@ -68,21 +68,23 @@ class ProductSums:
 
     def of(self, form: RatioForm) -> Products:
         """The products of one rate."""
-        self.multiply()
+        self._multiply()
         a, b = form.numerator, form.denominator
         return Products(*(self._weighted(one, other) for one in (a, b) for other in (a, b)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ProductSums):
             return NotImplemented
-        self.multiply()
-        other.multiply()
+        self._multiply()
+        other._multiply()
         return self._matrix == other._matrix
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
-    def multiply(self) -> None:
-        """Multiply what is kept, and keep the sums."""
+    def _weighted(self, rows: Counts, columns: Counts) -> int:
+        return sum(rows[i] * columns[j] * product for (i, j), product in self._matrix.items())
+
+    def _multiply(self) -> None:
         matrix = self._matrix
         for (one, other), times in self._pairs.items():
             for i, mine in enumerate(one):
@@ -90,6 +92,3 @@ class ProductSums:
                     if mine and theirs:
                         matrix[i, j] = matrix.get((i, j), 0) + mine * theirs * times
         self._pairs = {}
-
-    def _weighted(self, rows: Counts, columns: Counts) -> int:
-        return sum(rows[i] * columns[j] * product for (i, j), product in self._matrix.items())
