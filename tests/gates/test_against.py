@@ -261,3 +261,20 @@ def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> 
     assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)
     assert recall["difference"]["value"] == 0.0
     assert recall["reason"] == "1/3 is not ≥ 0.8"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Path) -> None:
+    """Where goldgate asked the model itself, the signature also says how."""
+    gold = questions(200)
+    stored_run(tmp_path / "main", QA, gold, answers(200, 150))
+    file = tmp_path / "main" / "report.json"
+    report = json.loads(file.read_bytes())
+    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": {"signature": "model:m|seed:1"}}
+    file.write_bytes(render_json(report))
+    if packed:
+        record, units = make_folder([tmp_path / "main"], [QA])
+        (tmp_path / "main" / "baseline.json").write_bytes(render_json(record))
+        (tmp_path / "main" / "units.bin").write_bytes(units.data)
+    found = stored_run(tmp_path / "new", QA, gold, answers(200, 150), NOT_WORSE)
+    assert found.report["gates"][1]["difference"]["value"] == 0
