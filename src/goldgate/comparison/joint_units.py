@@ -7,6 +7,7 @@ in another order waits for its partners.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -81,10 +82,14 @@ def join_results(
     """
     counter = _Counter(results, Entries(tables, watched, averaged))
     runs = [read_units(result) for result in results]
-    if results[0].suite.pairing.several:
-        _join_added(runs, results, counter)
-    else:
-        _join_in_step(runs, results, counter)
+    join = _join_added if results[0].suite.pairing.several else _join_in_step
+    collects = gc.isenabled()
+    gc.disable()  # nothing here refers to itself, and looking for what does takes an eighth of the time
+    try:
+        join(runs, results, counter)
+    finally:
+        if collects:
+            gc.enable()
     return counter.finished()
 
 
