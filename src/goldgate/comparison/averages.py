@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import fsum, sqrt
 from typing import NamedTuple
@@ -47,6 +48,7 @@ class Averages:
 
     def __init__(self, joined: JointUnits) -> None:
         self._joined = joined
+        self._of_run, self._parts = cache(self._average), cache(self._find_parts)  # several answers need the same
         self._matrices: dict[tuple[Key, Key], _Matrix] | None = None
         self._why = _SEVERAL_RUNS  # there are no matrices
         if joined.meetings is not None:
@@ -87,7 +89,7 @@ class Averages:
         interval = outwards(level, low, high, "macro-t", units)
         return Difference(value, interval, p, test, None, half / quantile, units)
 
-    def _of_run(self, rate: ComparedRate, place: int) -> Mean:
+    def _average(self, rate: ComparedRate, place: int) -> Mean:
         tables = self._joined.tables
         sums = {
             key[1]: _sums(pairs, place)
@@ -105,7 +107,7 @@ class Averages:
         units = _sums(self._joined.pairs((rate.table,), rate.form), place).units
         return exact_mean(rates, MeanSums(sums, products, units))
 
-    def _parts(self, rate: ComparedRate) -> dict[Key, Mapping[Runs, int]]:
+    def _find_parts(self, rate: ComparedRate) -> dict[Key, Mapping[Runs, int]]:
         keys = sorted(key for key in self._joined.tables if len(key) == 2 and key[0] == rate.table)
         return {key: self._joined.pairs(key, rate.form) for key in keys}
 
