@@ -158,13 +158,9 @@ def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
     # 32 questions have an answer; good is wrong in 1, 11, 21, 31; bad in 1, 4, 7, … of these.
     wrong = [sum(n % 5 > 0 and n % every == 1 for n in range(40)) for every in (10, 3)]
     assert entries["exact_match"]["difference"]["value"] == pytest.approx((wrong[0] - wrong[1]) / 32)
-    assert entries["citation_f1"]["difference"] | {"method": ""} == {
-        "value": 0.0,
-        "exact": "0",
-        "low": 0.0,
-        "high": 0.0,
-        "method": "",
-    }
+    told = entries["citation_f1"]["difference"]
+    assert (told["value"], told["exact"]) == (0.0, "0")
+    assert -0.1 < told["low"] == -told["high"] < 0  # alike in 40 units, which leaves some room
 
 
 def test_from_python(stored: Path) -> None:

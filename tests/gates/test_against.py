@@ -11,11 +11,11 @@ import pytest
 
 from goldgate.baseline.packed import Packer, unpack
 from goldgate.baseline.reference import make_folder
-from goldgate.baseline.units import UnitTables
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate
+from goldgate.readers.recorded_units import UnitTables
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
 from tests.research.judged import judged
@@ -271,3 +271,22 @@ def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> 
     assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)
     assert recall["difference"]["value"] == 0.0
     assert recall["reason"] == "1/3 is not ≥ 0.8"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Path) -> None:
+    """Where goldgate asked the model itself, the signature also says how."""
+    gold = questions(200)
+    stored_run(tmp_path / "main", QA, gold, answers(200, 150))
+    file = tmp_path / "main" / "report.json"
+    report = json.loads(file.read_bytes())
+    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": {"signature": "model:m|seed:1"}}
+    file.write_bytes(render_json(report))
+    if packed:
+        record, units = make_folder([tmp_path / "main"], [QA])
+        shutil.rmtree(tmp_path / "main")
+        (tmp_path / "main").mkdir()
+        (tmp_path / "main" / "baseline.json").write_bytes(render_json(record))
+        (tmp_path / "main" / "units.bin").write_bytes(units.data)
+    found = stored_run(tmp_path / "new", QA, gold, answers(200, 150), NOT_WORSE)
+    assert found.report["gates"][1]["difference"]["value"] == 0

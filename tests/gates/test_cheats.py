@@ -92,7 +92,7 @@ def test_a_folder_with_results_and_a_baseline_is_neither(tmp_path: Path) -> None
         (("units", "size"), 1e300),
         (("units", "size"), -1),
         (("units", "sha256"), None),
-        (("scored",), 1),
+        (("signature",), 1),
     ],
 )
 def test_a_baseline_with_something_else_in_a_field_is_an_error(tmp_path: Path, field: Any, value: Any) -> None:

@@ -107,6 +107,7 @@ def test_a_system_with_itself_differs_by_nothing(units: list[tuple[int, int]]) -
     if found.value is not None:
         assert found.value == 0
         assert found.p == 1.0
+        assert found.standing is not None
         assert found.standing.wins == found.standing.losses == 0
 
 

@@ -335,7 +335,7 @@ def test_records_that_do_not_say_what_they_counted(line: str, at: Callable[[str]
     lines = Path("out/samples.jsonl").read_text().splitlines()
     Path("out/samples.jsonl").write_text("\n".join([lines[0], line, *lines[2:]]) + "\n")
     status, found = verified("out", "--records")
-    assert (status, found["error"]["code"], found["error"]["line"]) == (2, "records.no_counts", 2)
+    assert (status, found["error"]["code"], found["error"]["line"]) == (2, "records.malformed", 2)
 
 
 # --- baselines

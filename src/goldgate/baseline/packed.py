@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import orjson
 
-from goldgate.baseline.units import ID_BYTES, UnitTables, add_tables
+from goldgate.baseline.units import ID_BYTES
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
+from goldgate.readers.recorded_units import UnitTables, add_tables
 
 HEAD = b"goldgate units 1\n"  # raised when the bytes mean something else
 _MOST_PACKED = 1100  # zlib makes at most 1,032 bytes of one

@@ -69,8 +69,9 @@ def _plan(
     power: float,
     sizes: Sequence[int],
 ) -> dict[str, Any]:
+    from goldgate.readers.stored_result import load_result
     from goldgate.results.power import CORRELATION, SIZES, Wanted, plan_power
-    from goldgate.results.stored import load_result
+    from goldgate.suites import all_suites
 
     if against is not None and correlation is not None:
         raise ConfigError(
@@ -89,7 +90,7 @@ def _plan(
         power=power,
         sizes=sizes or SIZES,
     )
-    result = load_result(folder)
+    result = load_result(folder, all_suites())
     if against is None:
         return plan_power(result, wanted)
     from goldgate.results.observed import observed_spread

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,16 +14,17 @@ import orjson
 
 from goldgate.comparison.alike import gold_differs, require_alike
 from goldgate.comparison.changed import Changes
-from goldgate.comparison.joint_units import JointUnits, join_units
+from goldgate.comparison.compared_systems import Systems
+from goldgate.comparison.joint_units import JointUnits, join_results
+from goldgate.comparison.load import load_run, score_predictions
 from goldgate.comparison.measured import Measurements
-from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_rates
-from goldgate.comparison.record_units import read_units
-from goldgate.comparison.stored_run import StoredRun, load_run, run_predictions
+from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_averages, compared_rates
 from goldgate.comparison.systems import SystemSource, find_systems, require_predictions, require_results
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.protocol.load import ProtocolSource
+from goldgate.readers.stored_result import StoredResult
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.power import POWER
 from goldgate.suites import all_suites
@@ -55,15 +57,6 @@ class Comparison:
                 return dict(entry)
         known = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
         raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """Runs in one list, and which of them are whose."""
-
-    runs: tuple[StoredRun, ...]
-    places: Mapping[str, tuple[int, ...]]
-    against: str
 
 
 def compare(
@@ -146,21 +139,20 @@ def _scored(
     protocol: ProtocolSource,
     folder: Path,
     workers: int,
-) -> list[list[StoredRun]]:
-    """Every predictions file scored, its records in the folder."""
-    number, found = 0, []
-    for source in sources:
-        runs = []
-        for path in source.paths:
-            number += 1
-            others = {"schema": schema}
-            runs.append(run_predictions(suite, gold, path, others, protocol, folder / str(number), workers))
-        found.append(runs)
-    return found
+) -> list[list[StoredResult]]:
+    """Every predictions file scored, its result in the folder."""
+    numbers, inputs = count(1), {"gold": gold, "schema": schema}
+    return [
+        [
+            score_predictions(suite, {**inputs, "predictions": [path]}, protocol, folder / str(next(numbers)), workers)
+            for path in source.paths
+        ]
+        for source in sources
+    ]
 
 
-def _systems(sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredRun]], against: str | None) -> Systems:
-    places, everything = {}, list[StoredRun]()
+def _systems(sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredResult]], against: str | None) -> Systems:
+    places, everything = {}, list[StoredResult]()
     for source, own in zip(sources, runs, strict=True):
         places[source.name] = tuple(range(len(everything), len(everything) + len(own)))
         everything += own
@@ -183,19 +175,24 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     rates = compared_rates(suite)
     headline = [name for name in suite.headline if name in rates]
     watched = _defined_first(headline, runs)
-    joined = join_runs(runs, rates, rates[watched].table)
+    averages = compared_averages(suite)
+    averaged = next((rate.table for rate in averages.values()), None)
+    if len(runs) > len(systems.places):
+        averaged = None  # how parts go together is not looked at where systems have several runs
+    joined = join_results(runs, columns_by_table(rates), rates[watched].table, averaged)
     changes = Changes(rates[watched], joined, systems.places, systems.against)
     left_out = _left_out(systems, joined, common)
     if not joined.lacking:
         for index, run in enumerate(runs):
-            _require_same_numbers(run, index, joined)
-    found = Measurements(rates, headline, joined, systems.places, systems.against)
+            _require_same_numbers(run, index, joined, rates)
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    found = Measurements(rates, averages, headline, joined, systems, unit)
     report = {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
         "suite": suite.name,
         "against": systems.against,
-        "unit": "group" if joined.is_grouped else suite.pairing.unit or suite.unit,
+        "unit": unit,
         "units": joined.units,
         "level": LEVEL,
         "power": POWER,
@@ -213,32 +210,12 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     return Comparison(report, changes)
 
 
-def _defined_first(headline: Sequence[str], runs: Sequence[StoredRun]) -> str:
+def _defined_first(headline: Sequence[str], runs: Sequence[StoredResult]) -> str:
     """The first main metric that every run has: where nothing has arguments, what changed are the types."""
     for name in headline:
         if all(run.metrics.get(name, {}).get("value") is not None for run in runs):
             return name
     return headline[0]
-
-
-def join_runs(runs: Sequence[StoredRun], rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:
-    """The units of these runs side by side; `watched` is the table whose changes are kept."""
-    suite = runs[0].suite
-    lines = [read_units(run.records, _records_name(run), suite.pairing) for run in runs]
-    names = [_records_name(run) for run in runs]
-    try:
-        return join_units(lines, names, columns_by_table(rates), watched, suite.pairing.several)
-    except (TypeError, ValueError, AttributeError):
-        raise InputError(
-            "records.malformed",
-            "these records do not count what this version counts",
-            place=Place(", ".join(names)),
-            advice="score it again with this version, with --out",
-        ) from None
-
-
-def _records_name(run: StoredRun) -> str:
-    return str(Path(run.name) / run.suite.records) if Path(run.name).is_dir() else run.name
 
 
 def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
@@ -254,7 +231,7 @@ def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[s
         raise InputError(
             "compare.missing_ids",
             "records are missing that another system has",
-            place=Place(systems.runs[first].name),
+            place=Place(systems.runs[first].named),
             expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
             found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
             advice="score both with the same gold; --common compares what both have",
@@ -262,24 +239,12 @@ def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[s
     return found
 
 
-def _require_same_numbers(run: StoredRun, index: int, joined: JointUnits) -> None:
+def _require_same_numbers(run: StoredResult, index: int, joined: JointUnits, rates: Mapping[str, ComparedRate]) -> None:
     """The records must give the numbers of the report beside them."""
-    for name, rate in compared_rates(run.suite).items():
-        stored = run.metrics.get(name)
-        if stored is None and name not in run.suite.headline:
-            continue
-        told = [(stored or {}).get("numerator"), (stored or {}).get("denominator")]
+    for name, rate in rates.items():
         pairs = joined.pairs((rate.table,), rate.form)
-        sums = [sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1)]
-        if sums != told and (stored is None or stored.get("value") is not None):
-            raise InputError(
-                "records.other_run",
-                "the records are not those of the report beside them",
-                place=Place(_records_name(run)),
-                expected=f"{name} {told[0]}/{told[1]}, as in report.json",
-                found=f"{sums[0]}/{sums[1]}",
-                advice="score it again with --out, and keep all files of the folder",
-            )
+        a, b = (sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1))
+        run.require_sums(name, a, b)
 
 
 def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:

@@ -165,7 +165,10 @@ def _change(entry: Mapping[str, Any]) -> Measured:
     found = entry["difference"]
     if found is None:
         return Measured(None, reason=entry["reason"])
-    return _exact(Fraction(found["exact"]), None if found["low"] is None else Interval(found["low"], found["high"]))
+    return _exact(
+        Fraction(found.get("exact", found["value"])),
+        None if found["low"] is None else Interval(found["low"], found["high"]),
+    )
 
 
 def _exact(value: Fraction, interval: Interval | None = None) -> Measured:
@@ -218,7 +221,12 @@ def _other(report: Report) -> Iterator[Section]:
     if entries:
         rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
         titles = ("metric", "system", "difference", "p", "adjusted", "w/t/l")
-        words = Paragraph("For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics.")
+        words = Paragraph(
+            "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics. A macro average is the plain "
+            "mean over the parts; its p is Student's t."
+            if any("wins" not in entry for entry in entries)
+            else "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics."
+        )
         yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
-from goldgate.errors import InputError, Place
+from goldgate.core.tally import Tally
 
 UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
@@ -36,38 +33,3 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     if tally.group is not None:
         more[GROUP] = tally.group
     return more
-
-
-def units_of(record: Mapping[str, Any]) -> dict[Key, Counts]:
-    """What the unit of a record counted, by table and by part of one. KeyError or TypeError if it does not say."""
-    found: dict[Key, Counts] = {(name,): tuple(counts) for name, counts in record[UNITS].items()}
-    for key, counts in record.get(PARTS, ()):
-        found[tuple(key)] = tuple(counts)
-    return found
-
-
-def parts_add_up(counted: Mapping[Key, Counts]) -> bool:
-    """Whether the parts of each table, and the parts of those, are together what the whole counted.
-
-    Nothing stands in no part, and nothing in two; and no part has other counts than the report's sums.
-    """
-    sums: dict[Key, list[int]] = {}
-    for key, counts in counted.items():
-        if len(key) > 1:
-            known = sums.setdefault(key[:-1], [0] * len(counts))
-            if len(known) != len(counts):
-                return False
-            for place, count in enumerate(counts):
-                known[place] += count
-    return all(tuple(summed) == counted.get(whole) for whole, summed in sums.items())
-
-
-def other_parts(name: str, identity: str) -> InputError:
-    """The error for a record whose parts are not those of what it counted."""
-    return InputError(
-        "records.other_parts",
-        "the parts of this record are not together what it counted",
-        place=Place(name),
-        found=identity,
-        advice="score it again with --out",
-    )

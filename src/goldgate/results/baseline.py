@@ -11,15 +11,16 @@ from typing import Any
 
 from goldgate.baseline.packed import unpack
 from goldgate.baseline.record import load_baseline, make_baseline
-from goldgate.baseline.reference import UNITS, make_folder
-from goldgate.baseline.units import UnitTables
+from goldgate.baseline.reference import MOST_BYTES, UNITS, make_folder
 from goldgate.core.evaluation import render_json
 from goldgate.core.metric import shorten
 from goldgate.errors import InputError, Place
+from goldgate.files.text_file import read_bytes
+from goldgate.readers.recorded_units import UnitTables
 from goldgate.results.differences import Difference, compare_json
 from goldgate.results.inputs import UsedInput
+from goldgate.results.origin import load_json
 from goldgate.results.recorded import ratio_measures
-from goldgate.results.stored import parse_bytes, read_bytes
 from goldgate.results.verification import Verification
 from goldgate.suites import all_suites
 
@@ -31,8 +32,7 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
 
     A baseline folder also has what each unit counted: the record has the digest of that file.
     """
-    data = read_bytes(file, "baseline")
-    record = parse_bytes(data, file, "baseline")
+    data, record = load_json(file, "baseline")
     has_units = isinstance(record, dict) and "units" in record
     compared = [file.name, UNITS] if has_units else [file.name]
     found = [*_other_units(file.parent / UNITS, record)] if has_units else []
@@ -57,7 +57,7 @@ def _other_units(file: Path, record: dict[str, Any]) -> Iterator[Difference]:
     """A difference where the file is not the one that the record has the digest of, or not what its rates count."""
     try:
         told = record["units"]
-        units = unpack(read_bytes(file, "baseline"), told["size"], told["sha256"])
+        units = unpack(read_bytes(file, "baseline", most=MOST_BYTES), told["size"], told["sha256"])
         if len(units) != told["count"]:
             raise ValueError(f"{len(units)} units in place of {told['count']}")
         rates = {name: (entry["numerator"], entry["denominator"]) for name, entry in record["metrics"].items()}

@@ -32,8 +32,8 @@ def describe_verification(found: Mapping[str, Any]) -> Page:
 
 
 def _others(differences: list[Mapping[str, Any]]) -> str:
-    one_file = len({difference["file"] for difference in differences}) == 1
-    return "Further differences" if one_file else "First difference of the other files"
+    one_each = len({difference["file"] for difference in differences}) == len(differences)
+    return "First difference of the other files" if one_each else "Further differences"
 
 
 def _causes(found: Mapping[str, Any]) -> Iterator[str]:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from goldgate.core.metric import Rate, Ratio
 from goldgate.core.sums import RatioSums
 from goldgate.errors import ConfigError, did_you_mean
+from goldgate.readers.stored_result import StoredResult, stored_gates
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult, stored_gates
 from goldgate.stats.interval import LEVEL, Interval, exact
 from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
 from goldgate.stats.reported import GROUP, interval_of, with_interval

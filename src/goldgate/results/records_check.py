@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldgate.core.metric import Metric, Metrics
-from goldgate.readers.unit_records import parts_add_up
+from goldgate.readers.recorded_units import counts_of, parts_add_up, read_units
+from goldgate.readers.stored_result import StoredResult, stored_gates
 from goldgate.results.differences import Difference, first_unlike
 from goldgate.results.inputs import known_settings
-from goldgate.results.recorded import ratio_measures, read_recorded, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult, stored_gates
+from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
 from goldgate.results.verification import Verification
 from goldgate.stats.reported import GROUP, with_interval
 
@@ -65,9 +65,9 @@ def _lacking(result: StoredResult, stored: Mapping[str, Any], sections: Mapping[
 
 def _other_parts(result: StoredResult) -> Iterator[Difference]:
     """The first record whose parts, such as event types, are not together what it counted."""
-    for record in read_recorded(result):
-        if not parts_add_up(record.counts):
-            yield Difference(result.suite.records, f"line {record.line}: parts of another whole", "parts that add up")
+    for unit in read_units(result):
+        if not parts_add_up(counts_of(unit, result)):
+            yield Difference(result.suite.records, f"line {unit.line}: parts of another whole", "parts that add up")
             return
 
 

@@ -20,13 +20,11 @@ from typing import NamedTuple
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
 from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
-from goldgate.core.sums import RatioSums
-from goldgate.stats.interval import Interval, NoInterval, exact, one_sided, outwards, share_interval
-from goldgate.stats.paired import PairedSums, difference_interval
+from goldgate.stats.interval import Interval, NoInterval, exact, one_sided
+from goldgate.stats.paired import FEW_DIFFERING, PairedSums, careful_interval
 from goldgate.stats.power import units_to_decide, units_to_separate
 from goldgate.stats.reported import interval_of
 
-FEW_DIFFERING = 5  # fewer units that differ say little about how often units differ
 TOGETHER = (
     "The evaluation passes only if all gates pass, so a wrong pass of the whole is as unlikely as of one gate, without "
     "a correction; that a gate fails is said by Holm's rule over {} gates, so that even one wrong FAIL is as unlikely."
@@ -222,7 +220,7 @@ def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
                 sign,
                 border,
                 f"-{limit}" if least and limit else str(limit),
-                lambda level: _careful(paired, level),
+                lambda level: careful_interval(paired.sums, level, paired.share, same=paired.same),
                 least,
                 lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
             )
@@ -282,25 +280,6 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     return f"{said}; {needed:,} {unit}s like these {found.units:,} would decide it"
 
 
-def _careful(paired: Paired, level: float) -> Interval | NoInterval:
-    """The interval of the difference; where few units differ, with room for those that have not been seen to.
-
-    That two systems came out alike on three documents does not say that they are alike. The room is what none in so
-    many units leaves open. Only where both judge the same bytes is there no difference at all.
-    """
-    sums = paired.sums
-    found = difference_interval(sums, level, paired.share)
-    if isinstance(found, NoInterval) or paired.same or sums.differing >= FEW_DIFFERING:
-        return found
-    size = sums.first if sums.first.units >= sums.second.units else sums.second
-    room = share_interval(RatioSums(size.units, 0, size.b, 0, 0, size.bb), level)
-    if isinstance(room, NoInterval):
-        return room
-    value = float(sums.value or 0)
-    low, high = min(found.low, value - room.high), max(found.high, value + room.high)
-    return outwards(level, max(-1.0, low), min(1.0, high), found.method, sums.units)
-
-
 def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:
     value = sums.value
     if value is None or not sums.variance or sums.differing < FEW_DIFFERING:
@@ -313,7 +292,11 @@ def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
     if paired is None or gate.against is None:
         return {}
     value = paired.sums.value
-    found = None if gate.confidence is None else _careful(paired, one_sided(float(gate.confidence)))
+
+    def difference(level: float) -> Interval | NoInterval:
+        return careful_interval(paired.sums, level, paired.share, same=paired.same)
+
+    found = None if gate.confidence is None else difference(one_sided(float(gate.confidence)))
     interval = found if isinstance(found, Interval) else None
     return {
         "against": {"name": paired.against, "sha256": paired.sha256},

@@ -16,6 +16,7 @@ from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share
 from goldgate.stats.student import t_quantile, t_tail
 from goldgate.stats.swap import Pairs
 
+FEW_DIFFERING = 5  # fewer units that differ say little about how often units differ
 _NOTHING = "one of the two rates has nothing to divide by"
 
 
@@ -116,6 +117,32 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
     if not share:
         return NoInterval("the units show no spread")
     return _from_both(sums, float(value), level)
+
+
+def careful_interval(
+    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False
+) -> Interval | NoInterval:
+    """The interval of the difference; where few units differ, with room for those that have not been seen to.
+
+    That two systems came out alike on three documents does not say that they are alike. Only where both have made the
+    `same` bytes is there no difference at all, and nothing to leave open.
+    """
+    found = difference_interval(sums, level, share)
+    if isinstance(found, NoInterval) or same or sums.differing >= FEW_DIFFERING:
+        return found
+    room, value = unseen_room(sums, level), float(sums.value or 0)
+    low, high = min(found.low, value - room), max(found.high, value + room)
+    if share:
+        low, high = max(-1.0, low), min(1.0, high)
+    return outwards(level, low, high, f"{found.method}-few", sums.units)
+
+
+def unseen_room(sums: PairedSums, level: float = LEVEL) -> float:
+    """How far two systems may differ though none of so many units shows it: the bound of a rate of 0 over them."""
+    found = [
+        share_interval(RatioSums(side.units, 0, side.b, 0, 0, side.bb), level) for side in (sums.first, sums.second)
+    ]
+    return max([interval.high for interval in found if isinstance(interval, Interval)], default=1.0)
 
 
 def t_test(sums: PairedSums) -> float | None:

@@ -95,11 +95,18 @@ def test_difference_and_interval_by_hand() -> None:
 
 
 def test_a_system_with_itself() -> None:
-    found = compared({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})
+    found = paired_difference({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5}, same=True)
     assert found.value == 0
     assert found.p == t_test(paired_sums({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})) == 1.0
     assert found.detectable is None
     assert found.interval == Interval(0.95, 0.0, 0.0, "equal", 15)
+
+
+def test_systems_that_came_out_alike_may_differ_all_the_same() -> None:
+    found = compared({(3, 4, 3, 4): 10, (1, 2, 1, 2): 5})
+    assert (found.value, found.p) == (0, 1.0)
+    assert isinstance(found.interval, Interval)
+    assert found.interval.low == -found.interval.high < -0.1
 
 
 def test_all_units_alike_leave_a_width() -> None:
