@@ -256,10 +256,12 @@ def _careful(paired: Paired, level: float) -> Interval | NoInterval:
     """The interval of the difference; where few units differ, with room for those that have not been seen to.
 
     That two systems came out alike on three documents does not say that they are alike. The room is what none in so
-    many units leaves open. Only where both judge the same bytes is there no difference at all.
+    many units leaves open. Only where both judge the same bytes is there no difference at all. The spread is known from
+    the units that differ, so theirs are the degrees of freedom: with those of all units, 20 documents at a rate of 0.97
+    pass wrongly in 7.4 % of the cases, not 5 %.
     """
     sums = paired.sums
-    found = difference_interval(sums, level, paired.share)
+    found = difference_interval(sums, level, paired.share, max(1, sums.differing - 1))
     if isinstance(found, NoInterval) or paired.same or sums.differing >= FEW_DIFFERING:
         return found
     size = sums.first if sums.first.units >= sums.second.units else sums.second

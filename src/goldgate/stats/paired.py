@@ -138,8 +138,10 @@ def paired_sums(pairs: Pairs) -> PairedSums:
     return PairedSums(n, differing, first, second, a1a2, a1b2, b1a2, b1b2)
 
 
-def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = True) -> Interval | NoInterval:
-    """Student's interval of the difference, with n - 1 degrees of freedom.
+def difference_interval(
+    sums: PairedSums, level: float = LEVEL, share: bool = True, df: int | None = None
+) -> Interval | NoInterval:
+    """Student's interval of the difference, with n - 1 degrees of freedom if nobody gives others.
 
     Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
     the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
@@ -151,7 +153,7 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
     if sums.differing == 0:
         return Interval(level, 0.0, 0.0, "equal", sums.units)
     if variance:
-        half = t_quantile((1 + level) / 2, sums.units - 1) * sqrt(variance)
+        half = t_quantile((1 + level) / 2, sums.units - 1 if df is None else df) * sqrt(variance)
         low, high = float(value) - half, float(value) + half
         if share:
             low, high = max(-1.0, low), min(1.0, high)

@@ -43,7 +43,8 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
         if wanted == said:
             result.counts[event_type] = _hits([role for role, _ in said])
         elif wanted is None:
-            result.counts[event_type] = counts = {}
+            counts: ByRole = {}
+            result.counts[event_type] = counts
             _note(counts, result.false_positives, FALSE_POSITIVE, event_type, said)
         else:
             result.counts[event_type] = counts = _hits([pair[0] for pair in said if pair in wanted])
