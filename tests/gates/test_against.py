@@ -254,9 +254,9 @@ def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -
     found = extraction(tmp_path / "new", gold, gold[:50], gates)
     difference = found.report["gates"][0]["difference"]
     assert (difference["value"], difference["units"]) == (-0.5, 10)
-    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6, t(0.95, 9) = 1.833: from -0.806 to -0.194
-    assert difference["low"] == pytest.approx(-0.8055, abs=1e-3)
-    assert difference["high"] == pytest.approx(-0.1945, abs=1e-3)
+    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6; five differ, t(0.95, 4) = 2.132: from -0.855 to -0.145
+    assert difference["low"] == pytest.approx(-0.8553, abs=1e-3)
+    assert difference["high"] == pytest.approx(-0.1447, abs=1e-3)
     make_baseline_folder(tmp_path / "base", tmp_path / "main")
     packed = extraction(tmp_path / "new", gold, gold[:50], gates.replace("main/", "base/"))
     assert packed.report["gates"][0]["difference"] == difference

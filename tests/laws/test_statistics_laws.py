@@ -76,6 +76,20 @@ def test_the_same_documents_again_never_widen(units: list[tuple[int, int]], time
         assert again.high - again.low <= once.high - once.low
 
 
+@given(st.lists(classes, min_size=1, max_size=20), st.integers(2, 4))
+def test_the_same_documents_again_never_widen_a_macro_average(
+    units: list[dict[str, tuple[int, int]]], times: int
+) -> None:
+    once, again = MacroSums(), MacroSums()
+    for unit in units:
+        once.add(unit)
+        for _ in range(times):
+            again.add(unit)
+    found, more = macro_interval(once), macro_interval(again)
+    if isinstance(found, Interval) and isinstance(more, Interval):
+        assert more.high - more.low <= found.high - found.low
+
+
 @given(st.lists(shares, min_size=1, max_size=30))
 def test_right_and_wrong_exchanged_mirror_the_interval(units: list[tuple[int, int]]) -> None:
     found = share_interval(pair_sums(Counter(units)))

@@ -23,9 +23,9 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     `times` says how many units these are, where they are not one, and `group` what they are part of.
     """
     counted = tally.unit or {}
-    more: dict[str, Any] = {UNITS: {key[0]: [*counts] for key, counts in counted.items() if len(key) == 1}}
+    more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = sorted([[*key], [*counts]] for key, counts in counted.items() if len(key) > 1)
+    parts = sorted([part for part in counted.items() if len(part[0]) > 1])
     if parts:
         more[PARTS] = parts
     if tally.times != 1:

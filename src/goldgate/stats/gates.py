@@ -220,7 +220,7 @@ def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
                 sign,
                 border,
                 f"-{limit}" if least and limit else str(limit),
-                lambda level: careful_interval(paired.sums, level, paired.share, same=paired.same),
+                lambda level: _careful(paired, level),
                 least,
                 lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
             )
@@ -278,6 +278,16 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     if needed is None or needed <= found.units:
         return said
     return f"{said}; {needed:,} {unit}s like these {found.units:,} would decide it"
+
+
+def _careful(paired: Paired, level: float) -> Interval | NoInterval:
+    """The interval of the difference, with the degrees of freedom of the units that differ.
+
+    The spread is known from those alone: with the degrees of all units, 20 documents at a rate of 0.97 pass wrongly in
+    7.4 % of the cases, not 5 %.
+    """
+    freedom = max(1, paired.sums.differing - 1)
+    return careful_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
 
 
 def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:

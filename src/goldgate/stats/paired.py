@@ -96,8 +96,10 @@ def paired_sums(pairs: Pairs) -> PairedSums:
     return PairedSums(n, differing, first, second, a1a2, a1b2, b1a2, b1b2)
 
 
-def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = True) -> Interval | NoInterval:
-    """Student's interval of the difference, with n - 1 degrees of freedom.
+def difference_interval(
+    sums: PairedSums, level: float = LEVEL, share: bool = True, df: int | None = None
+) -> Interval | NoInterval:
+    """Student's interval of the difference, with n - 1 degrees of freedom if nobody gives others.
 
     Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
     the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
@@ -109,7 +111,7 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
     if sums.differing == 0:
         return Interval(level, 0.0, 0.0, "equal", sums.units)
     if variance:
-        half = t_quantile((1 + level) / 2, sums.units - 1) * sqrt(variance)
+        half = t_quantile((1 + level) / 2, sums.units - 1 if df is None else df) * sqrt(variance)
         low, high = float(value) - half, float(value) + half
         if share:
             low, high = max(-1.0, low), min(1.0, high)
@@ -120,14 +122,14 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
 
 
 def careful_interval(
-    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False
+    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False, df: int | None = None
 ) -> Interval | NoInterval:
     """The interval of the difference; where few units differ, with room for those that have not been seen to.
 
     That two systems came out alike on three documents does not say that they are alike. Only where both have made the
     `same` bytes is there no difference at all, and nothing to leave open.
     """
-    found = difference_interval(sums, level, share)
+    found = difference_interval(sums, level, share, df)
     if isinstance(found, NoInterval) or same or sums.differing >= FEW_DIFFERING:
         return found
     room, value = unseen_room(sums, level), float(sums.value or 0)

@@ -194,7 +194,7 @@ CLOSE = {(1, 1, 1, 1): 870, (0, 1, 0, 1): 100, (1, 1, 0, 1): 10, (0, 1, 1, 1): 2
 
 def test_not_worse_than_is_judged_by_the_paired_difference() -> None:
     measured = rate({(1, 1): 880, (0, 1): 120})
-    # se = sqrt((30/1000 - 0.01²)/999) = 0.00547, so the bounds are -0.01 ± 1.646 · 0.00547 = -0.0190 and -0.0010.
+    # se = sqrt((30/1000 - 0.01²)/999) = 0.00547; 30 differ, t(0.95, 29) = 1.699: -0.01 ± 0.0093 is -0.0193 and -0.0007.
     assert judged(drop("0.02"), measured, against(CLOSE)).verdict is Verdict.PASS
     assert judged(drop("0.018"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
     assert judged(drop("0.002"), measured, against(CLOSE)).verdict is Verdict.INCONCLUSIVE
@@ -204,8 +204,8 @@ def test_not_worse_than_is_judged_by_the_paired_difference() -> None:
     difference = report["difference"]
     assert isinstance(difference, dict)
     assert (difference["value"], difference["units"]) == (-0.01, 1000)
-    assert -0.0191 < difference["low"] < -0.0189
-    assert -0.0011 < difference["high"] < -0.0009
+    assert -0.0194 < difference["low"] < -0.0192
+    assert -0.0008 < difference["high"] < -0.0006
 
 
 def test_an_open_comparison_names_the_samples_that_would_decide() -> None:
