@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
-from goldgate.report import reading_words
 from goldgate.report.escape import width
 from goldgate.report.places import Places
 from goldgate.suites.extraction.response import Status, Step
+from goldgate.suites.extraction.response import words as reading_words
 from goldgate.suites.extraction.response.parsed import METHODS, REASONS
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 from tests.responses.corpus import Case, load_corpus

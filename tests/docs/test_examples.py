@@ -17,11 +17,11 @@ import pytest
 from goldgate.core.gate import Gate
 from goldgate.core.gated import find_gated
 from goldgate.protocol.model import file_kind
-from goldgate.report.reading_words import STEPS
 from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.words import STEPS
 from goldgate.suites.plan import all_sections, load_protocol
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits, refit

@@ -103,6 +103,75 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """How often the one was taken for the other."""
+
+    row: str
+    column: str
+    count: int
+    group: str = ""  # within which, where there are several matrices
+
+
+class Grid(NamedTuple):
+    """A matrix as it is drawn: names of rows and columns, and a count for each pair of them."""
+
+    group: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Counts of pairs, the most frequent first; pairs that are not there have none. Formats without pictures list them.
+
+    With a `group_title`, each group of the cells is a matrix of its own: the roles of each event type.
+    """
+
+    row_title: str
+    column_title: str
+    cells: tuple[MatrixCell, ...]
+    group_title: str = ""
+    limit: int | None = None
+    most: int | None = None
+    empty: str = "none"
+
+    def as_table(self) -> Table:
+        """A row for each pair."""
+        titles = (*filter(None, (self.group_title,)), self.row_title, self.column_title, "count")
+        rows = tuple(
+            (
+                *((Name(cell.group),) if self.group_title else ()),
+                Name(cell.row),
+                Name(cell.column),
+                Measured(cell.count),
+            )
+            for cell in self.cells
+        )
+        return Table(tuple(map(Column, titles)), rows, self.limit, self.most, empty=self.empty)
+
+    def grids(self) -> tuple[Grid, ...]:
+        """The matrix of each group; groups, rows and columns with the most first, then by name."""
+        groups: dict[str, dict[tuple[str, str], int]] = {}
+        for cell in self.cells:
+            groups.setdefault(cell.group, {})[cell.row, cell.column] = cell.count
+        order = sorted(groups, key=lambda group: (-sum(groups[group].values()), group))
+        return tuple(_grid(group, groups[group]) for group in order)
+
+
+def _grid(group: str, counts: Mapping[tuple[str, str], int]) -> Grid:
+    totals: dict[str, int] = {}
+    for pair, count in counts.items():
+        for name in pair:
+            totals[name] = totals.get(name, 0) + count
+    order = sorted(totals, key=lambda name: (-totals[name], name))  # the same for rows and columns
+    rows, columns = {row for row, _ in counts}, {column for _, column in counts}
+    named_rows, named_columns = (tuple(name for name in order if name in names) for names in (rows, columns))
+    filled = tuple(tuple(counts.get((row, column), 0) for column in named_columns) for row in named_rows)
+    return Grid(group, named_rows, named_columns, filled)
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """Metrics by name, each with its counts or why it is undefined."""
 
@@ -157,7 +226,7 @@ class Findings:
     most: int | None = None
 
 
-Block = Table | Values | Pairs | Paragraph | Notes | Findings
+Block = Table | Matrix | Values | Pairs | Paragraph | Notes | Findings
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,16 @@ from typing import Any
 
 import orjson
 
-from goldgate.core.unit_page import MarkedText, UnitPage, UnitSection
+from goldgate.core.excerpt import marked_text
+from goldgate.core.unit_page import UnitPage, UnitSection
 
 
 def plain_unit_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
     """The record and what it was made from, each under its name."""
     known = {**given, "record": record}
-    sections = tuple(UnitSection(name, (MarkedText(_as_json(value)),)) for name, value in known.items())
+    sections = tuple(UnitSection(name, (marked_text(_as_json(value), ()),)) for name, value in known.items())
     return UnitPage(str(record["id"]), sections)
 
 
 def _as_json(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    return value if isinstance(value, str) else orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2).decode()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -21,7 +21,7 @@ from goldgate.core.tally import Tally
 if TYPE_CHECKING:
     from goldgate.core.page import Page
     from goldgate.core.plan import Plan
-    from goldgate.core.unit_page import UnitPage, UnitSummary
+    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
 
 Shard = TypeVar("Shard")
 Facts = TypeVar("Facts")
@@ -146,6 +146,12 @@ class Source(ABC, Generic[Shard, Facts]):
     @abstractmethod
     def finish(self) -> Outcome: ...
 
+    def given(self) -> Given:
+        """The opened inputs, for looking up what a record was made from, as long as they are open."""
+        from goldgate.core.unit_page import NothingGiven
+
+        return NothingGiven()
+
 
 class Suite(ABC):
     """One kind of work that is judged."""
@@ -193,6 +199,20 @@ class Suite(ABC):
         from goldgate.core.frame import plain_page
 
         return plain_page(report, self.unit, self.records)
+
+    def input_digest(self, name: str, path: str) -> str | None:
+        """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
+        return None
+
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        """The inputs, opened for looking up what a record was made from; those that are not named are left out.
+
+        `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
+        read is an InputError. Without more: nothing can be looked up.
+        """
+        from goldgate.core.unit_page import NothingGiven
+
+        return nullcontext(NothingGiven())
 
     def summary(self, record: Mapping[str, Any]) -> UnitSummary:
         """A unit in a list, from its line in the file of records."""

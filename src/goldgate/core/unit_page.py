@@ -13,11 +13,15 @@ from goldgate.core.page import Block
 
 
 class Mark(NamedTuple):
-    """A part of a text, by its characters, and what is said of it."""
+    """A part of a text, by its characters, at least one; and what is said of it.
+
+    `kind` says whose it is: gold, predicted, both; in an answer read, repair, left out, thought; quote in a source;
+    cut where the text stands for what was left out. A suite may have others.
+    """
 
     start: int
     end: int
-    kind: str  # whose it is: gold, predicted, both; read, repair, thought, …
+    kind: str
     label: str  # an event type and role, a repair
     wrong: str = ""  # the name of the error, where it is one
 
@@ -61,4 +65,11 @@ class Given(Protocol):
     """The opened inputs of an evaluation, for looking up what a unit's record was made from."""
 
     def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """By the name of the input, the unit's part of it, decoded; without those that are not there."""
+        """By the name of the input, the unit's part of it; without those that are not there, or have changed."""
+
+
+class NothingGiven:
+    """Of inputs that nobody can look up."""
+
+    def of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {}

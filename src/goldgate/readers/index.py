@@ -42,6 +42,16 @@ class Index:
         location = self.locations[position]
         return self.store.decode(location, self.store.read(location, self.lengths[position]))
 
+    def find(self, identity: str) -> dict[str, Any] | None:
+        """The record with this id, the first if there are several; None if there is none."""
+        key = hash(identity.encode())
+        for known, position in _pairs(self.buckets[key & (BUCKETS - 1)]):
+            if known == key:
+                record = self.record(position)
+                if record_id(record) == identity:
+                    return record
+        return None
+
     def record_id(self, position: int) -> str:
         location = self.locations[position]
         data = self.store.read(location, self.lengths[position])

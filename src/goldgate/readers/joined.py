@@ -15,6 +15,7 @@ from orjson import JSONDecodeError, loads
 
 from goldgate.engines.aside import Promise, start_aside
 from goldgate.errors import InternalError
+from goldgate.readers.given import JoinedGiven
 from goldgate.readers.index import NOT_THERE, Index, id_of, index_store, join, open_store, require_one_id
 from goldgate.readers.records import Digest, RecordStore, held
 
@@ -100,6 +101,10 @@ class JoinedFiles:
                 column.append(value)
         if shard.gold_locations:
             yield shard
+
+    def given(self) -> JoinedGiven:
+        """The records of a sample, by its id."""
+        return JoinedGiven({"gold": self._gold, "predictions": self._predictions})
 
     def digests(self) -> dict[str, list[Digest]]:
         """What a report says of the files, sorted: in what order they were named changes nothing."""

@@ -22,7 +22,9 @@ from goldgate.core.suite import (
     Suite,
     Work,
 )
+from goldgate.core.unit_page import Given
 from goldgate.errors import InputError, Place
+from goldgate.readers.given import open_joined_given
 from goldgate.readers.group import record_group
 from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
 from goldgate.shape.fits import fits
@@ -105,6 +107,9 @@ class JoinedSource(Source[Shard, Facts]):
             self._outcome.inputs[kind] = [digest._asdict() for digest in found]
         return self._outcome
 
+    def given(self) -> Given:
+        return self._files.given()
+
 
 class JoinedSuite(Suite):
     """A suite whose inputs are gold and predictions, and whose settings all stand in the signature."""
@@ -119,14 +124,20 @@ class JoinedSuite(Suite):
         outcome = JoinedOutcome({}, asdict(settings))
         return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome)
 
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        return open_joined_given(inputs)
+
 
 @contextmanager
 def open_pairs(
-    inputs: Inputs, make_work: Callable[[PairReader], JoinedWork[Facts]], outcome: Outcome
+    inputs: Inputs,
+    make_work: Callable[[PairReader], JoinedWork[Facts]],
+    outcome: Outcome,
+    make_source: Callable[[JoinedFiles, JoinedWork[Facts], Outcome], JoinedSource[Facts]] | None = None,
 ) -> Iterator[JoinedSource[Facts]]:
     """The inputs `gold` and `predictions`, opened and joined."""
     with open_joined(inputs["gold"], inputs["predictions"]) as files:
-        yield JoinedSource(files, make_work(files.reader), outcome)
+        yield (make_source or JoinedSource)(files, make_work(files.reader), outcome)
 
 
 def _checked(kind: Any, record: Record, name: str) -> Any:

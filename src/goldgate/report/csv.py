@@ -10,7 +10,20 @@ import csv
 import io
 from collections.abc import Iterator
 
-from goldgate.core.page import Cell, Findings, Measured, Name, Notes, Page, Pairs, Paragraph, Section, Table, Values
+from goldgate.core.page import (
+    Cell,
+    Findings,
+    Matrix,
+    Measured,
+    Name,
+    Notes,
+    Page,
+    Pairs,
+    Paragraph,
+    Section,
+    Table,
+    Values,
+)
 from goldgate.report.escape import visible
 
 Row = dict[str, str]
@@ -52,7 +65,8 @@ def _gates(page: Page) -> Iterator[Row]:
 
 def _section(section: Section) -> Iterator[Row]:
     title = {"section": _text(section.title)}
-    for block in section.blocks:
+    for given in section.blocks:
+        block = given.as_table() if isinstance(given, Matrix) else given
         match block:
             case Table():
                 names = [" ".join(part for part in (c.group, c.title) if part) or "text" for c in block.columns]

@@ -9,7 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from goldgate.core.page import Cell, Findings, Measured, Name, Notes, Page, Pairs, Paragraph, Section, Table, Values
+from goldgate.core.page import (
+    Cell,
+    Findings,
+    Matrix,
+    Measured,
+    Name,
+    Notes,
+    Page,
+    Pairs,
+    Paragraph,
+    Section,
+    Table,
+    Values,
+)
 from goldgate.report.escape import LATEX_TEXT, apart, as_latex, latex, visible
 from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
@@ -61,8 +74,9 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
     """Its blocks. Sentences are notes to the first table, or stand for themselves where there is none."""
     title = section.title or page.suite
     notes = [block.text for block in section.blocks if isinstance(block, Paragraph)]
-    tables = [block for block in section.blocks if isinstance(block, (Table, Values)) and block.rows]
-    for block in section.blocks:
+    blocks = [block.as_table() if isinstance(block, Matrix) else block for block in section.blocks]
+    tables = [block for block in blocks if isinstance(block, (Table, Values)) and block.rows]
+    for block in blocks:
         match block:
             case Table() if block.rows:
                 yield _of_table(block, title, notes if block is tables[0] else [], page)

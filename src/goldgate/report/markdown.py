@@ -8,6 +8,7 @@ from goldgate.core.page import (
     Block,
     Cell,
     Findings,
+    Matrix,
     Measured,
     Name,
     Notes,
@@ -79,6 +80,8 @@ def _block(block: Block) -> list[str]:
     match block:
         case Table():
             return _table(block)
+        case Matrix():
+            return _table(block.as_table())
         case Values():
             return _values(block)
         case Pairs():

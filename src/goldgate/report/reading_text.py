@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from goldgate.core.page import counted
-from goldgate.report import reading_words
 from goldgate.report.escape import shortened, shortened_in_the_middle, visible, width
 from goldgate.report.layout import COLUMNS, INDENT, Head, Row, Shown, labelled, more, table, words, wrapped
 from goldgate.report.places import Places
@@ -14,6 +13,7 @@ from goldgate.report.reading_json import value_text
 from goldgate.suites.extraction.events.alone import ReadAnswer
 from goldgate.suites.extraction.events.event import Found, Violation
 from goldgate.suites.extraction.response import Method, Parsed, Status, ThoughtState
+from goldgate.suites.extraction.response import words as reading_words
 
 SHOWN_PLACES = 3  # of one kind of repair
 SHOWN_ITEMS = 20  # of anything else that is listed

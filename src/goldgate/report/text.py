@@ -12,6 +12,7 @@ from goldgate.core.page import (
     Cell,
     Findings,
     GateLine,
+    Matrix,
     Measured,
     Name,
     Notes,
@@ -124,6 +125,8 @@ class _Look:
         match block:
             case Table():
                 return self.table(block)
+            case Matrix():
+                return self.table(block.as_table())
             case Values():
                 return self.values(block)
             case Pairs():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goldgate.core.suite import Input
+from goldgate.core.suite import Input, Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.stored_result import StoredResult, digests
@@ -78,12 +78,13 @@ def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths)
     return [each for each in used if each.stored or each.now]
 
 
-def changed_files(stored: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
-    """The inputs whose files have other bytes than the report says; folders have no digest of their own."""
+def changed_files(suite: Suite, stored: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
+    """The inputs whose files have other bytes than the report says; most folders have no digest of their own."""
     found = []
     for kind, files in paths.items():
-        if all(os.path.isfile(file) for file in files):
-            now = tuple(sorted(_sha256(file, kind) for file in files))
+        known = {file: suite.input_digest(kind, file) for file in files}
+        if all(known[file] or os.path.isfile(file) for file in files):
+            now = tuple(sorted(known[file] or _sha256(file, kind) for file in files))
             found.append(UsedInput(kind, tuple(files), tuple(sorted(digests(stored.get(kind)))), now))
     return [each for each in found if each.changed]
 

@@ -40,7 +40,7 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
                 result.suite, inputs, protocol, workers=workers, written=[str(result.folder)], records=records
             )
         except GoldgateError as error:
-            changed = changed_files(result.report["inputs"], paths)
+            changed = changed_files(result.suite, result.report["inputs"], paths)
             if not changed:
                 raise
             return Verification("report", result.suite.name, (), inputs=changed, error=error.as_json())

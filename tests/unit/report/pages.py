@@ -13,6 +13,8 @@ from goldgate.core.page import (
     GateLine,
     InputLine,
     Interval,
+    Matrix,
+    MatrixCell,
     Measured,
     Name,
     Notes,
@@ -51,6 +53,11 @@ def blocks(text: str) -> tuple[Block, ...]:
             most=1,
             with_counts=True,
         ),
+        Matrix(
+            text, f"{text}!", (MatrixCell(text, f"{text}0", 2, text), MatrixCell("row", text, 1, "of")), text, limit=1
+        ),
+        Matrix("gold", "predicted", (MatrixCell(text, f"{text}0", 2),)),
+        Matrix("gold", "predicted", (), empty=text),
         Values(((Name(text), RATE), (Name(f"{text}0"), undefined), (Name(f"{text}1"), undefined))),
         Values(((Name(text), undefined), (Name(f"{text}0"), undefined))),
         Values(((Name(text), undefined), (Name("count"), Measured(3)))),

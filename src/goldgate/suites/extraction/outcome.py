@@ -11,6 +11,7 @@ from goldgate.core.remarks import Remark
 from goldgate.core.suite import Outcome, Report
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
+from goldgate.suites.extraction.confusions import confusions
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of, form_signature
 from goldgate.suites.extraction.hints import hints
@@ -37,6 +38,7 @@ class ExtractionOutcome(Outcome):
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         return {
             "errors": error_names(tally),
+            "confusions": confusions(tally),
             "reading": reading(tally),
             "hints": hints(tally, self._form),
             "breakdown": breakdown(tally),

@@ -8,8 +8,11 @@ from typing import Any
 
 from goldgate.core.frame import findings_section, frame
 from goldgate.core.page import (
+    Block,
     Cell,
     Column,
+    Matrix,
+    MatrixCell,
     Measured,
     Name,
     Notes,
@@ -26,6 +29,7 @@ from goldgate.core.page import (
 )
 
 SHOWN_TYPES = 20
+SHOWN_CONFUSIONS, MOST_CONFUSIONS = 5, 50
 SAMPLES = "samples.jsonl"
 
 FAMILIES = ("strict", "relaxed", "type")
@@ -58,6 +62,7 @@ def describe(report: Mapping[str, Any]) -> Page:
         Section("Scores", (_scores(report),)),
         *_groups(report),
         Section("Errors by name", (_mistakes(report),)),
+        *_confusions(report),
         Section("How answers were read", (_reading(report),)),
         _hints(report),
         findings_section(report),
@@ -115,6 +120,25 @@ def _mistakes(report: Mapping[str, Any]) -> Table:
     counts["total"] = (sum(fp for fp, _ in counts.values()), sum(fn for _, fn in counts.values()))
     rows = tuple((Name(name), Measured(fp), Measured(fn)) for name, (fp, fn) in counts.items())
     return Table((Column("error"), Column("FP"), Column("FN")), rows)
+
+
+def _confusions(report: Mapping[str, Any]) -> list[Section]:
+    """Event types that were taken for others, and roles within a type; no section where none were."""
+    sections = []
+    for kind, title, group in (("event_types", "event types", ""), ("roles", "roles", "event type")):
+        found = report.get("confusions", {}).get(kind)  # an older report has none
+        if not found or not found["pairs"]:
+            continue
+        cells = tuple(
+            MatrixCell(p["gold"], p["predicted"], p["count"], p.get("event_type", "")) for p in found["pairs"]
+        )
+        blocks: list[Block] = [Matrix("gold", "predicted", cells, group, SHOWN_CONFUSIONS, MOST_CONFUSIONS)]
+        rest = found["left_out"]
+        if rest["pairs"]:
+            words = f"{counted(rest['pairs'], 'rarer pair')} with {counted(rest['count'], 'confusion')}"
+            blocks.append(Paragraph(f"Not listed: {words}."))
+        sections.append(Section(f"Confused {title}", tuple(blocks)))
+    return sections
 
 
 def _reading(report: Mapping[str, Any]) -> Pairs:

@@ -43,6 +43,51 @@ class ErrorCount(TypedDict):
     false_negatives: int
 
 
+class ConfusedTypes(TypedDict):
+    """How often this event type of the gold was predicted as that one."""
+
+    gold: str
+    predicted: str
+    count: int
+
+
+class ConfusedRoles(TypedDict):
+    """How often, within an event type, this role of the gold was predicted as that one."""
+
+    event_type: str
+    gold: str
+    predicted: str
+    count: int
+
+
+class LeftOutPairs(TypedDict):
+    """Pairs that are not listed, and how often they occurred."""
+
+    pairs: int
+    count: int
+
+
+class TypeConfusions(TypedDict):
+    """The most frequent pairs of event types."""
+
+    pairs: list[ConfusedTypes]
+    left_out: LeftOutPairs
+
+
+class RoleConfusions(TypedDict):
+    """The most frequent pairs of roles."""
+
+    pairs: list[ConfusedRoles]
+    left_out: LeftOutPairs
+
+
+class Confusions(TypedDict):
+    """Who was taken for whom, by the errors wrong_type and wrong_role."""
+
+    event_types: TypeConfusions
+    roles: RoleConfusions
+
+
 class ViolationCount(TypedDict):
     """How many answers have a violation, and how often it was found."""
 
@@ -132,6 +177,7 @@ class ExtractionReport(TypedDict):
     metrics: MetricsValue
     stands_out: list[StandsOut]
     errors: dict[str, ErrorCount]
+    confusions: Confusions
     reading: Reading
     hints: list[Hint]
     breakdown: Breakdown

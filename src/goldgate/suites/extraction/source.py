@@ -13,6 +13,7 @@ from goldgate.readers.joined import PairReader, Record
 from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
+from goldgate.suites.extraction.look.given import ExtractionGiven
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
@@ -59,10 +60,17 @@ class ExtractionWork(JoinedWork[Facts]):
         return findings_of(facts)
 
 
+class ExtractionSource(JoinedSource[Facts]):
+    """The files, and what the answers in them are read by."""
+
+    def given(self) -> ExtractionGiven:
+        return ExtractionGiven(super().given(), self.work().settings)
+
+
 def open_source(inputs: Inputs, plan: Plan) -> AbstractContextManager[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     named = inputs.get("schema") or ()
     schema = obtain_event_schema(named[0] if named else None)
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
-    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome)
+    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, ExtractionSource)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
@@ -13,6 +13,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
     from goldgate.readers.joined_work import JoinedSource
     from goldgate.suites.extraction.sample import Facts
 
@@ -60,10 +61,25 @@ class ExtractionSuite(Suite):
 
         return open_source(inputs, plan)
 
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        from goldgate.suites.extraction.look.given import open_given
+
+        return open_given(inputs, plan)
+
     def describe(self, report: Report) -> Page:
         from goldgate.suites.extraction.page import describe
 
         return describe(report)
+
+    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+        from goldgate.suites.extraction.look.summary import summary
+
+        return summary(record)
+
+    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+        from goldgate.suites.extraction.look.page import unit_page
+
+        return unit_page(record, given)
 
     def stored(self, report: Report) -> Stored:
         from goldgate.suites.extraction.stored_report import stored

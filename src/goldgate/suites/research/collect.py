@@ -25,6 +25,7 @@ class Collected:
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     owed: int = 1  # trials that every query owes
+    codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the findings of each run that has any
 
 
 def collect(
@@ -52,7 +53,12 @@ def collect(
     _settle_trials(collected, golden, owed, found)
     for run in collected.runs:
         collected.findings += found.get(run.name, ())
-    strangers, missing = _strangers(collected.runs, golden), _missing(collected, golden)
+    strangers, missing = [*_strangers(collected.runs, golden)], _missing(collected, golden)
+    for finding in strangers:
+        found.setdefault(finding.file.partition("/")[0], []).append(finding)
+    for run in collected.runs:
+        if run.name in found:
+            collected.codes[run.name] = tuple(sorted({finding.code for finding in found[run.name]}))
     collected.findings = [*golden.findings, *collected.findings, *strangers, *missing]
     collected.ignored.sort()
     return collected
@@ -61,7 +67,8 @@ def collect(
 def trials(collected: Collected, golden: Golden) -> Iterator[Trial]:
     """Every run beside its query, and the trials that queries owe and have not."""
     for run in collected.runs:
-        yield Trial(None if run.query == NO_QUERY else golden.queries[run.query], run)
+        query = None if run.query == NO_QUERY else golden.queries[run.query]
+        yield Trial(query, run, findings=collected.codes.get(run.name, ()))
     there = trials_of(collected.runs)
     for number, query in enumerate(golden.queries):
         if there[number] < collected.owed:

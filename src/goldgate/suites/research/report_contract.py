@@ -254,10 +254,16 @@ Report = ResearchReport | ErrorReport
 
 
 class RunRecord(RunValue, CountedRecord):
-    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason."""
+    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason.
+
+    `findings` are the codes of what was found in it; `sha256` is the digest of its files, their names and bytes.
+    """
 
     objective: str | None
+    query_id: str | None
     failures: dict[str, int]
+    findings: list[str]
+    sha256: str | None
 
 
 class MissingTrials(CountedRecord):
@@ -265,6 +271,7 @@ class MissingTrials(CountedRecord):
 
     run: None
     objective: str
+    query_id: str | None
     status: Literal["missing"]
     trials: int
 

@@ -15,12 +15,16 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     query = trial.query
     if trial.run is None:
         assert query is not None  # what is owed is owed by a query
-        return {"run": None, "objective": cut(query.objective), "status": "missing", "trials": trial.times}
+        head = {"run": None, "objective": cut(query.objective), "query_id": query.id}
+        return {**head, "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
         **run_entry(trial.run, query),
         "objective": None if objective is None else cut(objective),
+        "query_id": None if query is None else query.id,
         "failures": dict(trial.run.failures),
+        "findings": trial.findings,
+        "sha256": trial.run.digest.hex() or None,
     }
 
 

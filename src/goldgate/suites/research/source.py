@@ -13,6 +13,7 @@ import orjson
 
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
+from goldgate.core.unit_page import Given
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import storable_name
 from goldgate.suites.research.collect import Collected, collect, trials
@@ -89,6 +90,11 @@ class ResearchSource(Source[list[Entry], Any]):
             self._plan, len(self._listing.directories), _digest(self._collected), self._corpus, self._anchored
         )
         return ResearchOutcome(self._collected, self._queries, origin)
+
+    def given(self) -> Given:
+        from goldgate.suites.research.look.given import ResearchGiven  # which needs this module
+
+        return ResearchGiven(self._listing, self._queries, self._judge.settings)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
@@ -15,6 +15,7 @@ from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, Re
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
     from goldgate.suites.research.measures.trial import Trial
     from goldgate.suites.research.source import ResearchSource
 
@@ -70,6 +71,29 @@ class ResearchSuite(Suite):
         from goldgate.suites.research.page import describe
 
         return describe(report)
+
+    def input_digest(self, name: str, path: str) -> str | None:
+        """A corpus is its hashes: how they are written down, or in what folder the sources lie, changes nothing."""
+        if name != "corpus":
+            return None
+        from goldgate.suites.research.corpus import load_corpus
+
+        return load_corpus(path).sha256
+
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+        from goldgate.suites.research.look.given import open_given
+
+        return open_given(inputs, plan)
+
+    def summary(self, record: Mapping[str, Any]) -> UnitSummary:
+        from goldgate.suites.research.look.summary import summary
+
+        return summary(record)
+
+    def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+        from goldgate.suites.research.look.page import unit_page
+
+        return unit_page(record, given)
 
     def stored(self, report: Report) -> Stored:
         from goldgate.suites.research.stored_report import stored

@@ -99,6 +99,21 @@ class Automaton:
                 ends = shorter[ends]
         return found
 
+    def mentions(self, text: str, most: int) -> list[tuple[int, str]]:
+        """Where needles end in the text, the longer of two first; no more than the first so many."""
+        needle_at, shorter, step = self._needle, self._shorter, self._step
+        found: list[tuple[int, str]] = []
+        node = 0
+        for end, character in enumerate(text, 1):
+            node = step(node, ord(character))
+            ends = node if node in needle_at else shorter[node]
+            while ends:
+                found.append((end, needle_at[ends]))
+                if len(found) == most:
+                    return found
+                ends = shorter[ends]
+        return found
+
     def _step(self, node: int, code: int) -> int:
         """The longest suffix of what was read that begins a needle."""
         following = self._next.get(node << _CODE_BITS | code)

@@ -26,6 +26,7 @@ from goldgate.suites.extraction.events.form import Form
 from goldgate.suites.extraction.response.decode import with_number_texts
 from goldgate.suites.extraction.response.locate import Candidate
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Reason
+from goldgate.suites.extraction.response.repair import MOST_PLACES
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_blank, is_template
 from goldgate.suites.extraction.response.turns import next_turn, says_replaced
@@ -43,7 +44,6 @@ _ANNOUNCED = re.compile(r"(?:[:：\n]|\A)[\s*_`\"]*\Z")
 _NOTHING_MORE = re.compile(r"[\s.。]*\Z")
 _FIRST_KEY = re.compile(r"[\[{｛［【\s]*(?:\\?[\"'“”‘’]+)?(\w*)")
 _SEPARATOR = re.compile(r"[\s,，;；]*")
-_MOST_PLACES = 1_000
 _NEAR = 40  # characters before an empty list that are looked at
 
 
@@ -110,7 +110,7 @@ def _with_remains(found: list[Candidate]) -> list[Candidate]:
             merged[-1] = before = replace(before, value=events, exact=events, source=None, complete=True)
         events += _as_list(_exact(candidate))
         before.end = candidate.end
-        before.places = [*before.places, *candidate.places] if len(before.places) < _MOST_PLACES else before.places
+        before.places = [*before.places, *candidate.places] if len(before.places) < MOST_PLACES else before.places
     return merged
 
 

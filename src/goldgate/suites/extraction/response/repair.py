@@ -44,7 +44,7 @@ MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _INDENT = 200  # blanks before prose that are looked at for a line break
-_MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
+MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 _SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
 
@@ -73,7 +73,7 @@ class _Reader:
         self.comma = -1  # where the comma stands that was read last, if nothing came after it
 
     def note(self, step: Step, at: int) -> None:
-        if len(self.places) < _MOST_PLACES or step not in self.noted:
+        if len(self.places) < MOST_PLACES or step not in self.noted:
             self.noted.add(step)
             self.places.append((step, at))
 

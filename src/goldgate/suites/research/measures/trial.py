@@ -16,6 +16,7 @@ class Trial(NamedTuple):
     query: Query | None
     run: RunFacts | None
     times: int = 1
+    findings: tuple[str, ...] = ()  # the codes of what was found in the run, each once
 
     @property
     def evaluated(self) -> RunFacts | None:

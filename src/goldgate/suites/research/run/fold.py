@@ -50,7 +50,12 @@ def visible(text: str) -> str:
 
 def fold(text: str) -> str:
     """The text folded, without outer white space."""
-    return " ".join(nfc(text).translate(_TABLE).split())
+    return " ".join(plain_fold(text).split())
+
+
+def plain_fold(text: str) -> str:
+    """The text folded, its white space as it is."""
+    return nfc(text).translate(_TABLE)
 
 
 def offset_in(text: str, folded_quote: str) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from goldgate.suites.extraction.response import Method, Reason, Status, Step, ThoughtState
+from goldgate.suites.extraction.response.parsed import Method, Reason, Status
+from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.thoughts import ThoughtState
 
 STATUSES = {
     Status.RAW: "it decoded as it stood",

@@ -1,0 +1,21 @@
+"""A text in pieces that Unicode's normal forms do not join to one another: each can be normalized by itself."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+# What may be joined to the character before it: marks, vowels and endings of Korean syllables, Japanese sound marks.
+_MARKS = frozenset({"Mn", "Mc", "Me"})
+_LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC))
+
+
+def piece_starts(text: str) -> list[int]:
+    """Where the pieces begin: a letter with its marks is one."""
+    joining = {character for character in set(text) if may_join(character)}
+    return [at for at, character in enumerate(text) if not at or character not in joining]
+
+
+def may_join(character: str) -> bool:
+    """Whether a normal form could join a character to the one before it; True for some that are never joined."""
+    code = ord(character)
+    return category(character) in _MARKS or any(first <= code <= last for first, last in _LETTERS)

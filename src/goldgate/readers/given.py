@@ -1,0 +1,44 @@
+"""What the record of a joined suite was made from: its lines of gold and predictions, looked up by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from goldgate.core.suite import Inputs
+from goldgate.errors import InputError
+from goldgate.readers.index import Index, index_files
+
+JOINED = ("gold", "predictions")
+
+
+class JoinedGiven:
+    """Indexes of open files. What was changed since they were opened is left out, for nobody scored it."""
+
+    def __init__(self, indexes: Mapping[str, Index]) -> None:
+        self._indexes = indexes
+
+    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, index in self._indexes.items():
+            try:
+                value = index.find(str(record["id"]))
+                index.store.require_unchanged()  # after reading: what was read is what was there before
+            except InputError:
+                continue
+            if value is not None:
+                found[name] = value
+        return found
+
+
+@contextmanager
+def open_joined_given(inputs: Inputs) -> Iterator[JoinedGiven]:
+    """The files that are named of gold and predictions, opened and indexed."""
+    with ExitStack() as stack:
+        indexes: dict[str, Index] = {}
+        for name in JOINED:
+            if inputs.get(name):
+                indexes[name] = index_files(inputs[name], name)
+                stack.callback(indexes[name].store.close)
+        yield JoinedGiven(indexes)
