@@ -18,6 +18,7 @@ from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
+from goldgate.core.unit_page import Given
 from goldgate.engines import Engine, start_engine
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.unit_records import with_units
@@ -29,6 +30,7 @@ from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
 
 Progress = Callable[[int, int], None]  # units done, units in all
+Finished = Callable[[Evaluation, Plan, Given], None]  # the evaluation, and its inputs while they are open
 
 
 def evaluate(
@@ -40,11 +42,12 @@ def evaluate(
     written: Sequence[str] = (),
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
+    finished: Finished | None = None,
 ) -> Evaluation:
     """Score what is stored and judge it: the same files give the same report, whatever `workers` is.
 
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
-    `written` are paths that the caller writes to, which are no input.
+    `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open.
     """
     plan = load_plan(suite, protocol)
     stored = load_stored_runs(suite, plan, written)
@@ -53,7 +56,10 @@ def evaluate(
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
-        return judge(suite, plan, tally, outcome, stored)
+        evaluation = judge(suite, plan, tally, outcome, stored)
+        if finished is not None:
+            finished(evaluation, plan, source.given())
+        return evaluation
 
 
 def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: StoredRuns | None = None) -> Evaluation:

@@ -22,6 +22,7 @@ from goldgate.cli.main import COMMANDS, goldgate
 from goldgate.suites import SUITES
 
 from .documents import DOCS, ROOT
+from .plots import PLOTS, plot
 
 COMMANDS_PAGE = DOCS / "commands.md"
 MARK = "<!-- What follows is the help of each command, written by tests/docs: GOLDGATE_UPDATE=1 pytest tests/docs -->\n"
@@ -174,9 +175,11 @@ def _painted(line: str) -> str:
     return _PAINTED.sub(paint, escape(line, quote=False))
 
 
-GENERATED = [COMMANDS_PAGE, *(DOCS / "images" / name for name in PICTURES)]
+GENERATED = [COMMANDS_PAGE, *(DOCS / "images" / name for name in (*PICTURES, *PLOTS))]
 
 
 def make(file: Path) -> str:
     """What should be in a generated file."""
-    return commands_page() if file == COMMANDS_PAGE else picture(file.name)
+    if file == COMMANDS_PAGE:
+        return commands_page()
+    return plot(file.name) if file.name in PLOTS else picture(file.name)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from goldgate.generation.journal import Journal
     from goldgate.generation.run import Outcome, Prepared
     from goldgate.generation.stopping import StopRule
+    from goldgate.pipeline import Finished
 
 PREDICTIONS, ASKED = "predictions.jsonl", "asked.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
@@ -179,21 +180,26 @@ class _Run:
     def _score_seed(
         self, prepared: Prepared, outcome: Outcome, summary: SeedSummary, keep: Callable[[Evaluation], None]
     ) -> int:
-        from goldgate.api import evaluate_files
         from goldgate.generation.score import missing_error, score
+        from goldgate.pipeline import evaluate as evaluate_suite
+        from goldgate.suites.extraction.suite import SUITE
 
         folder, task = self.options.folder(summary.seed), self.chosen.task
         gold = task.gold if outcome.stopped is None else [str(folder / ASKED)]
         progress = ProgressLine("sample", quiet=self.quiet)
 
-        def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
-            shown = progress if records is not None else None
-            return evaluate_files(
-                gold, predictions, task.schema, self.chosen.protocol,
-                workers=self.given["workers"], records=records, progress=shown,
-            )  # fmt: skip
+        schema = [] if task.schema is None else [task.schema]
 
-        def evaluate(records: IO[bytes] | None) -> Evaluation:
+        def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
+            def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
+                is_first = records is not None  # the other is for the bounds
+                inputs = {"gold": gold, "predictions": predictions, "schema": schema}
+                return evaluate_suite(
+                    SUITE, inputs, self.chosen.protocol,
+                    workers=self.given["workers"], records=records,
+                    progress=progress if is_first else None, finished=finished if is_first else None,
+                )  # fmt: skip
+
             predictions, currency = folder / PREDICTIONS, prepared.settings.currency
             try:
                 evaluation = score(
@@ -227,7 +233,7 @@ class _Run:
         if self.given["dry_run"] or error.code.startswith(NO_REPORT):
             return self._fail(error)
 
-        def fail(_: IO[bytes] | None) -> Evaluation:
+        def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             raise error
 
         guarded(self._discard_seeds)  # what they sum up is about to be replaced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
 from goldgate.files.folder_lock import FolderLock
 
-REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
-NAMES = (REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
+REPORT_JSON, REPORT_MARKDOWN, REPORT_HTML = "report.json", "report.md", "report.html"
+SAMPLES, RUN = "samples.jsonl", "run.json"
+NAMES = (REPORT_MARKDOWN, REPORT_HTML, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
 
 
 class OutFolder:
@@ -53,6 +54,11 @@ class OutFolder:
         """The file that takes a line a sample while the run goes on."""
         self._samples = SamplesFile(self._unfinished(self._records))
         return self._samples
+
+    def written_samples(self) -> Iterator[bytes]:
+        """The lines of that file, as far as they are written."""
+        if self._samples is not None:
+            yield from self._samples.lines()
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
         """Complete the run's files and give them their names, in place of an earlier run's."""
@@ -119,6 +125,15 @@ class SamplesFile(io.BufferedWriter):
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
+        except OSError as problem:
+            raise _cannot_write(self._path, problem) from None
+
+    def lines(self) -> Iterator[bytes]:
+        """What was written so far, line by line."""
+        try:
+            self.flush()
+            with open(self._path, "rb", buffering=1 << 20) as written:
+                yield from written
         except OSError as problem:
             raise _cannot_write(self._path, problem) from None
 

@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from goldgate.cli.guarded import guarded
-from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
+from goldgate.cli.looking import Looking, written_lines
+from goldgate.cli.out_folder import REPORT_HTML, REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
 from goldgate.cli.printing import closing, columns, in_colour, say, show_error, show_failed_gates
 from goldgate.cli.protect import protect
 from goldgate.cli.run_record import run_record
@@ -26,7 +28,10 @@ from goldgate.files.storable import all_storable
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
+    from goldgate.pipeline import Finished
+    from goldgate.report.html.looked import Looked
 
+HTML = "html"
 
 _OVERWRITES = "against.overwritten"
 _HEAD = 200  # bytes: a report begins with its suite
@@ -55,10 +60,14 @@ class Job:
         return [path for paths in self.inputs.values() for path in paths]
 
 
-def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> int:
+Evaluate = Callable[["IO[bytes] | None", "Finished | None"], "Evaluation"]
+
+
+def carry_out(job: Job, evaluate: Evaluate) -> int:
     """Evaluate, write, print; the result is the exit status.
 
-    `evaluate` gets the file for the samples' records, or None where no files are wanted.
+    `evaluate` gets the file for the samples' records, and who looks at them when all are written; None where no files
+    are wanted.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
     refused = guarded(lambda: protect(job))
@@ -67,30 +76,45 @@ def carry_out(job: Job, evaluate: Callable[[IO[bytes] | None], Evaluation]) -> i
             _write_report(job, refused)
         return _fail(job, refused)
     if job.out is None:
-        outcome = guarded(lambda: evaluate(None))
-        return _end(job, outcome, _write_report(job, outcome))
+        looked: list[Looked] = []
+        outcome = guarded(lambda: _without_folder(job, evaluate, looked))
+        return _end(job, outcome, _write_report(job, outcome), *looked)
     folder = guarded(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
         _write_report(job, folder)
         return _fail(job, folder)
     try:
         with ended_by_signals():
-            outcome = guarded(lambda: evaluate(folder.open_samples()))
+            looking = Looking(job.suite, folder.written_samples)
+            outcome = guarded(lambda: evaluate(folder.open_samples(), looking))
             if _would_overwrite(outcome):
                 return _end(job, outcome, None)
             run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
-            written = guarded(lambda: _publish(folder, job, outcome, run))
+            written = guarded(lambda: _publish(folder, job, outcome, run, looking.looked))
     finally:
         folder.close()
     unreported = _write_report(job, outcome if written is None else written)
-    return _end(job, outcome, written or unreported)
+    return _end(job, outcome, written or unreported, looking.looked)
 
 
-def _end(job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None) -> int:
+def _without_folder(job: Job, evaluate: Evaluate, looked: list[Looked]) -> Evaluation:
+    """Evaluate and keep no records but for a page, which shows some of the units."""
+    if job.format != HTML or job.quiet:
+        return evaluate(None, None)
+    with TemporaryFile() as records:
+        looking = Looking(job.suite, lambda: written_lines(records))
+        evaluation = evaluate(records, looking)
+    looked += [looking.looked] if looking.looked is not None else []
+    return evaluation
+
+
+def _end(
+    job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None, looked: Looked | None = None
+) -> int:
     """Show how it ended: with a report, or with the first error that there was."""
     if isinstance(outcome, GoldgateError):
         return _fail(job, outcome)
-    return _show(job, outcome) if written is None else _fail(job, written)
+    return _show(job, outcome, looked) if written is None else _fail(job, written)
 
 
 def _would_overwrite(outcome: Evaluation | GoldgateError) -> bool:
@@ -139,13 +163,13 @@ def _require_same_suite(job: Job, report: Path) -> None:
         )
 
 
-def _show(job: Job, evaluation: Evaluation) -> int:
+def _show(job: Job, evaluation: Evaluation, looked: Looked | None) -> int:
     if job.silent:
         return evaluation.exit_status
     if job.quiet:
         show_failed_gates(evaluation.report)
         return evaluation.exit_status
-    rendered = _rendered(job, evaluation.report)
+    rendered = _rendered(job, evaluation.report, looked)
     if job.format == "text":
         rendered = str(rendered) + closing(evaluation.report, _places(job))
     return say(rendered, evaluation.exit_status)
@@ -155,7 +179,7 @@ def _places(job: Job) -> list[str]:
     """Where the files are, in words."""
     places = []
     if job.out is not None:
-        places.append(f"report.json, report.md, {job.records} and run.json are in {job.out}")
+        places.append(f"report.html, report.json, report.md, {job.records} and run.json are in {job.out}")
     if job.report is not None:
         places.append(f"the JSON report is {job.report}")
     return places
@@ -176,14 +200,25 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
     return report
 
 
-def _rendered(job: Job, report: dict[str, Any]) -> str | bytes:
+def _rendered(job: Job, report: dict[str, Any], looked: Looked | None = None) -> str | bytes:
     from goldgate.report import RENDERERS
 
+    if job.format == HTML:
+        return _page(report, looked)
     rendered = RENDERERS[job.format](report, columns=columns(), colour=in_colour())
     return rendered.encode() if job.format == "json" else rendered  # JSON is UTF-8 whatever the terminal is
 
 
-def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, run: dict[str, Any]) -> None:
+def _page(report: dict[str, Any], looked: Looked | None) -> bytes:
+    from goldgate.report import describe
+    from goldgate.report.html.page import render_html
+
+    return render_html(describe(report), looked).encode()
+
+
+def _publish(
+    folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, run: dict[str, Any], looked: Looked | None
+) -> None:
     from goldgate.core.evaluation import render_json
     from goldgate.report import RENDERERS
 
@@ -192,6 +227,7 @@ def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, r
     files = {
         REPORT_JSON: render_json(report),
         REPORT_MARKDOWN: RENDERERS["markdown"](report).encode("utf-8", "backslashreplace"),
+        REPORT_HTML: _page(report, None if failed else looked),
         RUN: render_json(run),
     }
     folder.publish(files, with_samples=not failed)

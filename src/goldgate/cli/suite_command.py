@@ -17,6 +17,7 @@ from goldgate.suites import load_suite
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.suite import Input, Suite
+    from goldgate.pipeline import Finished
 
 _HELP = """{about}
 
@@ -53,7 +54,9 @@ def _common(suite: Suite) -> list[click.Option]:
     return [
         click.Option(["--protocol"], metavar="FILE", help=f"Settings and gates, as YAML. Without it: {gates}."),
         click.Option(
-            ["--out"], metavar="DIR", help=f"Write report.json, report.md, {suite.records} and run.json here."
+            ["--out"],
+            metavar="DIR",
+            help=f"Write report.html, report.json, report.md, {suite.records} and run.json here.",
         ),
         click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
         click.Option(["--workers"], type=workers, default=1, show_default=True, help="Processes to score with."),
@@ -97,15 +100,16 @@ def _callback(suite: Suite) -> Any:
         )
         progress = ProgressLine(suite.unit, quiet=quiet)
 
-        def evaluate(records: IO[bytes] | None) -> Evaluation:
+        def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             with uninterrupted():  # a module that is half imported is a fault that hides the signal
                 from goldgate.pipeline import evaluate
 
             written = [path for path in (out, report) if path is not None]
             try:
                 return evaluate(
-                    suite, inputs, protocol, workers=workers, written=written, records=records, progress=progress
-                )
+                    suite, inputs, protocol,
+                    workers=workers, written=written, records=records, progress=progress, finished=finished,
+                )  # fmt: skip
             finally:
                 progress.clear()
 

@@ -90,13 +90,13 @@ def compare(
 def compare_systems(
     sources: Sequence[SystemSource],
     *,
-    gold: list[str],
-    schema: list[str],
-    protocol: ProtocolSource,
-    suite: str,
-    against: str | None,
-    common: bool,
-    workers: int,
+    gold: Sequence[str] = (),
+    schema: Sequence[str] = (),
+    protocol: ProtocolSource = None,
+    suite: str = SUITE,
+    against: str | None = None,
+    common: bool = False,
+    workers: int = 1,
 ) -> Comparison:
     """The same of systems that were found already."""
     if not gold and (schema or protocol is not None):
@@ -134,8 +134,8 @@ def _scoring(name: str, schema: Sequence[str]) -> Suite:
 def _scored(
     sources: Sequence[SystemSource],
     suite: Suite,
-    gold: list[str],
-    schema: list[str],
+    gold: Sequence[str],
+    schema: Sequence[str],
     protocol: ProtocolSource,
     folder: Path,
     workers: int,

@@ -32,8 +32,11 @@ class SystemSource:
     paths: tuple[str, ...]
 
 
-def find_systems(given: Sequence[str], names: Sequence[str] = ()) -> list[SystemSource]:
-    """The systems in the order given, every name once. `names` are used in place of those found, in the same order."""
+def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool = False) -> list[SystemSource]:
+    """The systems in the order given, every name once. `names` are used in place of those found, in the same order.
+
+    `alone`: one system will do.
+    """
     found: list[tuple[str | None, list[str]]] = []
     by_mark: dict[str, list[str]] = {}
     for argument in given:
@@ -45,7 +48,7 @@ def find_systems(given: Sequence[str], names: Sequence[str] = ()) -> list[System
                 continue
             by_mark[mark], name = paths, mark
         found.append((name, paths))
-    if len(found) < 2:
+    if len(found) < 2 and not alone:
         raise ConfigError(
             "compare.one_system",
             "a comparison needs two systems or more",

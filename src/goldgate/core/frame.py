@@ -16,6 +16,7 @@ from goldgate.core.page import (
     Findings,
     GateLine,
     InputLine,
+    Interval,
     Measured,
     Name,
     Notes,
@@ -196,7 +197,15 @@ def _gate(gate: Mapping[str, Any]) -> GateLine:
         verdict=gate["verdict"],
         reason=gate["reason"],
         support=gate.get("support"),
+        difference=_difference(gate.get("difference")),
     )
+
+
+def _difference(found: Mapping[str, Any] | None) -> Measured | None:
+    if found is None:
+        return None
+    interval = None if found["low"] is None else Interval(found["low"], found["high"])
+    return Measured(found["value"], interval=interval)
 
 
 def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, NamedTuple
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import cut, shorten
 
+if TYPE_CHECKING:
+    from goldgate.core.picture import Picture
+
 NOT_AVAILABLE = "n/a"
+_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 _STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
 
 
@@ -40,7 +44,7 @@ class Interval(NamedTuple):
 
 def _few_digits(bound: float, rounding: str) -> Decimal:
     # From the shortest decimal of the float: 0.57 is stored a little below itself.
-    return Decimal(repr(bound)).quantize(_STEP, rounding)
+    return Decimal(repr(bound)).quantize(_STEP, rounding, _ANY_FLOAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,7 @@ class GateLine:
     verdict: str
     reason: str
     support: str | None = None  # what the interval says about the gate
+    difference: Measured | None = None  # from the stored run that it is judged against
 
     @property
     def says_more(self) -> bool:
@@ -306,6 +311,7 @@ class Page:
     sections: tuple[Section, ...] = ()
     origin: Origin | None = None
     samples: Samples | None = None
+    pictures: tuple[Picture, ...] = ()  # each beside the section of its title
 
 
 def measured(metric: Mapping[str, Any]) -> Measured:

@@ -20,6 +20,7 @@ from goldgate.core.tally import Tally
 
 if TYPE_CHECKING:
     from goldgate.core.page import Page
+    from goldgate.core.picture import Picture
     from goldgate.core.plan import Plan
     from goldgate.core.unit_page import Given, UnitPage, UnitSummary
 
@@ -213,6 +214,12 @@ class Suite(ABC):
         from goldgate.core.unit_page import NothingGiven
 
         return nullcontext(NothingGiven())
+
+    def pictures(self, report: Report) -> tuple[Picture, ...]:
+        """What of a report is worth drawing, beside its gates. Without more: its main rates."""
+        from goldgate.core.picture import score_pictures
+
+        return score_pictures(report, self.headline)
 
     def summary(self, record: Mapping[str, Any]) -> UnitSummary:
         """A unit in a list, from its line in the file of records."""

@@ -6,6 +6,7 @@ A new format is a file with a function from a page to text, and a line here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -39,12 +40,19 @@ def _csv(page: Page, columns: int, colour: bool) -> str:
     return render_csv(page)
 
 
+def _html(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.html.page import render_html
+
+    return render_html(page)
+
+
 # The command line lists these names in its help, so nothing is imported before one is used.
 PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {
     "text": _text,
     "markdown": _markdown,
     "latex": _latex,
     "csv": _csv,
+    "html": _html,
 }
 
 
@@ -56,7 +64,8 @@ def describe(report: Report) -> Page:
         return error_page(report)
     from goldgate.suites import load_suite
 
-    return load_suite(report["suite"]).describe(report)
+    suite = load_suite(report["suite"])
+    return replace(suite.describe(report), pictures=suite.pictures(report))
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
@@ -66,12 +75,12 @@ def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: 
 
 def render(
     evaluation: Evaluation | Report,
-    format: Literal["text", "markdown", "latex", "csv", "json"] = "text",
+    format: Literal["text", "markdown", "latex", "csv", "html", "json"] = "text",
     *,
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """An evaluation, or the report of one, as text, Markdown, LaTeX, CSV or JSON."""
+    """An evaluation, or the report of one, as text, Markdown, LaTeX, CSV, HTML or JSON."""
     if format not in RENDERERS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     report = evaluation if isinstance(evaluation, dict) else evaluation.report

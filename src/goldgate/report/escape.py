@@ -20,6 +20,7 @@ _DIGEST = 6  # hex digits that tell two cut names apart
 
 # Where a command to a CI runner would begin, and a backslash that would read as an escape.
 _COMMAND = re.compile(r"(?<=:):|(?<=#)#|\\(?=[xuU])")
+_BACKSLASH = re.compile(r"\\(?=[xuU])")
 # Characters that are not seen although they are letters, marks or signs: fillers, selectors, a blank of Braille.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff"
 _UNSEEN = re.compile(f"[{_BLANK}]")
@@ -62,30 +63,33 @@ _IN_LATEX = {
 _BACKTICKS = re.compile("`+")
 
 
-def visible(text: str) -> str:
-    r"""The text with what cannot be seen, or would be a command, written out."""
-    written_out = {match.start() for match in _COMMAND.finditer(text)}
+def visible(text: str, *, commands: bool = True) -> str:
+    r"""The text with what cannot be seen, or would be a command, written out.
+
+    Where commands to a CI runner are prevented otherwise, they stay as they are.
+    """
+    written_out = {match.start() for match in (_COMMAND if commands else _BACKSLASH).finditer(text)}
     if not (text.isascii() and text.isprintable()):
         hidden = _hidden_in(text)
         written_out |= {at for at, character in enumerate(text) if hidden(character)}
         written_out |= {at for word in _WORD.finditer(text) for at in _lookalikes(word)}
     if not written_out:
         return text
-    return "".join(_escape(character) if at in written_out else character for at, character in enumerate(text))
+    return "".join(escape_of(character) if at in written_out else character for at, character in enumerate(text))
 
 
-def named(text: str) -> str:
+def named(text: str, *, commands: bool = True) -> str:
     """The text where nothing else stands beside it: blanks at its ends, and several in a row, are written out too."""
-    return _BLANKS.sub(lambda blank: _escape(blank.group()), visible(text))
+    return _BLANKS.sub(lambda blank: escape_of(blank.group()), visible(text, commands=commands))
 
 
-def apart(names: Iterable[str], columns: int | None = None) -> dict[str, str]:
+def apart(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
     """Names as they are shown together, in so many columns: no two of them look alike."""
-    shown = {text: named(text) for text in names}
+    shown = {text: named(text, commands=commands) for text in names}
     looks = Counter(_look(form) for form in shown.values())
     for text, form in shown.items():
         if looks[_look(form)] > 1:
-            shown[text] = "".join(c if c.isascii() else _escape(c) for c in form)
+            shown[text] = "".join(c if c.isascii() else escape_of(c) for c in form)
     if columns is None:
         return shown
     short = {text: shortened_in_the_middle(form, columns) for text, form in shown.items()}
@@ -184,6 +188,15 @@ def shortened_apart(text: str, columns: int) -> str:
     return f"{shortened(text, columns - 1 - _DIGEST)}~{digest}"
 
 
+def unseen(text: str) -> Iterator[int]:
+    """Where in a running text a character stands that cannot be seen, or is a blank of another kind; no line ends."""
+    if text.replace("\n", "").replace("\t", "").isprintable() and not _UNSEEN.search(text):
+        return
+    for at, character in enumerate(text):
+        if character not in "\n\t" and (not character.isprintable() or _UNSEEN.match(character)):
+            yield at
+
+
 def _hidden_in(text: str) -> Callable[[str], bool]:
     """Which characters of this text are written out."""
     # Control and format characters (bidi, zero width), surrogates, blanks but for the common one, unassigned ones.
@@ -216,7 +229,8 @@ def _columns(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
-def _escape(character: str) -> str:
+def escape_of(character: str) -> str:
+    r"""A character written out: `\x1b`, `\u202e`."""
     number = ord(character)
     if number <= 0xFF:
         return f"\\x{number:02x}"

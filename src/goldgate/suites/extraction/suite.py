@@ -13,6 +13,7 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
+    from goldgate.core.picture import Picture
     from goldgate.core.unit_page import Given, UnitPage, UnitSummary
     from goldgate.readers.joined_work import JoinedSource
     from goldgate.suites.extraction.sample import Facts
@@ -70,6 +71,11 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.page import describe
 
         return describe(report)
+
+    def pictures(self, report: Report) -> tuple[Picture, ...]:
+        from goldgate.suites.extraction.pictures import pictures
+
+        return pictures(report)
 
     def summary(self, record: Mapping[str, Any]) -> UnitSummary:
         from goldgate.suites.extraction.look.summary import summary

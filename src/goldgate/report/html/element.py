@@ -1,0 +1,113 @@
+"""HTML and SVG made of elements. A text is text wherever it comes from: only what is made here is markup.
+
+`element("p", "1 < 2", class_="note")` is `<p class="note">1 &lt; 2</p>`. There is no way to write a tag, a handler, a
+style or a link to elsewhere into it by what a text says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Union
+
+from goldgate.report.escape import escape_of
+
+Value = str | int | bool | None  # of an attribute: True stands without a value, False and None are left out
+Content = Union[str, "Markup", None, Iterable["Content"]]
+
+_VOID = frozenset("br col hr img input link meta wbr".split())  # elements that have no content and no end
+_RAW = frozenset(("script", "style"))  # elements in which a browser reads no escapes
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+_LINKS = frozenset(("href", "src", "action", "formaction"))
+_WITHIN = re.compile(r"[#?]|(?:\.{0,2}/)?(?![/\\])[A-Za-z0-9._~%-][A-Za-z0-9._~%/?&=#-]*\Z|/\Z")  # no scheme, no host
+# What markup is made of; what HTML and XML cannot carry; and where a command to a CI runner would begin.
+_SPECIAL = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]|(?<=:):|(?<=#)#')
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", ":": "&#58;", "#": "&#35;"}
+
+
+class Markup(str):
+    """What was made by the functions of this module, and by nobody else. Added to a text it is a text again."""
+
+    __slots__ = ()
+
+
+def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
+    """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
+    if tag in _RAW:
+        raise ValueError(f"{tag} takes no content as text: use raw()")
+    start = f"<{_checked(tag)}{_written(attributes)}>"
+    if tag in _VOID:
+        if content:
+            raise ValueError(f"{tag} has no content")
+        return Markup(start)
+    return Markup(f"{start}{fragment(*content)}</{tag}>")
+
+
+def fragment(*content: Content) -> Markup:
+    """Texts and elements, one after the other; nothing for None."""
+    parts: list[str] = []
+    _collect(content, parts)
+    return Markup("".join(parts))
+
+
+def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
+    """A script or a style of our own, which a browser reads as it stands."""
+    if tag not in _RAW or re.search(r"<[/!]", source):
+        raise ValueError(f"not a script or style that can stand in a page: {tag}")
+    return Markup(f"<{tag}{_written(attributes)}>{source}</{tag}>")
+
+
+def document(root: Markup) -> str:
+    """A whole HTML page."""
+    return f"<!DOCTYPE html>\n{root}\n"
+
+
+def escaped(text: str) -> str:
+    r"""A text as it stands in markup; what no page can carry is written out, as `\x00`."""
+    return _SPECIAL.sub(_escape, text)
+
+
+def _collect(content: Iterable[Content], parts: list[str]) -> None:
+    for each in content:
+        if isinstance(each, Markup):
+            parts.append(each)
+        elif isinstance(each, str):
+            begin = _ESCAPES[each[0]] if each[:1] in (":", "#") else ""  # the text before it may end alike
+            parts.append(begin + escaped(each[1:] if begin else each))
+        elif each is not None:
+            _collect(each, parts)
+
+
+def _written(attributes: dict[str, Value]) -> str:
+    parts = []
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        name, text = _attribute(key), "" if value is True else str(value)
+        if name in _LINKS and not _WITHIN.match(text):
+            raise ValueError(f"{name} leads elsewhere: {text!r}")
+        parts.append(f' {name}="{escaped(text)}"')
+    return "".join(parts)
+
+
+@cache
+def _attribute(key: str) -> str:
+    name = _checked(key.removesuffix("_").replace("_", "-"))
+    if name.lower().startswith("on") or name.lower() in ("style", "srcdoc"):
+        raise ValueError(f"a page has no attribute {name}: scripts and styles stand in files of their own")
+    return name
+
+
+@cache
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"not the name of an element or an attribute: {name!r}")
+    return name
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found.group()
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return escape_of(character)

@@ -1,0 +1,196 @@
+"""A page as one HTML file: it loads nothing, and its own script and style are the only ones that a browser accepts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from goldgate.core.page import Block, Notes, Origin, Page, Section, Table, Values
+from goldgate.core.picture import Picture
+from goldgate.report.html.anchors import section_anchors
+from goldgate.report.html.blocks import SAMPLES, Facets, block, heads, table
+from goldgate.report.html.element import Content, Markup, document, element, fragment, raw
+from goldgate.report.html.gates import gates, verdict
+from goldgate.report.html.looked import Looked
+from goldgate.report.html.texts import name, words
+from goldgate.report.html.units import facets_of, filters, shown_words, unit_list
+from goldgate.report.svg import draw
+from goldgate.report.svg.shapes import stylesheet
+
+_HERE = Path(__file__).parent
+_SHORT, _NARROW = 9, 4  # rows and columns of what two can stand side by side
+
+
+class _Part(NamedTuple):
+    title: str
+    content: Markup | None
+    anchor: str = ""
+    short: bool = False  # it leaves room for another beside it
+
+
+def render_html(page: Page, looked: Looked | None = None) -> str:
+    """The verdict first, what stands out, the gates, every section, the units worth a look, the origin."""
+    units, looked = unit_list(looked or Looked())
+    facets = facets_of(looked)
+    pictures = {drawn.title: _figure(drawn) for drawn in page.pictures}
+    untitled = [section for section in page.sections if not section.title]
+    titled = [section for section in page.sections if section.title]
+    parts = [
+        _Part("What stands out", _stands_out(page)),
+        _Part("Gates", gates(page, looked)),
+        *(_part(section, facets, pictures.pop(section.title, None)) for section in titled),
+        *(_Part(title, figure) for title, figure in pictures.items()),
+        _Part(f"{looked.unit.capitalize()}s to look at", _units(units, looked), SAMPLES),
+        _Part(_first_title(page), _first_samples(page, looked)),
+        _Part("Where the numbers come from", _origin(page.origin)),
+    ]
+    shown = [part for part in parts if part.content is not None]
+    anchors = [part.anchor or made for part, made in zip(shown, section_anchors(p.title for p in shown), strict=True)]
+    main = [
+        element(
+            "section", element("h2", words(part.title), id=anchor), part.content, class_="short" if part.short else None
+        )
+        for part, anchor in zip(shown, anchors, strict=True)
+    ]
+    links = [
+        element("li", element("a", words(part.title), href=f"#{anchor}"))
+        for part, anchor in zip(shown, anchors, strict=True)
+    ]
+    body: list[Content] = [
+        element("a", "Skip to the report", href="#main", class_="skip"),
+        _headline(page, [block(each, page.suite) for section in untitled for each in section.blocks]),
+        element("nav", element("ul", *links), aria_label="Sections") if len(links) > 1 else None,
+        element("main", *main, id="main", tabindex=-1),
+    ]
+    return whole_page(_title(page), body)
+
+
+def whole_page(title: str, body: list[Content]) -> str:
+    """A page with our style and script, and a policy that forbids everything else."""
+    style, script = source("page.css") + stylesheet(), source("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", words(title)),
+        raw("style", style),
+    )
+    return document(element("html", head, element("body", *body, raw("script", script)), lang="en"))
+
+
+@cache
+def source(file: str) -> str:
+    """The page's style or script."""
+    return (_HERE / file).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _title(page: Page) -> str:
+    return ": ".join(part for part in (page.verdict, f"goldgate {page.suite}".rstrip(), page.subject) if part)
+
+
+def _headline(page: Page, blocks: list[Markup]) -> Markup:
+    about = [words(page.subject)] if page.subject else []
+    about += [f"protocol {name(page.protocol)}"] if page.protocol else []
+    return element(
+        "header",
+        element("h1", verdict(page.verdict) if page.verdict else None, f" goldgate {name(page.suite)}".rstrip()),
+        element("p", ", ".join(about), class_="about", dir="auto") if about else None,
+        *blocks,
+    )
+
+
+def is_short(section: Section) -> bool:
+    """Whether it takes little room: a few metrics, or a small table."""
+    return not section.is_detail and all(
+        len(given.rows) <= _SHORT if isinstance(given, Values) else _is_small(given) for given in section.blocks
+    )
+
+
+def _is_small(given: Block) -> bool:
+    return isinstance(given, Table) and len(given.rows) <= _SHORT and len(given.columns) <= _NARROW
+
+
+def _part(section: Section, facets: Facets, figure: Markup | None) -> _Part:
+    content = _section(section, facets)
+    return _Part(
+        section.title,
+        content if figure is None else fragment(content, figure),
+        short=is_short(section) and figure is None,
+    )
+
+
+def _figure(drawn: Picture) -> Markup:
+    return element("figure", draw(drawn), tabindex=0, role="group", aria_label=words(f"Picture: {drawn.title}"))
+
+
+def _stands_out(page: Page) -> Markup | None:
+    if not page.stands_out:
+        return None
+    return block(Notes(tuple((message,) for message in page.stands_out)), "What stands out")
+
+
+def _section(section: Section, facets: Facets) -> Markup:
+    """Its blocks; details are closed at first."""
+    blocks = fragment(*(block(each, section.title, facets) for each in section.blocks))
+    if not section.is_detail:
+        return blocks
+    return element("details", element("summary", "Show"), blocks, class_="detail")
+
+
+def _units(units: Markup, looked: Looked) -> Markup | None:
+    if not looked.units and not looked.note:
+        return None
+    notes = [shown_words(looked)] if looked.units else []
+    notes += [looked.note] if looked.note else []
+    return fragment([element("p", words(note), class_="note") for note in notes], filters(looked), units)
+
+
+def _first_title(page: Page) -> str:
+    return "" if page.samples is None else f"Look at these first, of {page.samples.count} in {page.samples.file}"
+
+
+def _first_samples(page: Page, looked: Looked) -> Markup | None:
+    """Those that a page names, where none can be opened."""
+    if page.samples is None or not page.samples.first or looked.units:
+        return None
+    rows = [
+        element("tr", element("th", name(sample.id), scope="row", dir="auto"), element("td", words(sample.word)))
+        for sample in page.samples.first
+    ]
+    return table(_first_title(page), heads(["sample", "why"]), rows)
+
+
+def _origin(origin: Origin | None) -> Markup | None:
+    if origin is None:
+        return None
+    pairs = [(label, version) for label, version in origin.versions]
+    pairs.append(("signature", origin.signature))
+    rows = [
+        element("div", element("dt", words(label)), element("dd", element("code", words(text))))
+        for label, text in pairs
+    ]
+    inputs = [
+        element(
+            "tr",
+            element("th", words(given.kind), scope="row", dir="auto"),
+            element("td", element("code", words(given.sha256))),
+            element("td", words(given.size), class_="num"),
+        )
+        for given in origin.inputs
+    ]
+    shown = table("Inputs", heads(["input", "sha256", "size"], [False, False, True]), inputs) if inputs else None
+    return fragment(element("dl", *rows, class_="origin"), shown)

@@ -1,0 +1,119 @@
+"""Units as HTML: one with all that explains its result, and the list of those worth looking at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from goldgate.core.page import counted
+from goldgate.core.unit_page import MarkedText, UnitPage, UnitSummary
+from goldgate.report.html.anchors import unit_anchor
+from goldgate.report.html.blocks import Facets, block
+from goldgate.report.html.element import Content, Markup, element, fragment
+from goldgate.report.html.gates import GATE
+from goldgate.report.html.looked import Looked
+from goldgate.report.html.texts import MOST_CHARACTERS, marked, name, names, words
+
+SIZE_LIMIT = 600_000  # characters of markup for all units of a page
+
+
+def unit_sections(unit: UnitPage, most: int = MOST_CHARACTERS, level: int = 3) -> Markup:
+    """All that is known of a unit: its sections, each under its title, a heading of this level."""
+    sections = []
+    for section in unit.sections:
+        blocks = [
+            marked(each, f"{section.title} of {unit.id}", most)
+            if isinstance(each, MarkedText)
+            else block(each, f"{section.title} of {unit.id}")
+            for each in section.blocks
+        ]
+        sections.append(element("section", element(f"h{level}", words(section.title)), *blocks))
+    return fragment(*sections)
+
+
+def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
+    """Units that can be opened one by one, until the page would be too large; and what of them is in it."""
+    reasons: dict[str, list[str]] = {}
+    for metric, (_, identities) in looked.explains.items():
+        for identity in identities:
+            reasons.setdefault(identity, []).append(metric)
+    shown = names(summary.id for summary, _ in looked.units)
+    items: list[Markup] = []
+    size = 0
+    for summary, unit in looked.units:
+        facets = _facets(summary, reasons.get(summary.id, ()))
+        item = _item(summary, unit, shown[summary.id], facets)
+        size += len(item)
+        if items and size > limit:
+            break
+        items.append(item)
+    kept = Looked(
+        looked.units[: len(items)], looked.total, looked.wrong, looked.unit, _kept(looked, len(items)), looked.note
+    )
+    return element("div", *items, class_="units"), kept
+
+
+def shown_words(looked: Looked) -> str:
+    """How many of how many are shown."""
+    shown = sum(1 for summary, _ in looked.units if summary.weight)
+    rest = len(looked.units) - shown
+    things = f"{looked.unit}s"
+    if not looked.wrong:
+        return f"In none of {counted(looked.total, looked.unit)} anything went wrong."
+    said = f"{shown} of {looked.wrong} {things} with errors are shown, the worst first"
+    said += f", and {rest} without" if rest else ""
+    return f"{said}; of {looked.total} in all."
+
+
+def facets_of(looked: Looked) -> Facets:
+    """By what the units can be filtered, and with which values."""
+    found: dict[str, set[str]] = {}
+    for summary, _ in looked.units:
+        for facet, values in summary.facets.items():
+            found.setdefault(facet, set()).update(values)
+    return {facet: frozenset(values) for facet, values in found.items()}
+
+
+def _item(summary: UnitSummary, unit: UnitPage, shown: str, facets: Mapping[str, tuple[str, ...]]) -> Markup:
+    anchor = unit_anchor(summary.id)
+    # The place of a link lies inside: a browser that follows the link opens what is around it.
+    return element(
+        "details",
+        element(
+            "summary",
+            element("bdi", shown, class_="id"),
+            element("span", words(summary.word or "nothing went wrong"), class_="word", dir="auto"),
+        ),
+        element(
+            "article",
+            element("a", "link to this", href=f"#{anchor}", class_="here"),
+            unit_sections(unit),
+            id=anchor,
+            aria_label=shown,
+        ),
+        class_="unit" if summary.weight else "unit right",
+        data_facets=json.dumps(facets, ensure_ascii=True, separators=(",", ":")),
+    )
+
+
+def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    found = {GATE: tuple(gates), **summary.facets}
+    return {name(facet): tuple(dict.fromkeys(map(name, values))) for facet, values in found.items() if values}
+
+
+def _kept(looked: Looked, count: int) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """What explains a gate, of the units that are in the page."""
+    inside = {summary.id for summary, _ in looked.units[:count]}
+    return {
+        metric: (number, tuple(identity for identity in identities if identity in inside))
+        for metric, (number, identities) in looked.explains.items()
+    }
+
+
+def filters(looked: Looked) -> Content:
+    """The place where the page's script puts the filters; without one there is nothing to see."""
+    if not looked.units:
+        return None
+    facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in looked.units)))
+    return element("div", id="filters", data_facets=json.dumps([GATE, *map(name, facets)]), hidden=True)

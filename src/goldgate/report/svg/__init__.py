@@ -1,0 +1,74 @@
+"""Pictures: numbers into SVG. What is drawn on a page is drawn for itself in the same way.
+
+On a page a picture has no heading and no looks of its own: `stylesheet()` is part of the page's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goldgate.core.page import Matrix
+from goldgate.core.picture import BarPicture, CountPicture, GatePicture, Picture, ScorePicture
+
+if TYPE_CHECKING:
+    from goldgate.core.page import Page
+    from goldgate.report.html.element import Markup
+
+
+def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
+    """A picture as an SVG element; standalone with its title, its looks and its ground."""
+    if isinstance(drawn, GatePicture):
+        from goldgate.report.svg.gates import draw_gates
+
+        return draw_gates(drawn, standalone=standalone)
+    if isinstance(drawn, ScorePicture):
+        from goldgate.report.svg.scores import draw_scores
+
+        return draw_scores(drawn, standalone=standalone)
+    if isinstance(drawn, BarPicture):
+        from goldgate.report.svg.bars import draw_bars
+
+        return draw_bars(drawn, standalone=standalone)
+    from goldgate.report.svg.heat_map import draw_counts
+
+    return draw_counts(drawn, standalone=standalone)
+
+
+def render_svg(drawn: Picture) -> str:
+    """A picture as a file."""
+    return f"{draw(drawn, standalone=True)}\n"
+
+
+def page_pictures(page: Page, name: str = "") -> list[Picture]:
+    """All pictures of a report: its gates, if any were judged, what its suite has to draw, and its matrices.
+
+    `name` is what the report is of, and stands under their titles.
+    """
+    about = ": ".join(part for part in (name, page.subject) if part)
+    gates = [GatePicture(page.gates)] if page.gates else []
+    return [replace(found, about=about) for found in (*gates, *page.pictures, *_matrices(page))]
+
+
+def _matrices(page: Page) -> Iterator[Picture]:
+    """The matrices of a page, named after their sections; the groups of one below each other."""
+    for section in page.sections:
+        for matrix in section.blocks:
+            if isinstance(matrix, Matrix) and matrix.cells:
+                kind = "-".join(section.title.lower().split())
+                yield matrix_picture(matrix, kind, section.title)
+
+
+def matrix_picture(matrix: Matrix, kind: str, title: str) -> CountPicture:
+    """A matrix with a row for each name in each group."""
+    grids = matrix.grids()
+    columns = tuple(dict.fromkeys(name for grid in grids for name in grid.columns))
+    rows, counts = [], []
+    for grid in grids:
+        for row, own in zip(grid.rows, grid.counts, strict=True):
+            known = dict(zip(grid.columns, own, strict=True))
+            rows.append(f"{grid.group} / {row}" if matrix.group_title else row)
+            counts.append(tuple(known.get(name, 0) for name in columns))
+    row_title = f"{matrix.group_title} / {matrix.row_title}" if matrix.group_title else matrix.row_title
+    return CountPicture(kind, title, row_title, matrix.column_title, tuple(rows), columns, tuple(counts))

@@ -1,0 +1,164 @@
+"""The pictures of stored results: of one run those of its report, of several runs or systems those of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from goldgate.comparison.compare import compare_systems
+from goldgate.comparison.page import describe_comparison, p_value
+from goldgate.comparison.systems import SystemSource
+from goldgate.core.gate import Verdict
+from goldgate.core.page import Interval, Measured, measured
+from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.readers.stored_result import REPORT, load_result
+from goldgate.report import describe
+from goldgate.report.svg import page_pictures, render_svg
+from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
+from goldgate.results.origin import load_json
+from goldgate.suites import all_suites
+
+Report = Mapping[str, Any]
+
+# What has a picture of a kind that other results lack.
+_NEEDS = {
+    "gates": "there are gates where a protocol sets them",
+    "systems": "name two systems or more",
+    "differences": "name two systems or more",
+    "runs": "name several runs of one system: B=out/b-1,out/b-2",
+    "scores": "draw one result at a time",
+}
+
+
+def draw_results(
+    sources: Sequence[SystemSource], kinds: Sequence[str] = (), *, against: str | None = None, common: bool = False
+) -> dict[str, str]:
+    """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
+    paths = [path for source in sources for path in source.paths]
+    if len(paths) > 1:
+        return _drawn(_compared(compare_systems(sources, against=against, common=common).report), kinds)
+    compared = _comparison_file(Path(paths[0]))
+    if compared is not None:
+        with _complete(compared):
+            return _drawn(_compared(_load_comparison(compared)), kinds)
+    result = load_result(paths[0], all_suites())
+    with _complete(result.file):
+        return _drawn(page_pictures(describe(result.report), sources[0].name), kinds)
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[None]:
+    """What is not there, or is something else than it was when it was stored, is an error with a place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise InputError(
+            "report.malformed", "this report is not complete", place=Place(str(file)), advice="make it again with --out"
+        ) from None
+
+
+def _comparison_file(path: Path) -> Path | None:
+    """The file of a comparison, where the path is that or its folder."""
+    file = path / COMPARISON_FILE if path.is_dir() and not (path / REPORT).exists() else path
+    return file if file.name == COMPARISON_FILE and file.exists() else None
+
+
+def _load_comparison(file: Path) -> Report:
+    value = load_json(file, COMPARISON).value
+    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    found: Report = value
+    return found
+
+
+def _drawn(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
+    known = [each.kind for each in found]
+    for kind in kinds:
+        if kind not in known:
+            raise ConfigError(
+                "plot.no_such_kind",
+                "there is no such picture of these results",
+                expected=", ".join(known) or "results that can be drawn",
+                found=kind,
+                advice=_NEEDS.get(kind) or did_you_mean(kind, known),
+            )
+    return {each.kind: render_svg(each) for each in found if not kinds or each.kind in kinds}
+
+
+def _compared(report: Report) -> list[Picture]:
+    """What is drawn of a comparison; one system alone has nothing but its runs."""
+    several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
+    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
+    return [*several, *runs]
+
+
+def _systems(report: Report) -> Picture:
+    groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
+    return ScorePicture("systems", "Systems", groups, about=_about(report))
+
+
+def _system(system: Report, metric: str) -> Score:
+    found = system["metrics"][metric]
+    value = replace(measured(found), best=metric in system["best_in"])
+    runs = len(system["runs"])
+    return Score(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
+
+
+def _runs(report: Report) -> Picture:
+    """Each run of those systems that have several; of one, a line for each metric."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
+    if len(several) == 1:
+        groups = (ScoreGroup("", tuple(group.rows[0]._replace(label=group.title) for group in groups)),)
+    note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
+    return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
+
+
+def _spread(system: Report, metric: str) -> Score:
+    found = system["metrics"][metric]
+    spread = found.get("between_runs")
+    runs = tuple(sorted(found.get("by_run", ())))
+    return Score(system["name"], measured(found), runs, "" if spread is None else f"{spread:.4f}")
+
+
+def _differences(report: Report) -> Picture:
+    """Each system less the one that they are compared with."""
+    against = report["against"]
+
+    def rows(metric: str) -> list[Score]:
+        entries = [e for e in report["comparisons"] if e["metric"] == metric]
+        return [Score(e["system"], _difference(e), aside=str(p_value(e["p_adjusted"]))) for e in entries]
+
+    return ScorePicture(
+        "differences",
+        f"Differences from {against}",
+        _by_metric(report, rows),
+        about=_about(report),
+        aside="p (Holm)",
+        notes=(f"System minus {against}, {report['unit']} by {report['unit']}.",),
+        with_zero=True,
+    )
+
+
+def _difference(entry: Report) -> Measured:
+    found = entry["difference"]
+    if found is None:
+        return Measured(None, reason=entry["reason"])
+    exact = Fraction(found["exact"])
+    interval = None if found["low"] is None else Interval(found["low"], found["high"])
+    return Measured(float(exact), exact.numerator, exact.denominator, interval=interval)
+
+
+def _by_metric(report: Report, rows: Callable[[str], Sequence[Score]]) -> tuple[ScoreGroup, ...]:
+    return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
+
+
+def _about(report: Report) -> str:
+    return describe_comparison(report).subject

@@ -1,0 +1,1 @@
+"""Pictures of results: drawn as they should be, and safe whatever the data says."""

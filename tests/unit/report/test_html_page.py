@@ -1,0 +1,142 @@
+"""The page as HTML: whole, safe, the same bytes, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from decimal import Decimal
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldgate.core.gate import Gate
+from goldgate.core.page import Column, GateLine, Interval, Measured, Name, Page, Paragraph, Section, Table
+from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
+from goldgate.report.html.looked import Looked
+from goldgate.report.html.page import render_html
+from tests.unit.report.pages import blocks, page
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00\x1b]8;;javascript:alert(1)\x07{{7*7}}\n::error::"
+
+
+class Read(HTMLParser):
+    """The elements of a page and what is said in it."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, name: str) -> list[str]:
+        return [value or "" for _, attributes in self.elements if (value := attributes.get(name, "-")) != "-"]
+
+
+def unit(identity: str, text: str, *marks: Mark) -> tuple[UnitSummary, UnitPage]:
+    sections = (
+        UnitSection("Source text", (MarkedText(text, marks, "a note"),)),
+        UnitSection("Errors", (Paragraph(text), Table((Column("error"),), ((Name(text),),)))),
+    )
+    facets = {"error": ("missing",), text or "-": (text,)}
+    return UnitSummary(identity, "missing 1", 1, facets), UnitPage(identity, sections)
+
+
+def failed(metric: str) -> GateLine:
+    measured = Measured(0.5, 1, 2, interval=Interval(0.2, 0.8))
+    return GateLine(metric, Gate(min=Decimal("0.9")), measured, "FAIL", "1/2 is not ≥ 0.9", "refuted")
+
+
+def test_nothing_in_a_page_leads_elsewhere_and_only_our_own_script_runs() -> None:
+    shown = unit(HOSTILE, HOSTILE, Mark(0, 5, HOSTILE, HOSTILE, HOSTILE))
+    looked = Looked((shown,), 3, 2, "sample", {HOSTILE: (1, (HOSTILE,))})
+    source = render_html(page(HOSTILE, *blocks(HOSTILE)), looked)
+    read = Read(source)
+    assert [tag for tag, _ in read.elements].count("script") == 1
+    loading = {"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video", "image", "use"}
+    assert not loading & {tag for tag, _ in read.elements}
+    assert not read.values("src")
+    assert not read.values("style")
+    assert [name for _, attributes in read.elements for name in attributes if name.startswith("on")] == []
+    assert all(link.startswith("#") for link in read.values("href"))
+    assert not {"\u202e", "\x00", "\x1b", "\x07", "\r"} & {*source}
+    rest = re.sub(r"(?s)<(style|script)>.*?</\1>", "", source)
+    assert "::" not in rest
+    assert "##" not in source  # a CI runner would obey it
+    source.encode()  # no surrogates
+
+
+def test_the_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
+    source = render_html(page("x"))
+    policy = Read(source).values("content")[0]
+    for tag in ("style", "script"):
+        (inner,) = re.findall(f"(?s)<{tag}>(.*?)</{tag}>", source)
+        assert f"{tag}-src 'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+@given(st.lists(st.text(max_size=8), max_size=6, unique=True), st.text(max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
+    looked = Looked(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
+    sections = tuple(Section(title, (Paragraph("x"),)) for title in ("Samples", "main", *ids) if title)
+    read = Read(render_html(Page("s", gates=(failed(metric),), sections=sections), looked))
+    places = read.values("id")
+    assert len(places) == len({*places})
+    assert {link[1:] for link in read.values("href")} <= {*places}
+    assert sum(place.startswith("sample-") for place in places) == len(ids)
+
+
+def test_from_a_failed_gate_one_link_leads_to_the_sample_that_costs_it_most() -> None:
+    looked = Looked((unit("a", "x"), unit("b", "y")), 9, 4, "sample", {"f1": (4, ("b", "a"))})
+    shown = render_html(Page("s", gates=(failed("f1"),)), looked)
+    row = shown[shown.index('<tr><td><span class="verdict fail') :]
+    assert row.index('href="#sample-b"') < row.index('href="#sample-a"') < row.index("2 of 4 shown")
+    assert '<article id="sample-b"' in shown
+    assert "2 of 4 samples with errors are shown, the worst first; of 9 in all." in shown
+
+
+def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
+    table = Table((Column("error"), Column("n")), ((Name("missing"), Measured(1)), (Name("boundary"), Measured(2))))
+    shown = render_html(Page("s", sections=(Section("Errors", (table,)),)), Looked((unit("a", "x"),), 1, 1))
+    assert '<a href="#samples" data-facet="error" data-value="missing"><code>missing</code></a>' in shown
+    assert "<code>boundary</code></th>" in shown
+
+
+def test_samples_beyond_the_size_of_a_page_are_left_out_and_that_is_said() -> None:
+    long = "x" * 12_000
+    many = tuple(unit(f"u{number}", long) for number in range(200))
+    looked = Looked(many, 500, 300, "sample", {"f1": (250, ("u0", "u199"))})
+    shown = render_html(Page("s", gates=(failed("f1"),)), looked)
+    assert len(shown) < 1_000_000
+    count = shown.count('<article id="sample-')
+    assert 10 < count < 100
+    assert f"{count} of 300 samples with errors are shown" in shown
+    assert "u199" not in shown
+
+
+def test_a_page_without_samples_says_nothing_of_them() -> None:
+    shown = render_html(page("x"))
+    assert 'id="samples"' not in shown
+    assert 'id="filters"' not in shown
+
+
+def test_the_same_page_is_the_same_bytes() -> None:
+    looked = Looked((unit("a", "x"),), 1, 1)
+    assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES", "SYSTEM_ERROR", "verified", ""])
+def test_a_verdict_is_said_in_words(verdict: str) -> None:
+    read = Read(render_html(Page("s", verdict)))
+    assert f"{verdict} goldgate s".strip() in read.text

@@ -1,0 +1,107 @@
+"""Marked texts: overlaps, several mentions, what cannot be seen, and texts of any length."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldgate.core.unit_page import Mark, MarkedText
+from goldgate.report.html.anchors import section_anchors, unit_anchor
+from goldgate.report.html.runs import excerpts, marked_runs
+from goldgate.report.html.texts import MOST_CHARACTERS, MOST_MARKS, marked, running
+
+marks = st.builds(
+    lambda start, length, kind: Mark(start, start + length, kind, "label"),
+    st.integers(0, 30), st.integers(0, 12), st.sampled_from(["gold", "predicted", "both"]),
+)  # fmt: skip
+
+
+def shown(text: str, *of: Mark) -> str:
+    """The inside of the element with the text."""
+    found = re.search(r'(?s)<div class="text"[^>]*>(.*?)</div>', marked(MarkedText(text, of), "Text"))
+    assert found is not None
+    return found.group(1)
+
+
+@given(st.integers(0, 30), st.lists(marks, max_size=12))
+def test_the_pieces_are_the_text_and_each_has_the_marks_that_cover_it(length: int, of: list[Mark]) -> None:
+    of.sort(key=lambda mark: (mark.start, -mark.end))
+    runs = [*marked_runs(0, length, of)]
+    assert [place for run in runs for place in range(run.start, run.end)] == [*range(length)]
+    for run in runs:
+        for place in range(run.start, run.end):
+            assert run.kinds == tuple(sorted({mark.kind for mark in of if mark.start <= place < mark.end}))
+    ended = [mark for run in runs for mark in run.ends]
+    inside = [m for m in of if max(m.start, 0) < min(m.end, length) or m.start == m.end <= length]
+    assert sorted(ended) == sorted(inside)  # each is labelled once
+
+
+def test_overlapping_and_nested_marks_are_labelled_where_they_end() -> None:
+    found = shown("abcdef", Mark(0, 4, "gold", "A"), Mark(1, 2, "both", "B"), Mark(3, 6, "predicted", "C", "boundary"))
+    assert re.sub(r' class="[^"]*"', "", found) == (
+        "<mark>a</mark><mark>b</mark><bdi><b>B</b>B</bdi><mark>c</mark><mark>d</mark><bdi><b>G</b>A</bdi>"
+        "<mark>ef</mark><bdi><b>P</b>C<em>boundary</em></bdi>"
+    )
+    assert '<mark class="gold pred wrong">d</mark>' in found
+
+
+def test_a_place_without_characters_has_a_label_of_its_own() -> None:
+    assert "ab<bdi" in shown("abc", Mark(2, 2, "repair", "closed_brackets"))
+
+
+def test_what_cannot_be_seen_is_written_out_in_a_box() -> None:
+    assert running("a\u202eb\nc\td") == (
+        'a<span class="unseen" title="U+202E RIGHT-TO-LEFT OVERRIDE">\\u202e</span>b\nc\td'
+    )
+    assert running("\\u202e") == "\\u202e"  # a text that says so itself has no box
+    assert '<span class="blank" title="U+3000 IDEOGRAPHIC SPACE">\u3000</span>' in running("股\u3000份")
+    assert running("مرحبا שלום 质押 e\u0301") == "مرحبا שלום 质押 e\u0301"
+
+
+def test_every_kind_is_told_by_a_sign_and_not_by_colour_alone() -> None:
+    page = marked(MarkedText("abc", (Mark(0, 1, "read", "r"), Mark(1, 2, "repair", "x"), Mark(2, 3, "odd", "y"))), "T")
+    legend = page[: page.index("</ul>")]
+    assert re.findall(r'<mark class="\w+">(\w+)</mark> (\w+)', legend) == [
+        ("R", "read"),
+        ("Re", "repair"),
+        ("O", "odd"),
+    ]
+
+
+def test_of_a_long_text_the_beginning_and_the_marked_parts_are_shown() -> None:
+    text = "x" * 500_000 + "HERE" + "y" * 500_000
+    found = shown(text, Mark(500_000, 500_004, "gold", "A"))
+    assert "HERE" in found
+    plain = unescape(re.sub(r"<[^>]*>", "", found))
+    assert len(plain) < MOST_CHARACTERS + 1000
+    assert "… 496,700 characters …" in plain  # 500,000 less 3,000 at the beginning and 300 before the mark
+
+
+@given(st.integers(0, 400), st.lists(marks, max_size=5), st.integers(1, 100))
+def test_no_more_is_shown_than_there_is_room_for(length: int, of: list[Mark], most: int) -> None:
+    parts = excerpts(length, of, most)
+    assert sum(end - start for start, end in parts) == min(length, most) or of
+    assert sum(end - start for start, end in parts) <= most
+    assert all(0 <= start <= end <= length for start, end in parts)
+    assert all(one[1] < other[0] for one, other in pairwise(parts))
+
+
+def test_ten_thousand_marks_on_one_another_cost_no_more_than_ten_thousand_beside_each_other() -> None:
+    text = "x" * 10_000
+    nested = tuple(Mark(n, 10_000 - n, "gold", "a") for n in range(5_000))
+    beside = tuple(Mark(2 * n, 2 * n + 1, "gold", "a") for n in range(5_000))
+    assert len(shown(text, *nested)) < 2 * len(shown(text, *beside))
+    assert f"{MOST_MARKS} of 5000 marks are shown" in marked(MarkedText(text, nested), "T")
+    assert len([*marked_runs(0, 10_000, nested)]) == 9_999
+
+
+@given(st.lists(st.text(max_size=12), max_size=8, unique=True))
+def test_anchors_are_plain_and_different(texts: list[str]) -> None:
+    found = [unit_anchor(text) for text in texts] + section_anchors(texts)
+    assert len({*found}) == len(found)
+    assert all(re.fullmatch(r"[A-Za-z0-9._~-]+", anchor) for anchor in found)
+    assert unit_anchor("zh-003") == "sample-zh-003"
