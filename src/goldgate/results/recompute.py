@@ -7,37 +7,26 @@ import unicodedata
 from collections.abc import Iterator
 from typing import IO
 
-<<<<<<< HEAD
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.plan import Plan
-=======
-from goldgate.core.evaluation import render_json
 from goldgate.core.signature import signed
->>>>>>> eleven
 from goldgate.core.suite import Report
 from goldgate.core.unit_page import Given
 from goldgate.errors import GoldgateError
 from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read, read_bytes
 from goldgate.pipeline import evaluate
-<<<<<<< HEAD
+from goldgate.readers.stored_result import MOST_BYTES, StoredResult
 from goldgate.report import describe, render
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.page import render_html
 from goldgate.report.html.worst import worst_units
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
 from goldgate.results.inputs import Paths, changed_files, used_inputs
-from goldgate.results.stored import REPORT_HTML, REPORT_MARKDOWN, StoredResult, read_bytes
-=======
-from goldgate.readers.stored_result import MOST_BYTES, StoredResult
-from goldgate.report import render
-from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
-from goldgate.results.inputs import Paths, changed_files, used_inputs
 from goldgate.results.origin import Origin, origin_of
->>>>>>> eleven
 from goldgate.results.verification import OtherSetting, Verification
 
-REPORT_MARKDOWN = "report.md"
+REPORT_MARKDOWN, REPORT_HTML = "report.md", "report.html"
 _RUN = "run.json: it says when and where, which nobody can work out again"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _ALONE = "only the report was named, so nothing beside it was looked at"
@@ -72,14 +61,9 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
         return _compared(result, report, records, shown[0], paths)
 
 
-<<<<<<< HEAD
 def _compared(result: StoredResult, report: Report, records: IO[bytes], looked: Looked, paths: Paths) -> Verification:
-    alone = result.run is None and not result.records.exists()
-=======
-def _compared(result: StoredResult, report: Report, records: IO[bytes], paths: Paths) -> Verification:
     origin = origin_of(result)
     alone = origin.run is None and not result.records.exists()
->>>>>>> eleven
     found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
@@ -113,14 +97,8 @@ def _as_stored(report: Report, stored: Report) -> Report:
 def _compare_text(result: StoredResult, name: str, wanted: bytes) -> Difference | None:
     file = result.folder / name
     if not file.exists():
-<<<<<<< HEAD
         return Difference(name, NOTHING, "a file")
-    return compare_text(name, read_bytes(file, "report"), wanted)
-=======
-        return Difference(REPORT_MARKDOWN, NOTHING, "a file")
-    wanted = render(report, "markdown").encode("utf-8", "backslashreplace")
-    return compare_text(REPORT_MARKDOWN, read_bytes(file, "report", most=MOST_BYTES), wanted)
->>>>>>> eleven
+    return compare_text(name, read_bytes(file, "report", most=MOST_BYTES), wanted)
 
 
 def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | None:
