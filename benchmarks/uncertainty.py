@@ -21,10 +21,11 @@ from pathlib import Path
 import orjson
 
 from goldgate import evaluate_files
+from goldgate.comparison.difference import paired_difference
 from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.stats.paired import Difference, compare_rates, paired_sums, t_test
+from goldgate.stats.paired import paired_sums, t_test
 from goldgate.stats.sequence import Decision, GateSequence
 from goldgate.stats.several import Runs, RunsSummary, summarize_runs
 from goldgate.stats.student import t_quantile
@@ -66,6 +67,7 @@ def coverage(full: bool) -> None:
         "goldgate": _ours,
     }
     print("| n | true F1 | " + " | ".join(methods) + " |\n| --- | --- |" + " --- |" * len(methods))
+    shares: dict[str, float] = {}
     for rate in RATES:
         population = [document for document, _ in _population(rate)]
         true = Fraction(sum(a for a, _ in population), sum(b for _, b in population))
@@ -80,6 +82,8 @@ def coverage(full: bool) -> None:
                     width[name] += high - low
             cells = (f"{held[name] / data_sets:.3f} ({width[name] / data_sets:.3f})" for name in methods)
             print(f"| {size:,} | {rate} | " + " | ".join(cells) + " |", flush=True)
+            shares[f"n = {size:,}, {rate}"] = held["goldgate"] / data_sets
+    _verdict(shares, 0.92, 0.98)
 
 
 def coverage_of_others(full: bool) -> None:
@@ -156,6 +160,7 @@ def paired_errors(full: bool) -> None:
     data_sets = 1_000 if full else 100
     print(f"Differences found at 5 % between equal systems (wanted: 0.03 to 0.07); {data_sets} data sets each")
     print("| n | true F1 | swap test | paired t |\n| --- | --- | --- | --- |")
+    shares: dict[str, float] = {}
     for rate in (0.3, 0.9, 0.98):
         pairs = [one + other for one, other in _population(rate)]
         pairs += [pair[2:] + pair[:2] for pair in pairs]  # so that both have exactly the same rate
@@ -168,6 +173,8 @@ def paired_errors(full: bool) -> None:
                 found["swap"] += test is not None and test.p <= 0.05
                 found["t"] += p is not None and p <= 0.05
             print(f"| {size} | {rate} | {found['swap'] / data_sets:.3f} | {found['t'] / data_sets:.3f} |", flush=True)
+            shares |= {f"{name}, n = {size}, {rate}": times / data_sets for name, times in found.items()}
+    _verdict(shares, 0.03, 0.07)
 
 
 def sequence_errors(full: bool) -> None:
@@ -175,6 +182,7 @@ def sequence_errors(full: bool) -> None:
     print("Wrong decisions of a gate that is looked at after each answer (wanted: at most 0.05), and the share asked;")
     print(f"  1,000 documents, recall; {data_sets} orders each")
     print("| true recall | threshold | wrong | asked |\n| --- | --- | --- | --- |")
+    shares: dict[str, float] = {}
     offsets = [Fraction(per_mille, 1000) for per_mille in (20, 1, 0, -1, -50, -100)]
     for rate in (0.5, 0.9, 0.98):
         rng = random.Random(f"sequence {rate}")
@@ -196,6 +204,8 @@ def sequence_errors(full: bool) -> None:
                 wrong += gate.decision is not right
             share = asked / data_sets / len(documents)
             print(f"| {float(true):.3f} | {float(threshold):.3f} | {wrong / data_sets:.3f} | {share:.2f} |", flush=True)
+            shares[f"{float(true):.3f} against {float(threshold):.3f}"] = wrong / data_sets
+    _verdict(shares, 0.0, 0.05)
 
 
 def examples(full: bool) -> None:
@@ -208,14 +218,14 @@ def examples(full: bool) -> None:
         boot = sorted(_rate(rng.choices(documents, k=len(documents))) for _ in range(draws))
         print(f"  {name}: {_rate(documents):.4f}, goldgate {low:.4f} to {high:.4f}, ", end="")
         print(f"percentile bootstrap {boot[round(0.025 * draws)]:.4f} to {boot[round(0.975 * draws)]:.4f}")
-    found = compare_rates(Counter(one + other for one, other in zip(first, second, strict=True)))
-    assert isinstance(found, Difference)
+    found = paired_difference(Counter(one + other for one, other in zip(first, second, strict=True)))
+    assert found.value is not None
     observed = abs(_rate(first) - _rate(second))
     reached = 0
     for _ in range(draws):
         swapped = [pair[::-1] if rng.random() < 0.5 else pair for pair in zip(first, second, strict=True)]
         reached += abs(_rate([one for one, _ in swapped]) - _rate([other for _, other in swapped])) >= observed - 1e-12
-    print(f"  A - B: {float(found.value):.4f}, p {found.test.p:.4f}, randomization {(1 + reached) / (1 + draws):.4f}")
+    print(f"  A - B: {float(found.value):.4f}, p {found.p:.4f}, randomization {(1 + reached) / (1 + draws):.4f}")
 
 
 def costs(full: bool) -> None:
@@ -245,6 +255,13 @@ def costs(full: bool) -> None:
     test = swap_test(pairs)
     assert test is not None
     print(f"Swap test of {count:,} documents, {test.swaps:,} swaps: {time.perf_counter() - started:.2f} s")
+
+
+def _verdict(shares: dict[str, float], least: float, most: float) -> None:
+    """Whether every share is within what was wanted; if not, which are outside, and by how much."""
+    outside = {where: max(least - share, share - most) for where, share in shares.items() if not least <= share <= most}
+    said = "; ".join(f"{where} by {by:.3f}" for where, by in outside.items())
+    print(f"  not held: {said}" if outside else "  held everywhere")
 
 
 def _population(

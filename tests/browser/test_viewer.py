@@ -177,7 +177,7 @@ def test_hostile_samples_stay_text(hostile: Path, watching: WatchedSite, tmp_pat
 
 def test_an_export_works_from_disk(reports: Reports, tmp_path: Path, watching: WatchedSite) -> None:
     folders = reports["model-a"].parent, reports["model-b"].parent
-    command = [sys.executable, "-m", "goldgate", "view", *folders, "--export", tmp_path / "out"]
+    command = [sys.executable, "-m", "goldgate", "view", *map(str, folders), "--export", str(tmp_path / "out")]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
     page = watching.visit((tmp_path / "out" / "index.html").as_uri(), (tmp_path / "out").as_uri())
     page.get_by_role("link", name="56 lost").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -126,3 +127,52 @@ def test_several_runs_against_one(seeds: Path) -> None:
 )
 def test_p_values_are_never_shown_smaller_than_they_are(p: float | None, shown: str) -> None:
     assert str(p_value(p)) == shown
+
+
+def typed(path: Path, *types: str) -> Path:
+    """A file of records or predictions that name event types, and no arguments."""
+    lines = [json.dumps({"id": str(n), "events": [{"event_type": t, "arguments": []}]}) for n, t in enumerate(types)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_without_arguments_what_changed_are_the_types(tmp_path: Path) -> None:
+    """strict_f1 is 0/0 for both, so the changes are those of type_f1: 3/3 against 1/3."""
+    gold = typed(tmp_path / "gold.jsonl", "Hire", "Strike", "Hire")
+    one = typed(tmp_path / "one.jsonl", "Hire", "Strike", "Hire")
+    two = typed(tmp_path / "two.jsonl", "Hire", "Hire", "Strike")
+    settings = {"metrics": {"schema": {"mode": "syntax_only"}, "cot": {"enabled": False}}}
+    found = compare(one, two, gold=gold, protocol=settings)
+    assert found.report["changed"]["metric"] == "type_f1"
+    assert [(line["id"], line["change"]) for line in found.report["changed"]["first"]] == [("1", -1 / 3), ("2", -1 / 3)]
+    shown = render_page(describe_comparison(found.report), "text")
+    assert "strict_f1 and relaxed_f1 are undefined for every system" in shown
+    assert "n/a" not in shown  # they are not shown as rows and columns of it
+
+
+def test_equal_systems_have_no_negative_zero(stored: Path) -> None:
+    found = compare(stored / "a", stored / "a", stored / "a", names=("a", "b", "c"), against="c").report
+    ends = [e["difference"][end] for e in found["comparisons"] if e["difference"] for end in ("low", "high")]
+    assert {str(end) for end in ends} == {"0.0"}
+
+
+def test_a_difference_above_one_is_never_shown(stored: Path) -> None:
+    """Four queries could show a difference of 1.2: that is none at all."""
+    found = compare(stored / "passing", stored / "failing")
+    assert found["abstention_accuracy"]["detectable"] > 1
+    assert "> 1" in render_page(describe_comparison(found.report), "text")
+
+
+def test_what_all_runs_lack_is_said_once(stored: Path) -> None:
+    found = compare(stored / "a", f"B={stored}/b,{stored}/b").report
+    shown = render_page(describe_comparison(found), "text")
+    assert shown.count("en-021, zh-034") == 1
+    assert "B has runs that judge the same bytes" in shown
+
+
+def test_metrics_are_never_shortened(stored: Path) -> None:
+    report = compare(stored / "passing", stored / "failing").report
+    shown = render_page(describe_comparison(report), "text", columns=80)
+    assert "…" not in shown
+    assert "manifest_integrity 1.0000 [0.712, 1.000]" in shown
+    assert "1.0000 (" not in render_page(describe_comparison(report), "markdown")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.systems import find_systems
+from goldgate.comparison.systems import find_systems, require_predictions, require_results
 from goldgate.errors import GoldgateError
 
 
@@ -66,6 +66,7 @@ def test_names_are_given_once_for_each(root: Path) -> None:
         (("a", "b"), ("X",), "compare.names", "once for each system"),
         (("a", "=b"), (), "compare.bad_name", "needs a name"),
         (("a", "B=none-*"), (), "compare.no_match", "nothing fits"),
+        (("a", "b", "Y"), ("X",), "compare.names", "once for each system"),  # --name X Y
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -74,3 +75,35 @@ def test_what_cannot_be_is_refused(
     with pytest.raises(GoldgateError, match=word) as caught:
         found(*given, names=names)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("given", "what", "advice"),
+    [
+        ("a/report.json", "a file", "name its folder: a"),
+        ("model.jsonl.gz", "a file", "predictions are compared with --gold"),
+        ("aa/run", "nothing", "check the name"),
+        ("x/rum", "nothing", "did you mean run?"),
+        ("empty", "an empty folder", "score predictions with --out first"),
+        ("full", "a folder without it", "score predictions with --out first"),
+        ("x", "a folder that holds run", "name those"),
+        ("base", "a baseline", "a gate compares with a baseline"),
+    ],
+)
+def test_what_is_no_result_is_named_for_what_it_is(root: Path, given: str, what: str, advice: str) -> None:
+    (root / "empty").mkdir()
+    for file in ("full/notes.txt", "base/baseline.json"):
+        (root / file).parent.mkdir()
+        (root / file).touch()
+    with pytest.raises(GoldgateError) as caught:
+        require_results(find_systems(["a", given]))
+    assert (caught.value.code, caught.value.found) == ("compare.not_a_folder", what)
+    assert advice in str(caught.value.advice)
+
+
+def test_folders_are_not_compared_with_gold(root: Path) -> None:
+    require_predictions(find_systems(["model.jsonl.gz", "other.v2.jsonl"]))
+    with pytest.raises(GoldgateError) as caught:
+        require_predictions(find_systems(["a", "other.v2.jsonl"]))
+    assert caught.value.code == "predictions.is_a_directory"
+    assert "without --gold" in str(caught.value.advice)

@@ -10,9 +10,12 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from goldgate.core.evaluation import render_json
+from goldgate.comparison.compare import compare
+from goldgate.core.evaluation import error_report, render_json
+from goldgate.errors import InputError, Place
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
+from tests.comparison.runs import store_research
 
 from .referee import SCHEMAS, objections
 
@@ -87,3 +90,40 @@ def test_published_reports_are_valid(schema: str, report: str) -> None:
     value = json.loads((ROOT / "tests" / "golden" / f"{report}.json").read_text(encoding="utf-8"))
     assert objections(schema, value) == []
     assert objections(schema, {**value, "status": "SYSTEM_ERROR"}) != []
+
+
+@pytest.mark.parametrize(
+    "systems",
+    [
+        ["extraction/model-a.jsonl", "extraction/model-b.jsonl"],
+        ["extraction/model-b.jsonl", "extraction/model-b.jsonl"],
+        [
+            "a=examples/extraction/model-a.jsonl",
+            "b=examples/extraction/model-a.jsonl,examples/extraction/model-b.jsonl",
+        ],
+    ],
+    ids=["two", "alike", "several runs"],
+)
+def test_comparisons_are_valid(systems: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    folder = EXAMPLES / "extraction"
+    given = [system if "=" in system else str(EXAMPLES / system) for system in systems]
+    found = compare(*given, gold=folder / "gold.jsonl", schema=folder / "schema.json")
+    report = json.loads(found.to_json())
+    assert objections("comparison.schema.json", report) == []
+    assert objections("comparison.schema.json", {**report, "kind": "else"}) != []
+    for line in found.changed_lines():
+        assert objections("comparison_changed.schema.json", json.loads(line)) == []
+
+
+def test_a_comparison_of_undefined_rates_is_valid(tmp_path: Path) -> None:
+    """In the failing research runs, some rates have nothing to divide by."""
+    for name in ("one", "two"):
+        store_research(tmp_path / name, "failing")
+    report = json.loads(compare(tmp_path / "one", tmp_path / "two").to_json())
+    assert objections("comparison.schema.json", report) == []
+
+
+def test_a_comparison_that_failed_is_valid(tmp_path: Path) -> None:
+    error = error_report("compare", InputError("compare.not_a_folder", "no folder", place=Place("a")))
+    assert objections("comparison.schema.json", json.loads(render_json(error))) == []

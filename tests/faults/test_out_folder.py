@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.baseline import baseline_command
 from goldgate.cli.out_folder import NAMES as OTHERS
 from goldgate.cli.out_folder import SAMPLES, OutFolder
 from goldgate.cli.suite_command import suite_command
@@ -198,3 +199,29 @@ def test_file_of_somebody_else_under_the_name_of_the_lock_stays(
     assert result.exit_code == 2
     assert "out.not_ours" in result.stderr
     assert contents(tmp_path) == {NAME: content.encode()}
+
+
+@pytest.mark.parametrize("option", ["--out", "--report"])
+@pytest.mark.parametrize("kind", ["results", "baseline"])
+def test_what_a_gate_compares_with_stays_as_it_is(tmp_path: Path, option: str, kind: str) -> None:
+    """Refused, and not even the refusal is written there."""
+    main = tmp_path / "main"
+    assert run(main).exit_code == 0
+    if kind == "baseline":
+        assert CliRunner().invoke(baseline_command, [str(main), "--out", str(tmp_path / "base")]).exit_code == 0
+        main = tmp_path / "base"
+    protocol = tmp_path / "protocol.yaml"
+    protocol.write_text(f"gates: {{strict_f1: {{max_drop: 0.02, against: {main.name}}}}}")
+    before = contents(main)
+    given = [] if option == "--out" else ["--report", str(main / min(before))]
+    found = run(main if option == "--out" else tmp_path / "new", "--protocol", str(protocol), *given)
+    assert (found.exit_code, "against.overwritten" in found.output) == (2, True)
+    assert {name: data for name, data in contents(main).items() if name != NAME} == before
+
+
+def test_a_baseline_does_not_go_among_results(tmp_path: Path) -> None:
+    assert run(tmp_path / "main").exit_code == run(tmp_path / "other").exit_code == 0
+    before = contents(tmp_path / "main")
+    found = CliRunner().invoke(baseline_command, [str(tmp_path / "other"), "--out", str(tmp_path / "main")])
+    assert (found.exit_code, "against.two_runs" in found.output) == (2, True)
+    assert contents(tmp_path / "main") == before

@@ -11,11 +11,11 @@ import pytest
 
 from goldgate.baseline.packed import Packer, unpack
 from goldgate.baseline.reference import make_folder
-from goldgate.baseline.units import UnitTables
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate
+from goldgate.readers.recorded_units import UnitTables
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
 from tests.research.judged import judged
@@ -120,18 +120,34 @@ def test_several_runs_make_one_baseline(tmp_path: Path) -> None:
     assert found.gates[0].reason == "50/100 is ≥ 0.5; a drop of 0.0500 from main/ is ≤ 0.05"
 
 
-def test_research_pairs_by_query(tmp_path: Path) -> None:
+def stored_research(tmp_path: Path, settings: str = "{}") -> Path:
+    """A run of the research suite, kept in the folder main."""
     passing(tmp_path)
-    folder = tmp_path / "main"
+    folder, protocol = tmp_path / "main", tmp_path / "first.yaml"
     folder.mkdir()
+    protocol.write_text(settings)
     with open(folder / "runs.jsonl", "wb") as records:
         inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
-        report = evaluate(RESEARCH, inputs, records=records).report
+        report = evaluate(RESEARCH, inputs, protocol, records=records).report
     (folder / "report.json").write_bytes(render_json(report))
+    return folder
+
+
+def test_research_pairs_by_query(tmp_path: Path) -> None:
+    folder = stored_research(tmp_path)
     protocol = "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
     found = judged(tmp_path, protocol)
     recall = gate(found.report, "golden_recall")
     assert (recall["verdict"], recall["difference"]["value"]) == ("PASS", 0.0)
+    make_baseline_folder(tmp_path / "base", folder)
+    assert judged(tmp_path, protocol.replace("main/", "base/")).status == "PASS"
+
+
+def test_a_run_without_manifests_is_a_stored_run_too(tmp_path: Path) -> None:
+    settings = "research: {manifests: not_kept}\n"
+    folder = stored_research(tmp_path, settings)
+    protocol = settings + "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
+    assert judged(tmp_path, protocol).status == "PASS"
     make_baseline_folder(tmp_path / "base", folder)
     assert judged(tmp_path, protocol.replace("main/", "base/")).status == "PASS"
 
@@ -238,26 +254,39 @@ def test_documents_of_one_group_are_one_unit_of_the_difference(tmp_path: Path) -
     found = extraction(tmp_path / "new", gold, gold[:50], gates)
     difference = found.report["gates"][0]["difference"]
     assert (difference["value"], difference["units"]) == (-0.5, 10)
-    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6, t(0.95, 9) = 1.833: from -0.806 to -0.194
-    assert difference["low"] == pytest.approx(-0.8055, abs=1e-3)
-    assert difference["high"] == pytest.approx(-0.1945, abs=1e-3)
+    # se = sqrt(10/9 · 10 · (1/20)²) = 1/6; five differ, t(0.95, 4) = 2.132: from -0.855 to -0.145
+    assert difference["low"] == pytest.approx(-0.8553, abs=1e-3)
+    assert difference["high"] == pytest.approx(-0.1447, abs=1e-3)
     make_baseline_folder(tmp_path / "base", tmp_path / "main")
     packed = extraction(tmp_path / "new", gold, gold[:50], gates.replace("main/", "base/"))
     assert packed.report["gates"][0]["difference"] == difference
 
 
 def test_trials_that_are_missing_count_in_the_stored_run_too(tmp_path: Path) -> None:
-    passing(tmp_path)
-    protocol = "research: {trials: 3}\ngates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
-    (tmp_path / "first.yaml").write_text("research: {trials: 3}\n")
-    folder = tmp_path / "main"
-    folder.mkdir()
-    with open(folder / "runs.jsonl", "wb") as records:
-        inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
-        report = evaluate(RESEARCH, inputs, tmp_path / "first.yaml", records=records).report
-    (folder / "report.json").write_bytes(render_json(report))
+    settings = "research: {trials: 3}\n"
+    stored_research(tmp_path, settings)
+    protocol = settings + "gates: {golden_recall: {min: 0.8, max_drop: 0, against: main/}}"
     # One query with one id and one of three trials: 1/3 in both, and no drop.
     recall = gate(judged(tmp_path, protocol).report, "golden_recall")
     assert (recall["measured"]["numerator"], recall["measured"]["denominator"]) == (1, 3)
     assert recall["difference"]["value"] == 0.0
     assert recall["reason"] == "1/3 is not ≥ 0.8"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Path) -> None:
+    """Where goldgate asked the model itself, the signature also says how."""
+    gold = questions(200)
+    stored_run(tmp_path / "main", QA, gold, answers(200, 150))
+    file = tmp_path / "main" / "report.json"
+    report = json.loads(file.read_bytes())
+    report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": {"signature": "model:m|seed:1"}}
+    file.write_bytes(render_json(report))
+    if packed:
+        record, units = make_folder([tmp_path / "main"], [QA])
+        shutil.rmtree(tmp_path / "main")
+        (tmp_path / "main").mkdir()
+        (tmp_path / "main" / "baseline.json").write_bytes(render_json(record))
+        (tmp_path / "main" / "units.bin").write_bytes(units.data)
+    found = stored_run(tmp_path / "new", QA, gold, answers(200, 150), NOT_WORSE)
+    assert found.report["gates"][1]["difference"]["value"] == 0

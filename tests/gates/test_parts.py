@@ -65,6 +65,15 @@ def test_a_part_may_have_a_confidence(tmp_path: Path) -> None:
     assert extraction(tmp_path / "few", GOLD[:2], FOUND[:2], protocol).status == "INCONCLUSIVE"
 
 
+def test_the_mean_over_roles_says_why_it_has_no_interval(tmp_path: Path) -> None:
+    protocol = "gates:\n  strict_recall_macro_roles: {min: 0.8, confidence: 0.95}\n"
+    found = extraction(tmp_path / "new", GOLD, FOUND, protocol)
+    gate = found.report["gates"][0]
+    assert (gate["measured"]["value"], gate["measured"]["interval"]) == (0.875, None)
+    assert gate["measured"]["interval_reason"] == "how its rates go together is not summed"
+    assert (found.gates[0].verdict, found.status) == ("INCONCLUSIVE", "INCONCLUSIVE")
+
+
 def test_a_part_can_be_compared_with_a_stored_run(tmp_path: Path) -> None:
     extraction(tmp_path / "main", GOLD, GOLD)
     protocol = "gates:\n  '{}': {{max_drop: 0.1, against: main/}}\n"

@@ -353,3 +353,16 @@ def _wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.01)
+
+
+def test_a_model_is_not_asked_where_the_answers_would_overwrite_what_a_gate_compares_with(
+    data: Data, serve: Serve
+) -> None:
+    server = serve(data.behaviour())
+    assert run(data, server.url).returncode == 0
+    before, asked = (data.out / "report.json").read_bytes(), server.seen.requests
+    protocol = data.out.parent / "not-worse.yaml"
+    protocol.write_text(f"gates: {{strict_f1: {{max_drop: 0.02, against: {data.out.name}}}}}")
+    again = run(data, server.url, "--protocol", str(protocol), "--temperature", "0.5")
+    assert (again.returncode, "against.overwritten" in again.stderr + again.stdout) == (2, True)
+    assert ((data.out / "report.json").read_bytes(), server.seen.requests) == (before, asked)

@@ -7,17 +7,19 @@ grow when their case is folded, marks that join, line ends of every kind, halves
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from goldgate.comparison.joint_units import NOTHING, join_units
-from goldgate.comparison.record_units import UnitLine, read_line, read_quickly
+from goldgate.comparison.unit_entries import LEFT_OUT, Entries
 from goldgate.core.suite import Pairing
 from goldgate.core.tally import Tally
 from goldgate.readers.index import id_at_head
+from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
 from goldgate.readers.records import decode
+from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import with_units
 from goldgate.suites.extraction.events.event import (
     EventList,
@@ -43,6 +45,7 @@ from goldgate.suites.extraction.measures.hallucination import (
     unsupported_normalized,
     unsupported_normalized_plainly,
 )
+from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.extraction.thought.named_in_thought import (
     first_missing,
     first_missing_at_once,
@@ -267,34 +270,21 @@ def _record(identity: str, more: str, units: Any, part: Any, group: str | None) 
 @MANY
 @given(records)
 def test_a_record_read_quickly_is_the_same_as_read_whole(line: bytes) -> None:
-    quick, whole = read_quickly(line), read_line(line, Pairing())
+    quick, whole = read_quickly(line, 1), read_line(line, 1, Pairing())
     if quick is not None:
         assert (quick.identity, quick.group, quick.times) == (whole.identity, whole.group, whole.times)
         assert (json.loads(quick.units), json.loads(quick.parts)) == (json.loads(whole.units), json.loads(whole.parts))
 
 
 @MANY
-@given(st.lists(parts, min_size=1, max_size=6))
-def test_parts_that_were_seen_before_are_the_same_parts(lines: list[Any]) -> None:
-    """Whatever the names are, the multisets hold what each line says."""
-    told = [dict(part) for part in lines]
-    units = [
-        UnitLine(str(n), None, b"{}", json.dumps([*part.items()], ensure_ascii=False, separators=(",", ":")).encode())
-        for n, part in enumerate(told)
-        if all(_can_be_encoded(name) for _, name in part)
-    ]
-    told = [part for part in told if all(_can_be_encoded(name) for _, name in part)]
-    found = join_units([units, units], ["one", "two"], {"m": 2}, "m", several=False)
-    for key, table in found.tables.items():
-        wanted: dict[Any, int] = {}
-        for part in told:
-            if key in part:
-                wanted[part[key]] = wanted.get(part[key], 0) + 1
-        counts = {table.counts.values[joint[0]]: times for joint, times in table.joints.items()}
-        assert counts == wanted
-        assert all(joint[0] == joint[1] != NOTHING for joint in table.joints)
-    assert set(found.tables) == {key for part in told for key in part}
-
-
-def _can_be_encoded(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+@given(st.lists(records, min_size=1, max_size=6))
+def test_counts_that_were_seen_before_are_the_same_counts(lines: list[bytes]) -> None:
+    """Whatever the names are, the numbers of a line stand for what the line says."""
+    result = StoredResult("stored", Path("stored"), b"", {}, EXTRACTION, is_folder=True)
+    entries = Entries({"m": 2}, "m", "m")
+    for line in [*lines, *lines]:
+        unit = read_quickly(line, 1) or read_line(line, 1, Pairing())
+        found = [number for number in entries.read(unit, result) if number != LEFT_OUT]
+        told = {key: counts for key, counts in counts_of(unit, result).items() if key[0] == "m"}
+        assert {entries.keys[entries.tables[number]]: entries.values[number] for number in found} == told
+        assert len(found) == len(told)

@@ -14,7 +14,6 @@ from goldgate.core.measure import RatioMeasure
 from goldgate.core.products import ProductSums
 from goldgate.core.sums import RatioForm, UnitSums
 from goldgate.core.tally import Tally
-from goldgate.readers.unit_records import units_of
 from goldgate.stats.interval import Interval, NoInterval, count_interval, ratio_interval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
 from goldgate.suites.extraction.measures.matched import Matched
@@ -74,6 +73,12 @@ def shown(found: Interval | NoInterval) -> tuple[float, float, int] | None:
 def stored(metric: Json) -> tuple[float, float, int] | None:
     found = metric["interval"]
     return None if found is None else (found["low"], found["high"], found["units"])
+
+
+def units_of(record: Json) -> dict[tuple[str, ...], tuple[int, ...]]:
+    """What the unit of a record counted."""
+    parts = {tuple(key): tuple(counts) for key, counts in record.get("parts", ())}
+    return {**{(name,): tuple(counts) for name, counts in record["units"].items()}, **parts}
 
 
 @REPORTS

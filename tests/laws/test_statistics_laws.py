@@ -8,16 +8,18 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goldgate.comparison.difference import difference, paired_difference
 from goldgate.core.sums import RatioForm, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, NoInterval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.stats.paired import Difference, NoDifference, compare_rates, difference_interval, paired_sums
-from goldgate.stats.several import benjamini_hochberg, holm
+from goldgate.stats.paired import difference_interval, paired_sums
+from goldgate.stats.several import Runs, benjamini_hochberg, holm
 from goldgate.stats.student import t_quantile, t_tail
 from goldgate.stats.swap import Pair
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
 pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)
+runs_of_systems = st.tuples(shares, shares, shares)
 counts = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 grouped = st.lists(st.tuples(counts, st.sampled_from([None, None, "g", "h"])), max_size=40)
 classes = st.dictionaries(st.sampled_from("ABC"), shares, max_size=3)
@@ -74,6 +76,20 @@ def test_the_same_documents_again_never_widen(units: list[tuple[int, int]], time
         assert again.high - again.low <= once.high - once.low
 
 
+@given(st.lists(classes, min_size=1, max_size=20), st.integers(2, 4))
+def test_the_same_documents_again_never_widen_a_macro_average(
+    units: list[dict[str, tuple[int, int]]], times: int
+) -> None:
+    once, again = MacroSums(), MacroSums()
+    for unit in units:
+        once.add(unit)
+        for _ in range(times):
+            again.add(unit)
+    found, more = macro_interval(once), macro_interval(again)
+    if isinstance(found, Interval) and isinstance(more, Interval):
+        assert more.high - more.low <= found.high - found.low
+
+
 @given(st.lists(shares, min_size=1, max_size=30))
 def test_right_and_wrong_exchanged_mirror_the_interval(units: list[tuple[int, int]]) -> None:
     found = share_interval(pair_sums(Counter(units)))
@@ -85,29 +101,27 @@ def test_right_and_wrong_exchanged_mirror_the_interval(units: list[tuple[int, in
 
 @given(pairs_of_systems)
 def test_exchanged_systems_flip_the_signs_and_nothing_else(units: list[Pair]) -> None:
-    found = compare_rates(Counter(units))
-    turned = compare_rates(Counter((a2, b2, a1, b1) for a1, b1, a2, b2 in units))
-    if isinstance(found, NoDifference) or isinstance(turned, NoDifference):
-        assert found == turned
-        return
-    assert turned.value == -found.value
-    assert (turned.se, turned.test, turned.t_p, turned.detectable) == (
-        found.se,
-        found.test,
-        found.t_p,
-        found.detectable,
+    found = paired_difference(Counter(units))
+    turned = paired_difference(Counter((a2, b2, a1, b1) for a1, b1, a2, b2 in units))
+    assert turned == found.mirrored()
+    assert turned.detectable == found.detectable
+
+
+@given(st.lists(st.tuples(runs_of_systems, runs_of_systems), min_size=2, max_size=12))
+def test_exchanged_systems_with_several_runs_too(units: list[tuple[Runs, Runs]]) -> None:
+    pairs = Counter(one + other for one, other in units)
+    assert difference(pairs, (0, 1, 2), (3, 4, 5), share=True) == (
+        difference(pairs, (3, 4, 5), (0, 1, 2), share=True).mirrored()
     )
-    assert (turned.standing.wins, turned.standing.losses) == (found.standing.losses, found.standing.wins)
-    if isinstance(found.interval, Interval) and isinstance(turned.interval, Interval):
-        assert (turned.interval.low, turned.interval.high) == (-found.interval.high, -found.interval.low)
 
 
 @given(st.lists(shares, min_size=1, max_size=30))
 def test_a_system_with_itself_differs_by_nothing(units: list[tuple[int, int]]) -> None:
-    found = compare_rates(Counter(unit + unit for unit in units))
-    if isinstance(found, Difference):
+    found = paired_difference(Counter(unit + unit for unit in units))
+    if found.value is not None:
         assert found.value == 0
-        assert found.test.p == found.t_p == 1.0
+        assert found.p == 1.0
+        assert found.standing is not None
         assert found.standing.wins == found.standing.losses == 0
 
 
@@ -121,17 +135,17 @@ def test_the_same_pairs_again_never_widen(units: list[Pair], times: int) -> None
 
 @given(pairs_of_systems, st.integers(1, 50))
 def test_documents_without_counts_change_nothing(units: list[Pair], empty: int) -> None:
-    assert compare_rates(Counter([*units, *[(0, 0, 0, 0)] * empty])) == compare_rates(Counter(units))
+    assert paired_difference(Counter([*units, *[(0, 0, 0, 0)] * empty])) == paired_difference(Counter(units))
 
 
 @given(pairs_of_systems)
 @settings(max_examples=50)
 def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[Pair]) -> None:
-    one, other = compare_rates(Counter(units)), compare_rates(Counter(reversed(units)))
+    one, other = paired_difference(Counter(units)), paired_difference(Counter(reversed(units)))
     assert one == other
-    if isinstance(one, Difference):
-        assert 0 < one.test.p <= 1
-        assert one.test.p == 1 or one.value != 0
+    if one.p is not None:
+        assert 0 < one.p <= 1
+        assert one.p == 1 or one.value != 0
 
 
 @given(st.floats(1e-9, 1 - 1e-9), st.floats(0.5, 1e6))

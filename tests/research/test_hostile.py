@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from goldgate.errors import InputError
+from goldgate.pipeline import evaluate
 from goldgate.report import render
 from goldgate.suites.research.run.evidence import Demands, check_record
 from goldgate.suites.research.run.files import Artifact, Limits, read_run
 from goldgate.suites.research.run.fold import fold
 from goldgate.suites.research.run.sources import Sources
+from goldgate.suites.research.suite import SUITE
 
 from .judged import broken, codes, counts, judged
 from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run
@@ -139,6 +142,15 @@ def test_step_numbers_that_add_up_to_more_than_64_bits(outputs: Path) -> None:
     assert counts(evaluation, "manifest_integrity") == (2, 2 * (2**64 - 1))
     assert json.loads(evaluation.to_json())["metrics"]["main"]["manifest_integrity"]["denominator"] == 2**65 - 2
     assert max(map(len, render(evaluation.report).splitlines())) <= 80
+
+
+def test_the_record_of_a_run_with_more_steps_than_64_bits_hold(outputs: Path) -> None:
+    run = write_run(outputs)
+    log = '{"run_id": "r1", "step_id": %s, "event_type": "x", "payload": {}}\n'
+    (run / "events.jsonl").write_text(log % 0 + log % (2**64 - 1))
+    records = BytesIO()
+    evaluate(SUITE, {"golden": [str(outputs.parent / "golden.json")], "outputs": [str(outputs)]}, records=records)
+    assert json.loads(records.getvalue().splitlines()[0])["units"]["steps"] == [0, 2**64 - 1]
 
 
 def test_many_sparse_artifacts_are_not_read(outputs: Path) -> None:

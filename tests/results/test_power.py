@@ -175,3 +175,10 @@ def test_mistakes_in_options(options: tuple[str, ...], code: str) -> None:
 
 def test_what_is_no_result_is_refused() -> None:
     assert power("nowhere").exit_code == 2
+
+
+@pytest.mark.parametrize("option", ["--correlation", "--power"])
+def test_what_is_no_number_is_refused(option: str) -> None:
+    questions(5, 5)
+    found = power("out", option, "nan")
+    assert (found.exit_code, "option.wrong_value" in found.output) == (2, True)

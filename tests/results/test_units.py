@@ -9,9 +9,9 @@ import pytest
 
 from goldgate.core.unit_page import NothingGiven
 from goldgate.errors import InputError
-from goldgate.results.stored import load_result
+from goldgate.readers.stored_result import load_result
 from goldgate.results.units import read_units, unit_page
-from goldgate.suites import SUITES
+from goldgate.suites import SUITES, all_suites
 
 from .made import arguments, make
 
@@ -25,7 +25,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_unit_says_where_its_record_is(folder: Path) -> None:
-    result = load_result(folder)
+    result = load_result(folder, all_suites())
     data = result.records.read_bytes()
     units = [*read_units(result)]
     assert [unit.line for unit in units] == [*range(1, len(data.splitlines()) + 1)]
@@ -36,7 +36,7 @@ def test_every_unit_says_where_its_record_is(folder: Path) -> None:
 
 @pytest.mark.parametrize("line", ["{}", "7", "not JSON", '{"id": 1, "run": 1, "errors": 3, "parse": []}'])
 def test_a_record_that_somebody_changed_is_an_error_with_its_line(folder: Path, line: str) -> None:
-    result = load_result(folder)
+    result = load_result(folder, all_suites())
     if result.suite.name == "qa" and '"id"' in line:
         pytest.skip("the toy suite says no more of a record than its id")
     lines = result.records.read_text(encoding="utf-8").splitlines()
@@ -49,4 +49,4 @@ def test_a_record_that_somebody_changed_is_an_error_with_its_line(folder: Path, 
 
 def test_a_page_of_such_a_record_is_an_error_too(folder: Path) -> None:
     with pytest.raises(InputError):
-        unit_page(load_result(folder).suite, {"run": "x"}, NothingGiven())
+        unit_page(load_result(folder, all_suites()).suite, {"run": "x"}, NothingGiven())

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from goldgate.report import render_page
+from goldgate.results.page import describe_verification
 from goldgate.suites import SUITES
 from tests.results.made import arguments, make, verified, verify
 
@@ -78,7 +80,9 @@ def test_the_text_names_what_was_compared_and_what_was_not(at: Callable[[str], P
 def test_a_lone_report_is_verified_where_the_inputs_are_named(at: Callable[[str], Path]) -> None:
     at("qa")
     shutil.copy("out/report.json", "alone.json")
-    assert verified("alone.json")[1]["error"]["code"] == "verify.input_unknown"
+    error = verified("alone.json")[1]["error"]
+    assert error["code"] == "verify.input_unknown"
+    assert error["advice"] == "add --gold FILE --predictions FILE"  # all of them at once
     given = ("--gold", "gold.jsonl", "--predictions", "answers.jsonl")
     status, found = verified("alone.json", *given)
     assert (status, found["compared"]) == (0, ["alone.json"])
@@ -138,7 +142,13 @@ def test_one_line_of_the_records(at: Callable[[str], Path]) -> None:
     first = found["difference"]
     assert (status, first["file"], first["line"], first["id"]) == (1, "samples.jsonl", 1, "zh-001")
     assert (first["pointer"], first["stored"], first["recomputed"]) == ("/units/matching/0", "5", "6")
-    assert verified("out", "--records")[1]["difference"]["pointer"] == "/metrics/main/strict_precision/value"
+    found = verified("out", "--records")[1]
+    assert found["difference"]["pointer"] == "/metrics/main/strict_precision/value"
+    shown = render_page(describe_verification(found), "text")
+    assert "report and records do not belong together" in shown
+    assert "inputs" not in shown.partition("Not compared")[0]  # nobody looked at them
+    assert "Further differences" in shown
+    assert "other files" not in shown
 
 
 @pytest.mark.parametrize("line", ["last", "more"])
@@ -332,7 +342,7 @@ def test_records_that_do_not_say_what_they_counted(line: str, at: Callable[[str]
     lines = Path("out/samples.jsonl").read_text().splitlines()
     Path("out/samples.jsonl").write_text("\n".join([lines[0], line, *lines[2:]]) + "\n")
     status, found = verified("out", "--records")
-    assert (status, found["error"]["code"], found["error"]["line"]) == (2, "records.no_counts", 2)
+    assert (status, found["error"]["code"], found["error"]["line"]) == (2, "records.malformed", 2)
 
 
 # --- baselines

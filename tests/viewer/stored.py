@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from goldgate.core.evaluation import render_json
 from goldgate.pipeline import evaluate
-from goldgate.suites import load_suite
+from goldgate.readers.stored_result import StoredResult, load_result
+from goldgate.suites import all_suites, load_suite
 from goldgate.viewer.folder import ViewedFolder, open_folder
 from tests.contract.inputs import given, write_inputs
 
@@ -45,6 +46,10 @@ def store_agent(folder: Path, name: str) -> Path:
 def store_made_up(folder: Path, suite: str, word: str = "") -> Path:
     """1,100 samples of a suite, or its example runs; the word is in all their names and texts."""
     return store(folder, suite, given(write_inputs(suite, folder.with_name(f"{folder.name}-inputs"), word)))
+
+
+def loaded(path: Path) -> StoredResult:
+    return load_result(path, all_suites())
 
 
 def opened(path: Path, name: str = "it") -> ViewedFolder:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.results.stored import load_result
 from goldgate.viewer import cache
 from goldgate.viewer.kept_index import load_index
+
+from .stored import loaded
 
 
 @pytest.fixture
@@ -27,13 +28,13 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def test_the_folder_itself_is_only_read(folder: Path, cache_home: Path) -> None:
     before = snapshot(folder)
-    load_index(load_result(folder))
+    load_index(loaded(folder))
     assert snapshot(folder) == before
     assert len([*cache_home.iterdir()]) == 1
 
 
 def test_what_is_kept_is_what_was_made(folder: Path) -> None:
-    result = load_result(folder)
+    result = loaded(folder)
     made = load_index(result)
     kept = load_index(result)
     assert made == kept
@@ -42,7 +43,7 @@ def test_what_is_kept_is_what_was_made(folder: Path) -> None:
 
 def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
     """A kept index that says something else is believed: so it was not made again."""
-    result = load_result(folder)
+    result = loaded(folder)
     made = load_index(result)
     of = cache.identity((result.records, result.file))
     stored = cache.load("index", of)
@@ -54,54 +55,54 @@ def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["samples.jsonl", "report.json"])
 def test_another_file_is_another_index(name: str, folder: Path, cache_home: Path) -> None:
-    before = load_index(load_result(folder))
+    before = load_index(loaded(folder))
     file = folder / name
     lines = file.read_bytes().splitlines(keepends=True)
     if name == "samples.jsonl":
         file.write_bytes(b"".join(lines[:-1]))
     else:
         os.utime(file, ns=(1, 1))
-    after = load_index(load_result(folder))
+    after = load_index(loaded(folder))
     assert len(after) == len(before) - (name == "samples.jsonl")
     assert len([*cache_home.iterdir()]) == 1  # it took the place of the old one
 
 
 def test_a_damaged_file_is_as_good_as_none(folder: Path, cache_home: Path) -> None:
-    made = load_index(load_result(folder))
+    made = load_index(loaded(folder))
     [file] = cache_home.iterdir()
     whole = file.read_bytes()
     damaged = [b"", b"x", whole[:-1], whole[: len(whole) // 2], whole + b"x", bytes(len(whole))]
     damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), len(whole) // 40)]
     for content in damaged:
         file.write_bytes(content)
-        assert load_index(load_result(folder)) == made
+        assert load_index(loaded(folder)) == made
         assert file.read_bytes() == whole  # and is replaced
 
 
 def test_without_a_place_to_keep_it_everything_works(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = load_index(load_result(folder))
+    made = load_index(loaded(folder))
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert load_index(load_result(folder)) == made
+    assert load_index(loaded(folder)) == made
 
 
 def test_nobody_else_can_read_what_is_kept(folder: Path, cache_home: Path) -> None:
-    load_index(load_result(folder))
+    load_index(loaded(folder))
     [file] = cache_home.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(cache_home.stat().st_mode) == 0o700
 
 
 def test_what_was_used_longest_ago_makes_room(stored: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load_index(load_result(stored / "a"))
+    load_index(loaded(stored / "a"))
     [of_a] = cache_home.iterdir()
     os.utime(of_a, ns=(1, 1))
-    load_index(load_result(stored / "b"))
+    load_index(loaded(stored / "b"))
     [of_b] = {*cache_home.iterdir()} - {of_a}
     monkeypatch.setattr(cache, "MOST_BYTES", of_b.stat().st_size + of_a.stat().st_size)
-    load_index(load_result(stored / "failing"))
+    load_index(loaded(stored / "failing"))
     assert not of_a.exists()
     assert of_b.exists()
 
@@ -116,5 +117,5 @@ def test_a_home_that_is_no_full_path_does_not_count(home: str, monkeypatch: pyte
 def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> None:
     (folder / "samples.jsonl").unlink()
     with pytest.raises(InputError) as caught:
-        load_index(load_result(folder))
+        load_index(loaded(folder))
     assert caught.value.code == "records.missing"

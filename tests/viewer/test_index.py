@@ -10,7 +10,6 @@ import pytest
 
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError
-from goldgate.results.stored import load_result
 from goldgate.suites import load_suite
 from goldgate.viewer import index as module
 from goldgate.viewer.bits import places_of
@@ -18,18 +17,18 @@ from goldgate.viewer.index import Index, Order, build_index
 from goldgate.viewer.kept_index import explained_gates
 from tests.contract.inputs import HOSTILE, NAMES
 
-from .stored import store_made_up
+from .stored import loaded, store_made_up
 
 ORDERS: tuple[Order, ...] = ("weight", "file")
 
 
 def summaries(path: Path) -> list[UnitSummary]:
-    result = load_result(path)
+    result = loaded(path)
     return [result.suite.summary(orjson.loads(line)) for line in result.records.read_bytes().splitlines()]
 
 
 def index_of(path: Path) -> Index:
-    result = load_result(path)
+    result = loaded(path)
     return build_index(result.suite, result.records, explained_gates(result))
 
 
@@ -81,7 +80,7 @@ def test_a_place_and_a_number_belong_together(stored: Path) -> None:
 def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
     index = index_of(stored / "b")
     # strict_f1 is 2 · strict / (predicted + gold): what is above lacks of what is below is what a sample costs it.
-    result = load_result(stored / "b")
+    result = loaded(stored / "b")
     records = [orjson.loads(line) for line in result.records.read_bytes().splitlines()]
     lacking = [
         n

@@ -13,11 +13,14 @@ from typing import NamedTuple
 
 import orjson
 
-from goldgate.baseline.units import ID_BYTES, UnitTables, add_tables
+from goldgate.baseline.units import ID_BYTES
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
+from goldgate.readers.recorded_units import UnitTables, add_tables
 
 HEAD = b"goldgate units 1\n"  # raised when the bytes mean something else
+_MOST_PACKED = 1100  # zlib makes at most 1,032 bytes of one
+_MOST_BITS = 1024
 
 
 class Packed(NamedTuple):
@@ -71,6 +74,8 @@ def unpack(data: bytes, size: int, digest: str, wanted: Collection[Key] | None =
     """What was packed, of the tables that are wanted; a ValueError if it is not what was."""
     if not data.startswith(HEAD):
         raise ValueError("not packed units of this version")
+    if not 0 < size <= len(data) * _MOST_PACKED:
+        raise ValueError("not the size of what was packed")
     try:
         content = zlib.decompressobj().decompress(data[len(HEAD) :], size + 1)
     except zlib.error:
@@ -78,10 +83,16 @@ def unpack(data: bytes, size: int, digest: str, wanted: Collection[Key] | None =
     if len(content) != size or sha256(content).hexdigest() != digest:
         raise ValueError("not the content that was packed")
     read = _Reader(content)
-    names = orjson.loads(read.take(read.integer()))
-    keys: list[tuple[Key, int]] = [(tuple(key), width) for key, width in names]
-    ids = [read.take(ID_BYTES) for _ in range(read.integer())]
-    return {identity: read.tables(keys, wanted) for identity in ids}
+    try:
+        names = orjson.loads(read.take(read.integer()))
+        keys: list[tuple[Key, int]] = [(tuple(key), int(width)) for key, width in names]
+        ids = [read.take(ID_BYTES) for _ in range(read.integer())]
+        found = {identity: read.tables(keys, wanted) for identity in ids}
+    except (IndexError, TypeError, ValueError):
+        raise ValueError("not packed units") from None
+    if len(found) != len(ids) or read.at != size:
+        raise ValueError("not packed units: an id stands twice, or something follows")
+    return found
 
 
 class _Reader:
@@ -108,6 +119,8 @@ class _Reader:
 
     def take(self, size: int) -> bytes:
         self.at += size
+        if self.at > len(self.content):
+            raise IndexError("the content ends before")
         return self.content[self.at - size : self.at]
 
     def integer(self) -> int:
@@ -120,6 +133,8 @@ class _Reader:
             if byte < 128:
                 return value
             shift += 7
+            if shift > _MOST_BITS:
+                raise IndexError("no count is as large")
 
 
 def _encoded(tables: Mapping[Key, Counts], numbers: Mapping[Key, int]) -> bytes:

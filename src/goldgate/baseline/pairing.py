@@ -12,19 +12,23 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.baseline.reference import Reference, digests, load_reference, require_alike, signed
-from goldgate.baseline.units import NOBODY, Unit, UnitTables, add_tables, other_counts, unit_id, unit_of
+from goldgate.baseline.reference import Reference, load_reference, require_alike
+from goldgate.baseline.units import NOBODY, Unit, unit_id
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.page import plural
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Pairing, Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.recorded_units import UnitTables, add_tables, times_over
+from goldgate.readers.stored_result import input_digests
 from goldgate.stats.gates import Paired
-from goldgate.stats.paired import paired_sums
+from goldgate.stats.paired import PairedSums, paired_sums
 from goldgate.stats.swap import Pair
 
+OVERWRITES = "against.overwritten"
 SHOWN_IDS = 5
 _MOST_JOINTS = 50_000  # different pairs of counts, before they are reduced to what a rate needs: 10 MB
 
@@ -39,8 +43,9 @@ class UnitTaker(NamedTuple):
 
     def __call__(self, record: bytes, tally: Tally) -> Unit:
         counted = tally.unit or {}
-        found = {key: counted[key] for key in self.wanted if key in counted}
-        return unit_of(orjson.loads(record), found, self.pairing)._replace(group=tally.group)
+        found = times_over({key: counted[key] for key in self.wanted if key in counted}, tally.times)
+        identity = orjson.loads(record)[self.pairing.field]
+        return Unit(None if identity is None else str(identity), tally.group, found)
 
 
 class StoredRuns:
@@ -97,13 +102,10 @@ class _StoredRun:
     def _stored_units(self) -> dict[bytes, UnitTables]:
         """The stored side, with as many counts in each table as this version has."""
         widths = {gated.key: len(gated.measure.columns) for gated in self.gates.values()}
-        try:
-            found = self.reference.units(self.suite, self.wanted)
-            if all(len(counts) == widths[key] for tables in found.values() for key, counts in tables.items()):
-                return found
-        except ValueError:  # records of one unit that do not add up
-            pass
-        raise other_counts(self.reference.named)
+        found = self.reference.units(self.wanted)
+        if all(len(counts) == widths[key] for tables in found.values() for key, counts in tables.items()):
+            return found
+        raise self.reference.other_counts()
 
     def add(self, unit: Unit) -> None:
         identity = unit.identity
@@ -122,22 +124,25 @@ class _StoredRun:
 
     def finish(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, Paired]:
         reference, suite = self.reference, self.suite
-        require_alike(reference, signed(signature), digests(suite, inputs, judged=False), "this run", suite)
+        require_alike(reference, signature, input_digests(suite, inputs, judged=False), "this run", suite)
+        mine_alone, theirs_alone = self._partners.pop(None, {}), self._waiting.pop(NOBODY, {})  # nobody asked for it
         for identity, mine in self._partners.items():
             theirs = self._waiting.pop(unit_id(identity), None)
-            if theirs is None and identity is not None:
-                self._unknown.append(identity)
+            if theirs is None:
+                self._unknown.append(str(identity))
             else:
-                self._count(mine, theirs or {})
-        strangers = self._waiting.pop(NOBODY, None)
-        if strangers is not None:
-            self._count({}, strangers)
+                self._count(mine, theirs)
         self._require_all()
         for mine, theirs in self._summed.values():
             self._count(mine, theirs)
         self._reduce()
-        judged = digests(suite, inputs, judged=True)
-        same = any(judged.values()) and all(dict(run) == judged for run in reference.judged)
+        asked: dict[str, PairedSums] = {}
+        if mine_alone or theirs_alone:
+            asked = {name: paired_sums(pairs) for name, pairs in self._pairs.items()}
+            self._count(mine_alone, theirs_alone)
+            self._reduce()
+        judged = input_digests(suite, inputs, judged=True)
+        same = any(judged.values()) and bool(reference.judged) and all(dict(run) == judged for run in reference.judged)
         return {
             name: Paired(
                 paired_sums(self._pairs[name]),
@@ -145,6 +150,7 @@ class _StoredRun:
                 reference.named,
                 reference.sha256,
                 same,
+                asked.get(name),
             )
             for name, gated in self.gates.items()
         }
@@ -173,18 +179,18 @@ class _StoredRun:
         """Every unit of each must be one of the other."""
         if not self._unknown and not self._waiting:
             return
-        unit, named = self.suite.unit, self.reference.named
+        units, named = plural(self.suite.pairing.unit or self.suite.unit), self.reference.named
         found = []
         if self._unknown:
-            found.append(f"{len(self._unknown)} {unit}s are not in {named}{_some(self._unknown)}")
+            found.append(f"{len(self._unknown)} {units} are not in {named}{_some(self._unknown)}")
         if self._waiting:
-            names = self.reference.names(self.suite, self._waiting.keys())
+            names = self.reference.names(self._waiting.keys())
             found.append(f"{len(self._waiting)} of {named} are not in this run{_some(names)}")
         raise InputError(
             "against.missing_ids",
-            f"this run and {named} do not have the same {unit}s",
+            f"this run and {named} do not have the same {units}",
             place=Place(named),
-            expected=f"the same {unit}s in both",
+            expected=f"the same {units} in both",
             found="; ".join(found),
             advice="score both with the same gold",
         )
@@ -203,12 +209,13 @@ def _gated(name: str, measures: Iterable[Any]) -> Gated:
 def _require_other_folder(folder: Path, written: Iterable[str], place: Place) -> None:
     """A run that is compared with what it overwrites would be compared with the last run, whichever that was."""
     for path in written:
-        if Path(path).resolve() == folder.resolve():
+        target = Path(path).resolve()
+        if target == folder.resolve() or (target.parent == folder.resolve() and target.is_file()):
             raise ConfigError(
-                "out.is_an_input",
+                OVERWRITES,
                 "the results would overwrite the run that a gate compares with",
                 place=place,
-                advice="choose another folder for --out",
+                advice="choose another place for --out or --report",
             )
 
 

@@ -48,13 +48,13 @@ def make_baseline(
         "format_version": FORMAT_VERSION,
         "kind": KIND,
         "suite": suite.name,
-        "metrics_version": reports[0].value["metrics"]["version"],
+        "metrics_version": reports[0].result.report["metrics"]["version"],
         "false_alarm_rate": str(false_alarm_rate),
         "reports": [
             {
-                "sha256": report.sha256,
-                "signature": report.value["signature"],
-                "status": report.value["status"],
+                "sha256": report.result.sha256,
+                "signature": report.result.report["signature"],
+                "status": report.result.report["status"],
                 **report.stored.sizes,
             }
             for report in reports

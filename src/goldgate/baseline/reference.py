@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.baseline.packed import Packed, Packer, unpack
 from goldgate.baseline.record import FALSE_ALARM_RATE, FORMAT_VERSION, KIND, make_baseline
 from goldgate.baseline.stored_report import StoredReport, load_report
-from goldgate.baseline.units import UnitTables, collect_units, other_counts, read_records, twice, unit_id
+from goldgate.baseline.units import collect_units, counted_units, unit_id
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.signature import signed, unlike
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.strict_json import parse_json
-from goldgate.files.text_file import read_text
+from goldgate.files.text_file import read_bytes, read_text
+from goldgate.readers.recorded_units import UnitTables, counts_of, malformed, other_parts, parts_add_up, read_units
+from goldgate.readers.stored_result import REPORT, StoredResult
 
-BASELINE, UNITS, REPORT = "baseline.json", "units.bin", "report.json"
-_NO_MATTER = ("goldgate", "protocol", "interval")  # of a signature: what no count depends on
+MOST_BYTES = 1 << 30  # of the packed units: some 20 million
+BASELINE, UNITS = "baseline.json", "units.bin"
 _ADVICE = "name a folder that --out wrote, with all its files, or one that goldgate baseline DIR --out wrote"
 
 
@@ -31,44 +35,62 @@ class Reference:
     """A stored run: what it was made from, and where the counts of its units are."""
 
     named: str  # as the protocol or the command names it
-    folder: Path
     sha256: str
-    settings: Mapping[str, str]  # of its signature
+    signature: str  # of how it was scored
     asked: Mapping[str, Sequence[str]]  # digests of what every system is asked
     judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
-    packed: Mapping[str, Any] | None = None  # what the baseline says of its units
+    source: StoredResult | PackedUnits
 
-    def units(self, suite: Suite, wanted: Collection[Key] | None = None) -> dict[bytes, UnitTables]:
+    def units(self, wanted: Collection[Key] | None = None) -> dict[bytes, UnitTables]:
         """The counts of every unit by its id."""
-        if self.packed is None:
-            name = str(Path(self.named) / suite.records)
-            records = read_records(self.folder / suite.records, name, suite.pairing)
-            return collect_units(records, name, suite.pairing, wanted)
-        try:
-            data = (self.folder / UNITS).read_bytes()
-            return unpack(data, int(self.packed["size"]), str(self.packed["sha256"]), wanted)
-        except (OSError, ValueError, KeyError, TypeError, IndexError):
-            raise InputError(
-                "baseline.units_unreadable",
-                "the units of this baseline cannot be read, or are not those that it was made with",
-                place=Place(str(Path(self.named) / UNITS)),
-                advice="make the baseline again: goldgate baseline DIR --out FOLDER",
-            ) from None
+        if isinstance(self.source, StoredResult):
+            return collect_units(self.source, wanted)
+        return self.source.units(wanted)
 
-    def names(self, suite: Suite, ids: Collection[bytes]) -> list[str]:
+    def names(self, ids: Collection[bytes]) -> list[str]:
         """The identities behind ids, as far as they are stored: a baseline has none."""
-        if self.packed is not None:
+        if not isinstance(self.source, StoredResult):
             return []
-        records = read_records(self.folder / suite.records, self.named, suite.pairing)
-        return sorted({str(unit.identity) for unit in records if unit_id(unit.identity) in ids})
+        return sorted({str(unit.identity) for unit in read_units(self.source) if unit_id(unit.identity) in ids})
+
+    def other_counts(self) -> InputError:
+        """The error for units that this version counts in another way."""
+        if isinstance(self.source, StoredResult):
+            return malformed(self.source, None, "other counts than this version has")
+        return self.source.unreadable("counts that this version does not have")
+
+
+class PackedUnits(NamedTuple):
+    """The units of a baseline folder, and what its record says of them."""
+
+    file: Path
+    named: str
+    told: Mapping[str, Any]
+
+    def units(self, wanted: Collection[Key] | None = None) -> dict[bytes, UnitTables]:
+        data = read_bytes(self.file, KIND, self.named, MOST_BYTES)
+        try:
+            return unpack(data, int(self.told["size"]), str(self.told["sha256"]), wanted)
+        except (ValueError, KeyError, TypeError, IndexError) as problem:
+            raise self.unreadable(str(problem) if type(problem) is ValueError else None) from None
+
+    def unreadable(self, found: str | None) -> InputError:
+        return InputError(
+            "baseline.units_unreadable",
+            "the units of this baseline cannot be read, or are not those that it was made with",
+            place=Place(self.named),
+            found=found,
+            advice="make the baseline again: goldgate baseline DIR --out FOLDER",
+        )
 
 
 def load_reference(folder: Path, named: str, place: Place, suite: Suite) -> Reference:
     """What `against` names; whatever is wrong with it is the protocol's error."""
     try:
+        require_one_kind(folder, named)
         if (folder / BASELINE).is_file():
             return _of_baseline(folder, named, suite)
-        return _of_report(folder, named, load_report(folder / REPORT, [suite]))
+        return _of_report(load_report(folder, [suite], named))
     except GoldgateError as problem:
         raise ConfigError(
             "protocol.against_unreadable",
@@ -80,21 +102,35 @@ def load_reference(folder: Path, named: str, place: Place, suite: Suite) -> Refe
         ) from None
 
 
+def require_one_kind(folder: Path, named: str, written: str | None = None) -> None:
+    """A folder with a report and a baseline would be two stored runs, of which one is verified and the other used."""
+    if all(name == written or os.path.lexists(folder / name) for name in (REPORT, BASELINE)):
+        raise InputError(
+            "against.two_runs",
+            "results and a baseline are in one folder",
+            place=Place(named),
+            expected=f"{REPORT} or {BASELINE}",
+            found="both",
+            advice="keep them in folders of their own",
+        )
+
+
 def make_folder(
     folders: Sequence[str | Path], suites: Sequence[Suite], chance: Decimal = FALSE_ALARM_RATE
 ) -> tuple[dict[str, Any], Packed]:
     """A baseline record of the reports in result folders, and what their units counted; of several runs, the sum."""
-    record = make_baseline([Path(folder) / REPORT for folder in folders], suites, chance)
-    runs = [_of_report(Path(f), str(f), load_report(Path(f) / REPORT, suites)) for f in folders]
+    record = make_baseline(folders, suites, chance)
+    runs = [_of_report(load_report(folder, suites)) for folder in folders]
     suite = next(suite for suite in suites if suite.name == record["suite"])
     for run in runs[1:]:
-        require_alike(run, runs[0].settings, runs[0].asked, runs[0].named, suite)
+        require_alike(run, runs[0].signature, runs[0].asked, runs[0].named, suite)
     runs.sort(key=lambda run: run.sha256)
     packer = Packer()
     for run in runs:
         _pack_run(run, suite, packer, first=run is runs[0])
     packed = packer.pack()
     record["units"] = {"file": UNITS, "count": packed.units, "size": packed.size, "sha256": packed.sha256}
+    record["signature"] = runs[0].signature  # without how the systems were asked
     record["asked"] = {name: list(digests) for name, digests in runs[0].asked.items()}
     record["judged"] = [{name: list(digests) for name, digests in run.judged[0].items()} for run in runs]
     return record, packed
@@ -102,13 +138,15 @@ def make_folder(
 
 def _pack_run(run: Reference, suite: Suite, packer: Packer, *, first: bool) -> None:
     """Add a run's units; every run must have the same ones."""
-    name, seen, before = str(Path(run.named) / suite.records), set[bytes](), len(packer.ids())
-    for unit in read_records(run.folder / suite.records, name, suite.pairing):
+    assert isinstance(run.source, StoredResult)
+    seen, before = set[bytes](), len(packer.ids())
+    for unit in counted_units(run.source):
         identity = unit_id(unit.identity)
-        if identity in seen and not suite.pairing.several:
-            raise twice(unit, name)
         seen.add(identity)
-        packer.add(identity, unit.counts)
+        try:
+            packer.add(identity, unit.counts)
+        except ValueError:
+            raise run.other_counts() from None
     if not first and not before == len(seen) == len(packer.ids()):
         raise InputError(
             "baseline.other_units",
@@ -120,17 +158,16 @@ def _pack_run(run: Reference, suite: Suite, packer: Packer, *, first: bool) -> N
 
 
 def require_alike(
-    reference: Reference, settings: Mapping[str, str], asked: Mapping[str, Sequence[str]], other: str, suite: Suite
+    reference: Reference, signature: str, asked: Mapping[str, Sequence[str]], other: str, suite: Suite
 ) -> None:
     """An InputError that names what differs, unless both were scored alike by the same gold."""
-    mine, theirs = dict(settings), dict(reference.settings)
-    names = [name for name in {**theirs, **mine} if name not in _NO_MATTER and mine.get(name) != theirs.get(name)]
+    parts = unlike(signed(signature), signed(reference.signature))
     gold = [name for name in asked if list(asked[name]) != list(reference.asked.get(name, ()))]
-    if not names and not gold:
+    if not parts and not gold:
         return
-    expected = [f"{name} {mine.get(name, 'none')}" for name in names]
+    expected = [f"{part.name} {part.mine}" for part in parts]
     expected += [f"{name} with the sha256 {_short(asked[name])}" for name in gold]
-    found = [f"{name} {theirs.get(name, 'none')}" for name in names]
+    found = [f"{part.name} {part.theirs}" for part in parts]
     found += [f"{name} with the sha256 {_short(reference.asked.get(name, ()))}" for name in gold]
     raise InputError(
         "against.other_gold" if gold else "against.other_settings",
@@ -142,37 +179,18 @@ def require_alike(
     )
 
 
-def digests(suite: Suite, inputs: Mapping[str, Any], *, judged: bool) -> dict[str, list[str]]:
-    """Of what a report says that it was made from: what the system made, or what every system is asked."""
-    names = [given.name for given in suite.inputs if given.judged == judged and given.required]
-    return {name: sorted(_digests(inputs.get(name))) for name in names}
-
-
-def signed(signature: str) -> dict[str, str]:
-    """The parts of a signature by name."""
-    return dict(part.partition(":")[::2] for part in signature.split("|"))
-
-
-def _of_report(folder: Path, named: str, report: StoredReport) -> Reference:
-    suite, value = report.suite, report.value
-    if not (folder / suite.records).is_file():
-        raise InputError(
-            "records.missing",
-            "the records of the single units are not there",
-            place=Place(str(Path(named) / suite.records)),
-            expected=f"{suite.records}, which --out writes beside {REPORT}",
-            advice="score it again with --out, and keep all files of the folder",
-        )
-    reference = Reference(
-        named,
-        folder,
-        report.sha256,
-        signed(value["signature"]),
-        digests(suite, value["inputs"], judged=False),
-        [digests(suite, value["inputs"], judged=True)],
+def _of_report(report: StoredReport) -> Reference:
+    result = report.result
+    result.require_records()
+    _require_same_numbers(result)
+    return Reference(
+        result.named,
+        result.sha256,
+        result.signature,
+        result.digests(judged=False),
+        [result.digests(judged=True)],
+        result,
     )
-    _require_same_numbers(reference, report)
-    return reference
 
 
 def _of_baseline(folder: Path, named: str, suite: Suite) -> Reference:
@@ -182,9 +200,13 @@ def _of_baseline(folder: Path, named: str, suite: Suite) -> Reference:
     try:
         if (value["kind"], value["suite"], value["format_version"]) != (KIND, suite.name, FORMAT_VERSION):
             raise KeyError("kind")
-        signature = value["reports"][0]["signature"]
-        return Reference(named, folder, digest, signed(signature), value["asked"], value["judged"], value["units"])
-    except (KeyError, TypeError, IndexError, AttributeError):
+        asked, judged = _listed(value["asked"]), [_listed(run) for run in value["judged"]]
+        size, content, signature = value["units"]["size"], value["units"]["sha256"], value["signature"]
+        if type(size) is not int or type(content) is not str or type(signature) is not str or not judged:
+            raise TypeError("units")
+        units = PackedUnits(folder / UNITS, str(Path(named) / UNITS), {"size": size, "sha256": content})
+        return Reference(named, digest, signature, asked, judged, units)
+    except (KeyError, TypeError, AttributeError):
         raise InputError(
             "baseline.not_a_baseline",
             f"not a baseline folder of the {suite.name} suite, or not as goldgate wrote it",
@@ -193,43 +215,36 @@ def _of_baseline(folder: Path, named: str, suite: Suite) -> Reference:
         ) from None
 
 
-def _require_same_numbers(reference: Reference, report: StoredReport) -> None:
+def _listed(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Lists of digests by the name of an input; TypeError where it is something else."""
+    if not all(type(found) is list and all(type(digest) is str for digest in found) for found in given.values()):
+        raise TypeError("digests")
+    return dict(given)
+
+
+def _require_same_numbers(result: StoredResult) -> None:
     """The records must give the numbers of the report beside them."""
-    suite = report.suite
-    measures = [each for each in suite.measures(suite.settings()) if isinstance(each, RatioMeasure)]
-    tables = {(measure.table,) for measure in measures}
-    name = str(Path(reference.named) / suite.records)
+    measures = {
+        measure.key: measure
+        for measure in result.suite.measures(result.suite.settings())
+        if isinstance(measure, RatioMeasure)
+    }
     vectors: Counter[tuple[Key, Counts]] = Counter()  # equal ones are multiplied, not added one by one
-    for unit in read_records(reference.folder / suite.records, name, suite.pairing):
-        vectors.update((key, counts) for key, counts in unit.counts.items() if key in tables)
-    sections = [found for found in report.value["metrics"].values() if isinstance(found, Mapping)]
-    stated = {metric: told for section in sections for metric, told in section.items()}
-    for measure in measures:
-        own = [(counts, times) for (key, counts), times in vectors.items() if key == (measure.table,)]
-        if any(len(counts) != len(measure.columns) for counts, _ in own):
-            raise other_counts(name)
+    for unit in read_units(result):
+        counted = counts_of(unit, result)
+        if not parts_add_up(counted):
+            raise other_parts(unit, result)
+        for key in measures.keys() & counted.keys():
+            if len(counted[key]) != len(measures[key].columns):
+                raise malformed(result, unit.line, f"{len(counted[key])} counts of {key[0]}")
+            vectors[key, counted[key]] += unit.times
+    for measure in measures.values():
+        own = [(counts, times) for (key, counts), times in vectors.items() if key == measure.key]
         for metric in measure.ratios:
             pairs = [(*measure.forms[metric].of(counts), times) for counts, times in own]
-            given = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
-            told = stated.get(metric, {})
-            if "denominator" in told and (told["numerator"], told["denominator"]) != given:
-                raise InputError(
-                    "records.other_run",
-                    "the records do not give the numbers of the report beside them",
-                    place=Place(name),
-                    expected=f"{metric} {told['numerator']}/{told['denominator']}, as in {REPORT}",
-                    found=f"{given[0]}/{given[1]}",
-                    advice="score it again with --out, and keep all files of the folder",
-                )
-
-
-def _digests(given: Any) -> Iterator[str]:
-    entries: Iterable[Any] = given if isinstance(given, list) else [given]
-    for entry in entries:
-        if isinstance(entry, str):
-            yield entry
-        elif isinstance(entry, Mapping):
-            yield str(entry.get("sha256"))
+            result.require_sums(
+                metric, sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
+            )
 
 
 def _short(found: Sequence[str]) -> str:

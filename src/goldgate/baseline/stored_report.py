@@ -8,25 +8,24 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldgate.core.evaluation import FORMAT_VERSION
-from goldgate.core.gate import Gate, Verdict
+from goldgate.core.gate import Gate
 from goldgate.core.metric import Rate, Ratio
 from goldgate.core.stored import ContradictionError, Stored
 from goldgate.core.suite import Suite
-from goldgate.errors import InputError, Place, describe
-from goldgate.files.strict_json import parse_json
-from goldgate.files.text_file import read_text
+from goldgate.errors import InputError, Place
+from goldgate.readers.stored_result import StoredResult, load_result
 
 
 class StoredReport(NamedTuple):
-    """A report, the digest of its bytes, the digest of its content, and what its suite takes from it."""
+    """A stored result, the digest of its content, however it is laid out, and what its suite takes from it."""
 
-    file: str
-    sha256: str
+    result: StoredResult
     content: str
-    value: dict[str, Any]
-    suite: Suite
     stored: Stored
+
+    @property
+    def suite(self) -> Suite:
+        return self.result.suite
 
 
 def load_reports(paths: Sequence[str | Path], suites: Sequence[Suite]) -> list[StoredReport]:
@@ -37,36 +36,20 @@ def load_reports(paths: Sequence[str | Path], suites: Sequence[Suite]) -> list[S
             raise InputError(
                 "report.other_suite",
                 "a baseline is of one suite",
-                place=Place(report.file),
-                expected=f"a report of the {loaded[0].suite.name} suite, like {loaded[0].file}",
+                place=Place(report.result.name),
+                expected=f"a report of the {loaded[0].suite.name} suite, like {loaded[0].result.name}",
                 found=f"a report of the {report.suite.name} suite",
                 advice="make a record for each suite",
             )
-    reports = sorted(loaded, key=lambda report: report.sha256)
+    reports = sorted(loaded, key=lambda report: report.result.sha256)
     refuse_mixtures(reports)
     return reports
 
 
-def load_report(path: str | Path, suites: Iterable[Suite]) -> StoredReport:
-    """Read a report that has numbers, and let its suite check them."""
-    file = str(path)
-    text, digest = read_text(path, "report")
-    value = parse_json(text, file, "report")
-    known = {suite.name: suite for suite in suites}
-    named = value.get("suite") if isinstance(value, dict) else None
-    if type(named) is not str or named not in known or value.get("format_version") != FORMAT_VERSION:
-        raise InputError(
-            "report.not_a_report",
-            "not a report that goldgate wrote",
-            place=Place(file),
-            expected=f"a JSON report with suite {' or '.join(known)} and format_version {FORMAT_VERSION}",
-            found=describe(value.get("suite")) if isinstance(value, dict) else describe(value),
-        )
-    if value.get("status") == Verdict.SYSTEM_ERROR:
-        raise InputError(
-            "report.system_error", "this report has no numbers: it ended in SYSTEM_ERROR", place=Place(file)
-        )
-    return StoredReport(file, digest, _content(value), value, known[named], _stored(known[named], value, file))
+def load_report(path: str | Path, suites: Iterable[Suite], named: str | None = None) -> StoredReport:
+    """Read a result, or a report alone, and let its suite check the numbers."""
+    result = load_result(path, suites, named)
+    return StoredReport(result, _content(result.report), _stored(result))
 
 
 def refuse_mixtures(reports: Sequence[StoredReport]) -> None:
@@ -74,19 +57,20 @@ def refuse_mixtures(reports: Sequence[StoredReport]) -> None:
     for number, other in enumerate(reports):
         for one in reports[:number]:
             if one.content == other.content:
-                raise _twice(other, f"the content of {one.file}, however it is laid out")
+                raise _twice(other, f"the content of {one.result.name}, however it is laid out")
             if one.stored.judged is not None and one.stored.judged == other.stored.judged:
-                raise _twice(other, f"the same as {one.file} judges")
+                raise _twice(other, f"the same as {one.result.name} judges")
             shared = _shared(one.stored, other.stored)
             if shared * 2 > min(len(one.stored.units), len(other.stored.units)):
-                raise _twice(other, f"{shared} {one.suite.unit}s that are those of {one.file} but for ids and times")
-            if one.value["metrics"]["version"] != other.value["metrics"]["version"]:
+                units = f"{shared} {one.suite.unit}s that are those of {one.result.name}"
+                raise _twice(other, f"{units} but for ids and times")
+            if one.result.report["metrics"]["version"] != other.result.report["metrics"]["version"]:
                 raise InputError(
                     "report.other_version",
                     "these reports count differently",
-                    place=Place(other.file),
-                    expected=f"metrics.version {one.value['metrics']['version']}",
-                    found=f"metrics.version {other.value['metrics']['version']}",
+                    place=Place(other.result.name),
+                    expected=f"metrics.version {one.result.report['metrics']['version']}",
+                    found=f"metrics.version {other.result.report['metrics']['version']}",
                 )
 
 
@@ -99,22 +83,23 @@ def proposed_for(suite: Suite) -> dict[str, Gate | None]:
     return {name: gate for name, gate in found.items() if name in rates}
 
 
-def _stored(suite: Suite, value: dict[str, Any], file: str) -> Stored:
+def _stored(result: StoredResult) -> Stored:
     """What the suite takes from the report, complete and free of contradictions."""
+    suite = result.suite
     try:
-        stored = suite.stored(value)
-        _ = value["signature"], value["metrics"]["version"], [stored.rates[name] for name in proposed_for(suite)]
+        stored = suite.stored(result.report)
+        _ = [stored.rates[name] for name in proposed_for(suite)], result.report["status"]
     except ContradictionError as contradiction:
         raise InputError(
             "report.contradicts_itself",
             f"the numbers of this report are not those of its own {suite.unit}s",
-            place=Place(file, None, contradiction.field),
+            place=Place(result.name, None, contradiction.field),
             expected=f"{contradiction.given}, as its {suite.unit}s give",
             found=contradiction.found,
             advice=f"make the report again from the stored {suite.unit}s",
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise InputError("report.malformed", "this report is not complete", place=Place(file)) from None
+        raise InputError("report.malformed", "this report is not complete", place=Place(result.name)) from None
     return stored
 
 
@@ -132,7 +117,7 @@ def _twice(report: StoredReport, found: str) -> InputError:
     return InputError(
         "report.twice",
         f"the same {report.suite.unit}s would count twice",
-        place=Place(report.file),
+        place=Place(report.result.name),
         found=found,
         advice=f"name every report once, and only reports of {report.suite.unit}s of their own",
     )

@@ -1,25 +1,17 @@
-"""What each unit of a stored run counted: from the records of a result folder, or packed into a baseline folder."""
+"""Units as pairing keeps them: what was asked for, in eight bytes, and what was counted, by table and by part."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
-from goldgate.core.suite import Pairing
-from goldgate.core.sums import Counts
 from goldgate.core.tally import Key
-from goldgate.errors import InputError, Place
-from goldgate.files.text_file import cannot_read
-from goldgate.readers.unit_records import GROUP, units_of
+from goldgate.readers.recorded_units import UnitTables, add_checked, all_counts_of, read_units, twice
+from goldgate.readers.stored_result import StoredResult
 
 ID_BYTES = 8
 NOBODY = b"\0" * ID_BYTES  # the id of what nobody asked for: runs of no query
-
-UnitTables = dict[Key, Counts]  # by table and by part of one
 
 
 class Unit(NamedTuple):
@@ -35,81 +27,24 @@ def unit_id(identity: str | None) -> bytes:
     return NOBODY if identity is None else blake2b(identity.encode(), digest_size=ID_BYTES).digest()
 
 
-def unit_of(record: Mapping[str, Any], counted: UnitTables, pairing: Pairing) -> Unit:
-    """The unit of a record that counted this; of several, the sum of them."""
-    identity = record[pairing.field]
-    times = int(record.get(pairing.times, 1)) if pairing.times is not None else 1
-    counts = counted if times == 1 else {key: tuple([n * times for n in found]) for key, found in counted.items()}
-    return Unit(None if identity is None else str(identity), record.get(GROUP), counts)
+def counted_units(result: StoredResult) -> Iterator[Unit]:
+    """The units of a stored result, in the order of its records; two of one id only where that is expected."""
+    seen, several = set[bytes](), result.suite.pairing.several
+    for unit in read_units(result):
+        if not several and unit.identity is not None:
+            key = unit_id(unit.identity)
+            if key in seen:
+                raise twice(unit.identity, result)
+            seen.add(key)
+        yield Unit(unit.identity, unit.group, all_counts_of(unit, result))
 
 
-def read_records(path: Path, name: str, pairing: Pairing) -> Iterator[Unit]:
-    """The units of a file of records, in its order; `name` is the file's in errors."""
-    number = 0
-    try:
-        with open(path, "rb") as stream:
-            for line in stream:
-                number += 1
-                record = orjson.loads(line)
-                counted = units_of(record)
-                if any(type(n) is not int or n < 0 for counts in counted.values() for n in counts):
-                    raise TypeError("counts are integers from 0 on")
-                yield unit_of(record, counted, pairing)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(
-            "records.malformed",
-            "this record does not say what its unit counted",
-            place=Place(name, number),
-            expected=f"a record with {pairing.field} and units, as goldgate writes it",
-            advice="score it again with this version, with --out",
-        ) from None
-    except OSError as problem:
-        raise cannot_read(name, "records", problem) from None
-
-
-def collect_units(
-    units: Iterator[Unit], name: str, pairing: Pairing, wanted: Collection[Key] | None = None
-) -> dict[bytes, UnitTables]:
+def collect_units(result: StoredResult, wanted: Collection[Key] | None = None) -> dict[bytes, UnitTables]:
     """The counts of every unit by its id, of the tables that are wanted; several records of one are added up."""
     found: dict[bytes, UnitTables] = {}
-    for unit in units:
-        key, counts = unit_id(unit.identity), unit.counts
+    for unit in counted_units(result):
+        counts = unit.counts
         if wanted is not None:
             counts = {table: counts[table] for table in wanted if table in counts}
-        known = found.get(key)
-        if known is None:
-            found[key] = dict(counts)
-        elif pairing.several or unit.identity is None:
-            add_tables(known, counts)
-        else:
-            raise twice(unit, name)
+        add_checked(found.setdefault(unit_id(unit.identity), {}), counts, result)
     return found
-
-
-def twice(unit: Unit, name: str) -> InputError:
-    """The error for two records of one unit."""
-    return InputError(
-        "records.duplicate_id",
-        "two records have the same id",
-        place=Place(name),
-        expected="a record for each id",
-        found=f"{unit.identity} twice",
-        advice="score it again with --out",
-    )
-
-
-def add_tables(mine: UnitTables, theirs: Mapping[Key, Counts]) -> None:
-    """Add counts to counts, table by table."""
-    for key, counts in theirs.items():
-        had = mine.get(key)
-        mine[key] = counts if had is None else tuple([a + b for a, b in zip(had, counts, strict=True)])
-
-
-def other_counts(name: str) -> InputError:
-    """The error for records whose tables are not those of this version."""
-    return InputError(
-        "records.malformed",
-        "these records do not count what this version counts",
-        place=Place(name),
-        advice="score it again with this version, with --out",
-    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 
 import click
 
@@ -47,8 +48,9 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         _protect(out, reports)
         chance = _rate(false_alarm_rate)
         if _are_folders(reports):
-            from goldgate.baseline.reference import BASELINE, UNITS, make_folder
+            from goldgate.baseline.reference import BASELINE, UNITS, make_folder, require_one_kind
 
+            require_one_kind(Path(out), out, BASELINE)
             record, units = make_folder(reports, all_suites(), chance)
             _make_folder(out)
             write_whole(os.path.join(out, UNITS), units.data, "--out")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,6 +35,9 @@ NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
 @click.command("compare", short_help="Compare systems: is the difference real?")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
 @click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, by this gold; may be repeated.")
+@click.option(
+    "--suite", default="extraction", show_default=True, metavar="NAME", help="With --gold: the suite that scores."
+)
 @click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
 @click.option("--protocol", metavar="FILE", help="With --gold: settings, as YAML.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
@@ -50,19 +53,7 @@ NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
     help="Of the printed comparison.",
 )
 @click.pass_context
-def compare_command(
-    context: click.Context,
-    systems: tuple[str, ...],
-    gold: tuple[str, ...],
-    schema: str | None,
-    protocol: str | None,
-    names: tuple[str, ...],
-    against: str | None,
-    common: bool,
-    out: str | None,
-    workers: int,
-    format: str,
-) -> None:
+def compare_command(context: click.Context, /, format: str, **given: Any) -> None:
     """Compare systems over the same documents: differences, intervals, p-values.
 
     A SYSTEM is a folder that --out of any suite wrote; with --gold, a file of predictions. NAME=PATH names it,
@@ -70,7 +61,7 @@ def compare_command(
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
-    outcome = guarded(lambda: _job(systems, gold, schema, protocol, names, out, workers))
+    outcome = guarded(lambda: _job(given))
     if isinstance(outcome, GoldgateError):
         context.exit(_fail(outcome, format))
     sources, job = outcome
@@ -78,45 +69,41 @@ def compare_command(
     def work() -> Comparison:
         from goldgate.comparison.compare import compare_systems
 
-        return compare_systems(
-            sources,
-            gold=job.inputs["gold"],
-            schema=job.inputs["schema"],
-            protocol=protocol,
-            against=against,
-            common=common,
-            workers=workers,
-        )
+        others = {name: given[name] for name in ("protocol", "suite", "against", "common", "workers")}
+        return compare_systems(sources, gold=job.inputs["gold"], schema=job.inputs["schema"], **others)
 
-    compared = guarded(work) if out is None else guarded(lambda: _into_folder(job, work))
+    compared = guarded(work) if job.out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    context.exit(say(_rendered(compared, format), EXIT_PASSED))
+    shown = _rendered(compared, format)
+    if job.out is not None and format == "text":
+        shown = f"{shown!s}\n{_written(job.out)}"
+    context.exit(say(shown, EXIT_PASSED))
 
 
-def _job(
-    systems: Sequence[str],
-    gold: Sequence[str],
-    schema: str | None,
-    protocol: str | None,
-    names: Sequence[str],
-    out: str | None,
-    workers: int,
-) -> tuple[list[SystemSource], Job]:
+def _written(out: str) -> str:
+    """Where the files are, in words."""
+    from goldgate.report.escape import visible
+    from goldgate.report.layout import words
+
+    files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} are in {out}"
+    return "\n".join(words(visible(files), columns())) + "\n"
+
+
+def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:
     """The systems that were named, and the job with all their paths."""
     from goldgate.comparison.systems import find_systems
 
-    sources = find_systems(systems, names)
+    sources = find_systems(given["systems"], given["names"])
     paths = [path for source in sources for path in source.paths]
-    files = {"schema": schema, "protocol": protocol}
     return sources, Job(
         suite="compare",
-        inputs={"systems": paths, "gold": list(gold)}
-        | {kind: [path] if path is not None else [] for kind, path in files.items()},
+        inputs={"systems": paths, "gold": list(given["gold"])}
+        | {kind: [] if given[kind] is None else [given[kind]] for kind in ("schema", "protocol")},
         folders=[path for path in paths if os.path.isdir(path)],
         records=CHANGED,
-        out=out,
-        workers=workers,
+        out=given["out"],
+        workers=given["workers"],
     )
 
 

@@ -324,6 +324,7 @@ def _in_use(folder: Path) -> bool:
 
 
 def _prepare(chosen: Choices, given: dict[str, Any]) -> Prepared:
+    from goldgate.baseline.pairing import load_stored_runs
     from goldgate.cli.stopping import stop_rule
     from goldgate.generation.run import prepare
     from goldgate.suites.extraction.suite import SUITE
@@ -332,6 +333,8 @@ def _prepare(chosen: Choices, given: dict[str, Any]) -> Prepared:
 
     loaded, options = load_protocol(chosen.protocol), chosen.options
     plan = load_plan(SUITE, loaded)
+    # Before anything is asked and paid for: what gates compare with is there, and is not written over.
+    load_stored_runs(SUITE, plan, [str(folder) for folder in (options.out, *options.folders())])
     response = plan.settings.response
 
     def load() -> ExtractionTask:

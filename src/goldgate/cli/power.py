@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from math import isnan
 from typing import Any
 
 import click
@@ -68,8 +69,9 @@ def _plan(
     power: float,
     sizes: Sequence[int],
 ) -> dict[str, Any]:
+    from goldgate.readers.stored_result import load_result
     from goldgate.results.power import CORRELATION, SIZES, Wanted, plan_power
-    from goldgate.results.stored import load_result
+    from goldgate.suites import all_suites
 
     if against is not None and correlation is not None:
         raise ConfigError(
@@ -77,6 +79,9 @@ def _plan(
             "--correlation is for a system that is not known yet; --against names one",
             advice="leave out one of the two",
         )
+    for option, given in (("--correlation", correlation), ("--power", power)):
+        if given is not None and isnan(given):
+            raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected="a number", found="nan")
     wanted = Wanted(
         detect=_share("--detect", detect, open_ended=True),
         metrics=metrics,
@@ -85,7 +90,7 @@ def _plan(
         power=power,
         sizes=sizes or SIZES,
     )
-    result = load_result(folder)
+    result = load_result(folder, all_suites())
     if against is None:
         return plan_power(result, wanted)
     from goldgate.results.observed import observed_spread
@@ -102,7 +107,9 @@ def _share(option: str, text: str, *, open_ended: bool = False) -> Decimal:
     except InvalidOperation:
         pass
     expected = "a decimal between 0 and 1" if open_ended else "a decimal from 0 to 1"
-    raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected=expected, found=text)
+    advice = "write 2 % as 0.02" if text.strip().rstrip("%").replace(".", "", 1).isdecimal() else None
+    message = f"this {option} is not allowed"
+    raise ConfigError("option.wrong_value", message, expected=expected, found=text, advice=advice)
 
 
 def _rendered(plan: dict[str, Any], format: str) -> str | bytes:

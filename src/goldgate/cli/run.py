@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 HTML = "html"
 
+_OVERWRITES = "against.overwritten"
 _HEAD = 200  # bytes: a report begins with its suite
 _SUITE = re.compile(rb'"suite": "([a-z-]+)"')
 
@@ -86,6 +87,8 @@ def carry_out(job: Job, evaluate: Evaluate) -> int:
         with ended_by_signals():
             looking = Looking(job.suite, folder.written_samples)
             outcome = guarded(lambda: evaluate(folder.open_samples(), looking))
+            if _would_overwrite(outcome):
+                return _end(job, outcome, None)
             run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
             written = guarded(lambda: _publish(folder, job, outcome, run, looking.looked))
     finally:
@@ -114,10 +117,15 @@ def _end(
     return _show(job, outcome, looked) if written is None else _fail(job, written)
 
 
+def _would_overwrite(outcome: Evaluation | GoldgateError) -> bool:
+    """Whether it ended because writing would destroy an input: then not even the error is written there."""
+    return isinstance(outcome, GoldgateError) and outcome.code == _OVERWRITES
+
+
 def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateError | None:
     """Write the report where `--report` says; the error if that fails."""
     path = job.report
-    if path is None:
+    if path is None or _would_overwrite(outcome):
         return None
     from goldgate.core.evaluation import render_json
     from goldgate.files.atomic_write import write_whole

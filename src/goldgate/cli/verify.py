@@ -26,11 +26,11 @@ def _input_options() -> list[click.Option]:
             [f"--{given.name}"],
             multiple=given.many,
             metavar=given.metavar + ("..." if given.many else ""),
-            help=f"Where the {given.name} {'are' if given.many else 'is'} now, if not where run.json says.",
+            help=f"The {given.name} that it was made from, if not where run.json says.",
         )
         for given in inputs.values()
     ]
-    return [*options, click.Option(["--protocol"], metavar="FILE", help="Where the protocol is now, likewise.")]
+    return [*options, click.Option(["--protocol"], metavar="FILE", help="The protocol, likewise.")]
 
 
 def _command() -> click.Command:

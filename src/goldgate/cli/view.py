@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ EXPORTED = 500  # samples of each folder
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
 @click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
+@click.option("--root", metavar="DIR", help="Where the inputs are now, in place of the folder where they were scored.")
 @click.option("--export", metavar="DIR", help="Write the pages as files into this folder, and serve nothing.")
 @click.option(
     "--samples",
@@ -53,6 +54,7 @@ def view_command(
     no_browser: bool,
     names: tuple[str, ...],
     common: bool,
+    root: str | None,
     export: str | None,
     samples: int,
 ) -> None:
@@ -73,7 +75,7 @@ def view_command(
             require_extra()
         sources = find_systems(systems, names, alone=True)
         with ExitStack() as stack:
-            folders = _open(sources, stack)
+            folders = _open(sources, root, stack)
             compared = _compare(sources, folders, common)
             if export is not None:
                 from goldgate.viewer.export import export_site
@@ -89,7 +91,7 @@ def view_command(
     context.exit(say(outcome, EXIT_PASSED))
 
 
-def _open(sources: Sequence[SystemSource], stack: ExitStack) -> list[ViewedFolder]:
+def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -> list[ViewedFolder]:
     """Every run of every system, indexed."""
     from goldgate.viewer.folder import open_folder
 
@@ -98,11 +100,15 @@ def _open(sources: Sequence[SystemSource], stack: ExitStack) -> list[ViewedFolde
         for path in source.paths:
             name = source.name if len(source.paths) == 1 else f"{source.name}/{os.path.basename(os.path.abspath(path))}"
             line = ProgressLine("kilobyte", quiet=False)
-            folder = open_folder(path, name, lambda done, total, line=line: line(done >> 10, total >> 10))  # type: ignore[misc]
+            folder = open_folder(path, name, _kilobytes(line), root)
             line.clear()
             stack.callback(folder.close)
             folders.append(folder)
     return folders
+
+
+def _kilobytes(line: ProgressLine) -> Callable[[int, int], None]:
+    return lambda done, total: line(done >> 10, total >> 10)
 
 
 def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool) -> Compared | None:

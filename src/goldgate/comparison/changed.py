@@ -9,7 +9,8 @@ from itertools import groupby
 from math import lcm
 from typing import Any
 
-from goldgate.comparison.joint_units import NOTHING, Joint, JointUnits
+from goldgate.comparison.joint_units import JointUnits
+from goldgate.comparison.meetings import Joint
 from goldgate.comparison.rates import ComparedRate
 from goldgate.core.sums import Counts
 
@@ -96,8 +97,8 @@ class Changes:
         return runs // mine, runs // theirs
 
     def _summed(self, joint: Joint, name: str) -> Counts:
-        values, nothing = self.joined.tables[self.rate.table,].counts.values, (0,) * len(self.rate.columns)
-        runs = [nothing if (number := joint[place]) == NOTHING else values[number] for place in self.systems[name]]
+        counts, nothing = self.joined.tables[self.rate.table,].counts(joint), (0,) * len(self.rate.columns)
+        runs = [counts[place] or nothing for place in self.systems[name]]
         return runs[0] if len(runs) == 1 else tuple(map(sum, zip(*runs, strict=True)))
 
     def _named(self, counts: Counts) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,23 +14,25 @@ import orjson
 
 from goldgate.comparison.alike import gold_differs, require_alike
 from goldgate.comparison.changed import Changes
-from goldgate.comparison.joint_units import JointUnits, join_units
+from goldgate.comparison.compared_systems import Systems
+from goldgate.comparison.joint_units import JointUnits, join_results
+from goldgate.comparison.load import load_run, score_predictions
 from goldgate.comparison.measured import Measurements
-from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_rates
-from goldgate.comparison.record_units import read_units
-from goldgate.comparison.stored_run import StoredRun, load_run, run_predictions
-from goldgate.comparison.systems import SystemSource, find_systems
+from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_averages, compared_rates
+from goldgate.comparison.systems import SystemSource, find_systems, require_predictions, require_results
 from goldgate.core.evaluation import render_json
+from goldgate.core.suite import GOLD, PREDICTIONS, Suite
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.protocol.load import ProtocolSource
+from goldgate.readers.stored_result import StoredResult
 from goldgate.stats.interval import LEVEL
 from goldgate.stats.power import POWER
-from goldgate.suites import load_suite
+from goldgate.suites import all_suites
 
 FORMAT_VERSION = 1  # of comparison.json
 SHOWN_IDS = 5
 SHOWN_CHANGES = 10
-_GOLD_SUITE = "extraction"
+SUITE = "extraction"  # that scores predictions, unless another one is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +59,18 @@ class Comparison:
         raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """Runs in one list, and which of them are whose."""
-
-    runs: tuple[StoredRun, ...]
-    places: Mapping[str, tuple[int, ...]]
-    against: str
-
-
 def compare(
     *given: str | Path,
     gold: str | Path | Sequence[str | Path] | None = None,
     schema: str | Path | None = None,
     protocol: ProtocolSource = None,
+    suite: str = SUITE,
     names: Sequence[str] = (),
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
 ) -> Comparison:
-    """Compare stored results, or with `gold` predictions, which are scored first.
+    """Compare stored results, or with `gold` predictions, which `suite` scores first.
 
     The first system is what others are compared with, unless `against` names another. `common` compares only what all
     systems have, where they were judged by different gold.
@@ -85,6 +80,7 @@ def compare(
         gold=_listed(gold),
         schema=_listed(schema),
         protocol=protocol,
+        suite=suite,
         against=against,
         common=common,
         workers=workers,
@@ -94,12 +90,13 @@ def compare(
 def compare_systems(
     sources: Sequence[SystemSource],
     *,
-    gold: list[str],
-    schema: list[str],
-    protocol: ProtocolSource,
-    against: str | None,
-    common: bool,
-    workers: int,
+    gold: Sequence[str] = (),
+    schema: Sequence[str] = (),
+    protocol: ProtocolSource = None,
+    suite: str = SUITE,
+    against: str | None = None,
+    common: bool = False,
+    workers: int = 1,
 ) -> Comparison:
     """The same of systems that were found already."""
     if not gold and (schema or protocol is not None):
@@ -108,36 +105,54 @@ def compare_systems(
         )
     with ExitStack() as stack:
         if not gold:
+            require_results(sources)
             runs = [[load_run(path) for path in source.paths] for source in sources]
         else:
+            require_predictions(sources)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
-            runs = _scored(sources, gold, schema, protocol, folder, workers)
+            runs = _scored(sources, _scoring(suite, schema), gold, schema, protocol, folder, workers)
         return _compared(_systems(sources, runs, against), common)
+
+
+def _scoring(name: str, schema: Sequence[str]) -> Suite:
+    """The suite that scores predictions by gold."""
+    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
+    suite = next((each for each in able if each.name == name), None)
+    if suite is None:
+        raise ConfigError(
+            "compare.unknown_suite",
+            "no suite of this name scores predictions by gold",
+            expected=", ".join(each.name for each in able),
+            found=name,
+            advice=did_you_mean(name, [each.name for each in able]),
+        )
+    if schema and "schema" not in {given.name for given in suite.inputs}:
+        raise ConfigError("compare.no_schema", f"the {name} suite takes no schema", advice="leave out --schema")
+    return suite
 
 
 def _scored(
     sources: Sequence[SystemSource],
-    gold: list[str],
-    schema: list[str],
+    suite: Suite,
+    gold: Sequence[str],
+    schema: Sequence[str],
     protocol: ProtocolSource,
     folder: Path,
     workers: int,
-) -> list[list[StoredRun]]:
-    """Every predictions file scored, its records in the folder."""
-    suite = load_suite(_GOLD_SUITE)
-    number, found = 0, []
-    for source in sources:
-        runs = []
-        for path in source.paths:
-            number += 1
-            others = {"schema": schema}
-            runs.append(run_predictions(suite, gold, path, others, protocol, folder / str(number), workers))
-        found.append(runs)
-    return found
+) -> list[list[StoredResult]]:
+    """Every predictions file scored, its result in the folder."""
+    numbers, inputs = count(1), {"gold": gold, "schema": schema}
+    return [
+        [
+            score_predictions(suite, {**inputs, "predictions": [path]}, protocol, folder / str(next(numbers)), workers)
+            for path in source.paths
+        ]
+        for source in sources
+    ]
 
 
-def _systems(sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredRun]], against: str | None) -> Systems:
-    places, everything = {}, list[StoredRun]()
+def _systems(sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredResult]], against: str | None) -> Systems:
+    places, everything = {}, list[StoredResult]()
     for source, own in zip(sources, runs, strict=True):
         places[source.name] = tuple(range(len(everything), len(everything) + len(own)))
         everything += own
@@ -159,19 +174,25 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     suite = runs[0].suite
     rates = compared_rates(suite)
     headline = [name for name in suite.headline if name in rates]
-    joined = join_runs(runs, rates, rates[headline[0]].table)
-    changes = Changes(rates[headline[0]], joined, systems.places, systems.against)
+    watched = _defined_first(headline, runs)
+    averages = compared_averages(suite)
+    averaged = next((rate.table for rate in averages.values()), None)
+    if len(runs) > len(systems.places):
+        averaged = None  # how parts go together is not looked at where systems have several runs
+    joined = join_results(runs, columns_by_table(rates), rates[watched].table, averaged)
+    changes = Changes(rates[watched], joined, systems.places, systems.against)
     left_out = _left_out(systems, joined, common)
     if not joined.lacking:
         for index, run in enumerate(runs):
-            _require_same_numbers(run, index, joined)
-    found = Measurements(rates, headline, joined, systems.places, systems.against)
+            _require_same_numbers(run, index, joined, rates)
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    found = Measurements(rates, averages, headline, joined, systems, unit)
     report = {
         "format_version": FORMAT_VERSION,
         "kind": "comparison",
         "suite": suite.name,
         "against": systems.against,
-        "unit": "group" if joined.is_grouped else suite.pairing.unit or suite.unit,
+        "unit": unit,
         "units": joined.units,
         "level": LEVEL,
         "power": POWER,
@@ -183,30 +204,18 @@ def _compared(systems: Systems, common: bool) -> Comparison:
         "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
         "comparisons": found.comparisons(),
         "parts": found.parts(),
-        "changed": {"metric": headline[0], "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
+        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
         "error": None,
     }
     return Comparison(report, changes)
 
 
-def join_runs(runs: Sequence[StoredRun], rates: Mapping[str, ComparedRate], watched: str) -> JointUnits:
-    """The units of these runs side by side; `watched` is the table whose changes are kept."""
-    suite = runs[0].suite
-    lines = [read_units(run.records, _records_name(run), suite.pairing) for run in runs]
-    names = [_records_name(run) for run in runs]
-    try:
-        return join_units(lines, names, columns_by_table(rates), watched, suite.pairing.several)
-    except (TypeError, ValueError, AttributeError):
-        raise InputError(
-            "records.malformed",
-            "these records do not count what this version counts",
-            place=Place(", ".join(names)),
-            advice="score it again with this version, with --out",
-        ) from None
-
-
-def _records_name(run: StoredRun) -> str:
-    return str(Path(run.name) / run.suite.records) if Path(run.name).is_dir() else run.name
+def _defined_first(headline: Sequence[str], runs: Sequence[StoredResult]) -> str:
+    """The first main metric that every run has: where nothing has arguments, what changed are the types."""
+    for name in headline:
+        if all(run.metrics.get(name, {}).get("value") is not None for run in runs):
+            return name
+    return headline[0]
 
 
 def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
@@ -222,7 +231,7 @@ def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[s
         raise InputError(
             "compare.missing_ids",
             "records are missing that another system has",
-            place=Place(systems.runs[first].name),
+            place=Place(systems.runs[first].named),
             expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
             found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
             advice="score both with the same gold; --common compares what both have",
@@ -230,23 +239,12 @@ def _left_out(systems: Systems, joined: JointUnits, common: bool) -> list[dict[s
     return found
 
 
-def _require_same_numbers(run: StoredRun, index: int, joined: JointUnits) -> None:
+def _require_same_numbers(run: StoredResult, index: int, joined: JointUnits, rates: Mapping[str, ComparedRate]) -> None:
     """The records must give the numbers of the report beside them."""
-    for name, rate in compared_rates(run.suite).items():
-        stored = run.metrics.get(name)
-        if stored is None or not stored.get("denominator"):
-            continue
+    for name, rate in rates.items():
         pairs = joined.pairs((rate.table,), rate.form)
-        sums = [sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1)]
-        if sums != [stored["numerator"], stored["denominator"]]:
-            raise InputError(
-                "records.other_run",
-                "the records are not those of the report beside them",
-                place=Place(_records_name(run)),
-                expected=f"{name} {stored['numerator']}/{stored['denominator']}, as in report.json",
-                found=f"{sums[0]}/{sums[1]}",
-                advice="score it again with --out, and keep all files of the folder",
-            )
+        a, b = (sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1))
+        run.require_sums(name, a, b)
 
 
 def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from math import lcm, sqrt
 
 from goldgate.stats.interval import LEVEL, Interval, NoInterval
-from goldgate.stats.paired import Standing, difference_interval, paired_sums, standing, t_test
+from goldgate.stats.paired import Standing, careful_interval, paired_sums, standing, t_test
 from goldgate.stats.power import POWER, detectable_difference, units_needed
 from goldgate.stats.several import Runs, compare_runs
 from goldgate.stats.student import t_quantile
-from goldgate.stats.swap import Pair, swap_test
+from goldgate.stats.swap import Pair, Pairs, swap_test
 
 POINT = 0.01  # the difference whose price in units is told
 MOST_SWAPPED = 1_000  # units that differ: beyond, Student's t is close, and swaps take a second for each metric
@@ -26,7 +26,7 @@ class Difference:
     interval: Interval | NoInterval
     p: float | None
     test: Mapping[str, object] | None
-    standing: Standing
+    standing: Standing | None  # of an average there is none: what a unit adds to it is not kept
     se: float
     units: int
     reason: str | None = None
@@ -48,8 +48,8 @@ class Difference:
         """The same with the systems exchanged: signs change, and nothing else."""
         interval = self.interval
         if isinstance(interval, Interval):
-            interval = replace(interval, low=-interval.high, high=-interval.low)
-        stands = Standing(self.standing.losses, self.standing.ties, self.standing.wins)
+            interval = replace(interval, low=0.0 - interval.high, high=0.0 - interval.low)  # never -0.0
+        stands = self.standing and Standing(self.standing.losses, self.standing.ties, self.standing.wins)
         value = None if self.value is None else -self.value
         return replace(self, value=value, interval=interval, standing=stands)
 
@@ -57,44 +57,50 @@ class Difference:
         """All but the adjusted p-value, which depends on the other comparisons; with or without what was needed."""
         if self.value is None:
             return {"difference": None, "reason": self.reason, "p": None, "test": None, "units": self.units}
+        exact = {"exact": str(self.value)} if self.standing is not None else {}  # of averages it may fill a page
         bounds: dict[str, object] = {"low": None, "high": None}
         if isinstance(self.interval, Interval):
             bounds = {"low": self.interval.low, "high": self.interval.high, "method": self.interval.method}
         else:
             bounds["reason"] = self.interval.reason
         return {
-            "difference": {"value": float(self.value), "exact": str(self.value), **bounds},
+            "difference": {"value": float(self.value), **exact, **bounds},
             "p": self.p,
             "test": self.test,
-            "wins": self.standing.wins,
-            "ties": self.standing.ties,
-            "losses": self.standing.losses,
+            **({} if self.standing is None else asdict(self.standing)),
             "units": self.units,
             **({"detectable": self.detectable, "units_for_one_point": self.needed} if planning else {}),
         }
 
 
 def difference(
-    pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int], share: bool, level: float = LEVEL
+    pairs: Mapping[Runs, int],
+    first: Sequence[int],
+    second: Sequence[int],
+    share: bool,
+    level: float = LEVEL,
+    *,
+    same: bool = False,
 ) -> Difference:
-    """Of the runs `first` minus the runs `second`, by their places in the tuples."""
+    """Of the runs `first` minus the runs `second`, by their places; `same` where both made the same bytes."""
     if len(first) == len(second) == 1:
-        return _of_one_run(_four_counts(pairs, first, second), share, level)
+        return paired_difference(four_counts(pairs, first, second), share, level, same=same)
     sides: dict[tuple[Runs, Runs], int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in first), tuple(runs[n] for n in second)
         sides[key] = sides.get(key, 0) + times
-    found = compare_runs(sides, level)
-    stands = standing(_four_counts(pairs, first, second))
+    found = compare_runs(sides, level, share)
+    stands = standing(four_counts(pairs, first, second))
     units = sum(times for (one, two), times in sides.items() if any(a or b for a, b in (*one, *two)))
     if isinstance(found, NoInterval):
         return Difference(None, found, None, None, stands, 0.0, units, found.reason)
     return Difference(found.value, found.interval, found.p, {"method": "runs-t"}, stands, found.se, units, df=found.df)
 
 
-def _of_one_run(pairs: Mapping[Pair, int], share: bool, level: float) -> Difference:
+def paired_difference(pairs: Pairs, share: bool = True, level: float = LEVEL, *, same: bool = False) -> Difference:
+    """The same of one run each, from the counts of both."""
     sums = paired_sums(pairs)
-    interval = difference_interval(sums, level, share)
+    interval = careful_interval(sums, level, share, same=same)
     if sums.value is None:
         reason = interval.reason if isinstance(interval, NoInterval) else None
         return Difference(None, interval, None, None, standing(pairs), 0.0, sums.units, reason)
@@ -107,7 +113,7 @@ def _of_one_run(pairs: Mapping[Pair, int], share: bool, level: float) -> Differe
     return Difference(sums.value, interval, p, test, standing(pairs), sqrt(sums.variance or 0), sums.units)
 
 
-def _four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[Pair, int]:
+def four_counts(pairs: Mapping[Runs, int], first: Sequence[int], second: Sequence[int]) -> dict[Pair, int]:
     """The counts of both systems, those of several runs added up, and weighted so that both have as many runs."""
     if len(first) == len(second) == 1:
         (mine,), (theirs,) = first, second

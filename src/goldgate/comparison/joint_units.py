@@ -7,64 +7,49 @@ in another order waits for its partners.
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
 
-import orjson
-
-from goldgate.comparison.record_units import UnitLine
+from goldgate.comparison.meetings import Joint, Meetings
+from goldgate.comparison.unit_entries import LEFT_OUT, NOTHING, Entries, Layout
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import Key
-from goldgate.errors import InputError, Place
+from goldgate.readers.recorded_units import (
+    RecordedUnit,
+    UnitTables,
+    add_checked,
+    all_counts_of,
+    read_units,
+    twice,
+)
+from goldgate.readers.stored_result import StoredResult
 from goldgate.stats.several import Runs
-
-Joint = tuple[int, ...]  # the number of each run's counts in the list of its table; NOTHING where it has none
-NOTHING = -1
-
-# Between two entries of `parts`. Where a name has it, the pieces are not JSON, and so none that was seen before.
-_BETWEEN = b"]],[["
-_MOST_KEPT = 50_000  # lines that are remembered because others may count the same: 20 MB
-
-
-class CountsList:
-    """The different vectors of counts in a table: each has a number, and is decoded and divided once."""
-
-    def __init__(self, columns: int) -> None:
-        self._columns = columns
-        self._numbers: dict[Counts, int] = {}
-        self.values: list[Counts] = []
-        self.of = cache(self._of)  # when all are known
-
-    def number(self, counts: Sequence[int]) -> int:
-        vector = tuple(counts)
-        known = self._numbers.get(vector)
-        if known is None:
-            if len(vector) != self._columns or any(type(count) is not int for count in vector):
-                raise ValueError(f"{self._columns} counts are integers")
-            known = self._numbers[vector] = len(self.values)
-            self.values.append(vector)
-        return known
-
-    def _of(self, form: RatioForm) -> list[tuple[int, int]]:
-        """a and b of every vector; behind them zeros, for none."""
-        return [*map(form.of, self.values), (0, 0)]
 
 
 class JointTable:
     """The multiset of one table or part."""
 
-    def __init__(self, counts: CountsList, joints: Mapping[Joint, int]) -> None:
-        self.counts = counts
-        self.joints = joints
-        self.pairs = cache(self._pairs)
+    def __init__(self, values: Sequence[Counts]) -> None:
+        self._values = values
+        self.joints: dict[Joint, int] = {}
+        self.pairs = cache(self._pairs)  # when all are known
+
+    def counts(self, joint: Joint) -> list[Counts | None]:
+        """What each run counted."""
+        return [None if number == NOTHING else self._values[number] for number in joint]
 
     def _pairs(self, form: RatioForm) -> Mapping[Runs, int]:
         """a and b of a rate in each run, and how often that occurred; units that have none of it are left out."""
-        of, found = self.counts.of(form), dict[Runs, int]()
+        known, found = {NOTHING: (0, 0)}, dict[Runs, int]()
         for joint, times in self.joints.items():
-            runs = tuple([of[number] for number in joint])
+            for number in joint:
+                if number not in known:
+                    known[number] = form.of(self._values[number])
+            runs = tuple([known[number] for number in joint])
             found[runs] = found.get(runs, 0) + times
         found.pop(((0, 0),) * len(next(iter(found), ())), None)
         return found
@@ -79,6 +64,7 @@ class JointUnits:
     is_grouped: bool = False
     changed: dict[Joint, list[str]] = field(default_factory=dict)  # ids by their counts in one table, where they differ
     lacking: dict[int, list[str]] = field(default_factory=dict)  # run → identities that others have and it has not
+    meetings: Meetings | None = None  # of parts that are averaged
 
     def pairs(self, key: Key, form: RatioForm) -> Mapping[Runs, int]:
         """Those of a table; none where it has no unit."""
@@ -86,140 +72,130 @@ class JointUnits:
         return {} if table is None else table.pairs(form)
 
 
-def join_units(
-    runs: Sequence[Iterable[UnitLine]], names: Sequence[str], tables: Mapping[str, int], watched: str, several: bool
+def join_results(
+    results: Sequence[StoredResult], tables: Mapping[str, int], watched: str, averaged: str | None = None
 ) -> JointUnits:
-    """The units of these runs, joined by identity, in the tables with so many columns.
+    """The units of these results, joined by identity, in the tables with so many columns.
 
-    `watched` is the table whose changes are listed. Where a system may have several records of one identity, all of
-    them are added up first. Counts that do not fit a table are a ValueError or a TypeError.
+    `watched` is the table whose changes are listed, `averaged` the one whose parts are. Where a system may have several
+    records of one identity, all of them are added up first. Records that count something else are an InputError.
     """
-    counter = _Counter(tables, watched)
-    if several:
-        _join_added(runs, counter)
-    else:
-        _join_in_step(runs, names, counter)
+    counter = _Counter(results, Entries(tables, watched, averaged))
+    runs = [read_units(result) for result in results]
+    join = _join_added if results[0].suite.pairing.several else _join_in_step
+    collects = gc.isenabled()
+    gc.disable()  # nothing here refers to itself, and looking for what does takes an eighth of the time
+    try:
+        join(runs, results, counter)
+    finally:
+        if collects:
+            gc.enable()
     return counter.finished()
 
 
 class _Counter:
     """Counts joined units into tables; those of a group are added up before they count."""
 
-    def __init__(self, tables: Mapping[str, int], watched: str) -> None:
+    def __init__(self, results: Sequence[StoredResult], entries: Entries) -> None:
         self.found = JointUnits()
-        self._lists = {name: CountsList(columns) for name, columns in tables.items()}
-        self._watched = watched
-        self._groups: dict[str, list[dict[Key, Counts]]] = {}
-        self._alike: dict[tuple[bytes, ...], list[str]] = {}  # ids of units that count the same in every run
-        self._tables: dict[Key, int] = {}  # the number of each table
-        self._joints: list[dict[Joint, int]] = []
-        self._entries: dict[bytes, tuple[int, int]] = {}  # of `parts`: the numbers of its table and of its counts
+        self._results = results
+        self._entries = entries
+        self._groups: dict[str, list[UnitTables]] = {}
+        self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
+        if entries.averaged is not None:
+            self.found.meetings = Meetings(entries.columns[entries.averaged] * len(results))
 
-    def add(self, identity: str | None, lines: Sequence[UnitLine | None]) -> None:
+    def add(self, identity: str | None, lines: Sequence[RecordedUnit | None]) -> None:
         """A unit, as its lines have it; None where a run has none."""
-        whole = [line for line in lines if line is not None and line.group is None]
-        if identity is not None and len(whole) == len(lines):
-            self._add_plain(identity, whole)
+        whole = [line for line in lines if line is not None and line.group is None and line.times == 1]
+        if len(whole) == len(lines):
+            self._count(identity, [*map(self._entries.read, whole, self._results)])
             return
         group = next((line.group for line in lines if line is not None and line.group is not None), None)
-        self.add_counts(identity, [{} if line is None else counts_of(line) for line in lines], group)
+        both = zip(lines, self._results, strict=True)
+        self.add_counts(identity, [{} if line is None else all_counts_of(line, result) for line, result in both], group)
 
-    def add_counts(self, identity: str | None, runs: list[dict[Key, Counts]], group: str | None = None) -> None:
+    def add_counts(self, identity: str | None, runs: list[UnitTables], group: str | None = None) -> None:
         """A unit given by its counts; or, with a group, a part of one."""
-        if group is not None:
-            known = self._groups.setdefault(group, [{} for _ in runs])
-            for mine, theirs in zip(known, runs, strict=True):
-                _add(mine, theirs)
-            if identity is not None:
-                self._watch([identity], self._numbers((self._watched,), runs))
+        if group is None:
+            self._count(identity, self._numbers(runs))
             return
-        self.found.units += 1
-        for key in {key for counts in runs for key in counts if key[0] in self._lists}:
-            joint = self._numbers(key, runs)
-            self._count(key, joint)
-            if key == (self._watched,) and identity is not None:
-                self._watch([identity], joint)
+        known = self._groups.setdefault(group, [{} for _ in runs])
+        for mine, theirs, result in zip(known, runs, self._results, strict=True):
+            add_checked(mine, theirs, result)
+        self._watch(identity, *self._joined(self._numbers(runs)))
 
     def finished(self) -> JointUnits:
         """All that was counted, every group as one unit."""
-        self._count_alike()
-        self.found.is_grouped = bool(self._groups)
+        found, entries = self.found, self._entries
+        found.is_grouped = bool(self._groups)
         for runs in self._groups.values():
             self.add_counts(None, runs)
-        for key, number in self._tables.items():
-            self.found.tables[key] = JointTable(self._lists[key[0]], self._joints[number])
-        return self.found
-
-    def _add_plain(self, identity: str, lines: Sequence[UnitLine]) -> None:
-        self.found.units += 1
-        units = tuple([line.units for line in lines])
-        known = self._alike.get(units)
-        if known is None:
-            if len(self._alike) >= _MOST_KEPT:
-                self._count_alike()
-            known = self._alike[units] = []
-        known.append(identity)
-        decoded = [self._decode(line.parts) for line in lines]
-        all_keys = decoded[0].copy()
-        for other in decoded[1:]:
-            all_keys.update(other)
-        for table in all_keys:
-            joint = tuple([one.get(table, NOTHING) for one in decoded])
-            joints = self._joints[table]
-            joints[joint] = joints.get(joint, 0) + 1
-
-    def _count_alike(self) -> None:
-        """Units of which the tables count the same, at once."""
-        for units, identities in self._alike.items():
-            runs: list[dict[Key, list[int]]] = [
-                {(name,): counts for name, counts in orjson.loads(one).items()} for one in units
-            ]
-            for key in {key for counts in runs for key in counts if key[0] in self._lists}:
-                joint = self._numbers(key, runs)
-                self._count(key, joint, len(identities))
-                if key[0] == self._watched:
-                    self._watch(identities, joint)
-        self._alike = {}
-
-    def _decode(self, parts: bytes) -> dict[int, int]:
-        """The counts of each part, both as numbers. The parts of most lines are among those seen before."""
-        try:
-            return dict([self._entries[entry] for entry in parts[3:-3].split(_BETWEEN)])
-        except KeyError:
-            pass
-        if len(self._entries) > _MOST_KEPT:
-            self._entries = {}
-        found = {}
-        for key, counts in orjson.loads(parts):
-            if key[0] in self._lists:
-                entry = orjson.dumps([key, counts])[2:-2]
-                self._entries[entry] = table, number = self._table(tuple(key)), self._lists[key[0]].number(counts)
-                found[table] = number
+        self._groups = {}
+        for joint, times in self._joints.items():
+            number = max(joint)
+            if number != LEFT_OUT:
+                key = entries.keys[entries.tables[number]]
+                table = found.tables.get(key)
+                if table is None:
+                    table = found.tables[key] = JointTable(entries.values)
+                table.joints[joint] = times
         return found
 
-    def _table(self, key: Key) -> int:
-        known = self._tables.get(key)
-        if known is None:
-            known = self._tables[key] = len(self._joints)
-            self._joints.append({})
-        return known
+    def _numbers(self, runs: Sequence[UnitTables]) -> list[list[int]]:
+        entries = self._entries
+        return [
+            [entries.number(key, found, result) for key, found in counts.items() if key[0] in entries.columns]
+            for counts, result in zip(runs, self._results, strict=True)
+        ]
 
-    def _numbers(self, key: Key, runs: Sequence[Mapping[Key, Sequence[int]]]) -> Joint:
-        number = self._lists[key[0]].number
-        return tuple([NOTHING if (counts := run.get(key)) is None else number(counts) for run in runs])
+    def _count(self, identity: str | None, numbers: Sequence[Sequence[int]]) -> None:
+        self.found.units += 1
+        joints, layout = self._joined(numbers)
+        self._joints.update(joints)
+        if len(layout.averaged) > 1:
+            self._meet([joints[place] for place in layout.averaged])
+        self._watch(identity, joints, layout)
 
-    def _count(self, key: Key, joint: Joint, times: int = 1) -> None:
-        joints = self._joints[self._table(key)]
-        joints[joint] = joints.get(joint, 0) + times
+    def _joined(self, numbers: Sequence[Sequence[int]]) -> tuple[list[Joint], Layout]:
+        """The numbers of every run table by table, and the order of the tables.
 
-    def _watch(self, identities: list[str], joint: Joint) -> None:
-        if any(number != joint[0] for number in joint):
-            self.found.changed.setdefault(joint, []).extend(identities)
+        Of one unit, runs mostly have the same tables in the same order, and then nothing has to be looked up.
+        """
+        layouts = [*map(self._entries.layout, numbers)]
+        first = layouts[0]
+        if first.is_plain and layouts.count(first) == len(layouts):
+            return [*zip(*numbers, strict=True)], first
+        by_table = [
+            dict(zip(layout.tables, found, strict=True)) for layout, found in zip(layouts, numbers, strict=True)
+        ]
+        tables = sorted({table for found in by_table for table in found} - {LEFT_OUT})
+        joints = [tuple([found.get(table, NOTHING) for found in by_table]) for table in tables]
+        return joints, self._entries.layout([max(joint) for joint in joints])
+
+    def _watch(self, identity: str | None, joints: Sequence[Joint], layout: Layout) -> None:
+        if layout.watched is not None and identity is not None:
+            joint = joints[layout.watched]
+            if joint.count(joint[0]) != len(joint):
+                self.found.changed.setdefault(joint, []).append(identity)
+
+    def _meet(self, parts: Sequence[Joint]) -> None:
+        meetings = self.found.meetings
+        assert meetings is not None  # only what is averaged meets
+        meetings.meet(parts, self._in_a_row)
+
+    def _in_a_row(self, joint: Joint) -> tuple[Key, Counts]:
+        """The part of a joint, and the counts of all runs one after the other."""
+        entries = self._entries
+        key = entries.keys[entries.tables[max(joint)]]
+        nothing = (0,) * entries.columns[key[0]]
+        values = [nothing if number == NOTHING else entries.values[number] for number in joint]
+        return key, tuple([count for counts in values for count in counts])
 
 
-def _join_in_step(runs: Sequence[Iterable[UnitLine]], names: Sequence[str], counter: _Counter) -> None:
+def _join_in_step(runs: Sequence[Iterable[RecordedUnit]], results: Sequence[StoredResult], counter: _Counter) -> None:
     """Line by line through all files at once; what has no partner in the same line waits for it."""
-    waiting: dict[str | None, list[UnitLine | None]] = {}
+    waiting: dict[str | None, list[RecordedUnit | None]] = {}
     for lines in zip_longest(*runs):
         first = lines[0]
         if first is not None and first.identity not in waiting and _all_of(first.identity, lines):
@@ -230,7 +206,7 @@ def _join_in_step(runs: Sequence[Iterable[UnitLine]], names: Sequence[str], coun
                 continue
             slots = waiting.setdefault(line.identity, [None] * len(lines))
             if slots[index] is not None:
-                raise _twice(line.identity, names[index])
+                raise twice(line.identity, results[index])
             slots[index] = line
             if None not in slots:
                 counter.add(line.identity, waiting.pop(line.identity))
@@ -240,20 +216,23 @@ def _join_in_step(runs: Sequence[Iterable[UnitLine]], names: Sequence[str], coun
                 counter.found.lacking.setdefault(index, []).append(str(identity))
 
 
-def _all_of(identity: str | None, lines: Sequence[UnitLine | None]) -> bool:
-    return all(line is not None and line.identity == identity for line in lines)
+def _all_of(identity: str | None, lines: Sequence[RecordedUnit | None]) -> bool:
+    for line in lines:  # noqa: SIM110  # `all` takes three times as long: for a million lines, a second
+        if line is None or line.identity != identity:
+            return False
+    return True
 
 
-def _join_added(runs: Sequence[Iterable[UnitLine]], counter: _Counter) -> None:
+def _join_added(runs: Sequence[Iterable[RecordedUnit]], results: Sequence[StoredResult], counter: _Counter) -> None:
     """The sum of all records of an identity, in each run."""
-    sums: dict[str | None, list[dict[Key, Counts] | None]] = {}
-    for index, lines in enumerate(runs):
+    sums: dict[str | None, list[UnitTables | None]] = {}
+    for index, (lines, result) in enumerate(zip(runs, results, strict=True)):
         for line in lines:
             known = sums.setdefault(line.identity, [None] * len(runs))
             own = known[index]
             if own is None:
                 own = known[index] = {}
-            _add(own, counts_of(line))
+            add_checked(own, all_counts_of(line, result), result, line.line)
     for identity, counts in sums.items():
         lacking = [index for index, own in enumerate(counts) if own is None]
         if identity is not None and lacking:
@@ -261,29 +240,3 @@ def _join_added(runs: Sequence[Iterable[UnitLine]], counter: _Counter) -> None:
                 counter.found.lacking.setdefault(index, []).append(identity)
         else:
             counter.add_counts(identity, [own or {} for own in counts])
-
-
-def counts_of(line: UnitLine) -> dict[Key, Counts]:
-    """Of a line, by key; as many times as it stands for."""
-    units: dict[str, list[int]] = orjson.loads(line.units)
-    parts: list[tuple[list[str], list[int]]] = orjson.loads(line.parts)
-    pairs: list[tuple[Key, list[int]]] = [((name,), counts) for name, counts in units.items()]
-    pairs += [(tuple(key), counts) for key, counts in parts]
-    return {key: tuple([count * line.times for count in counts]) for key, counts in pairs}
-
-
-def _add(mine: dict[Key, Counts], theirs: Mapping[Key, Counts]) -> None:
-    for key, counts in theirs.items():
-        had = mine.get(key)
-        mine[key] = counts if had is None else tuple(map(sum, zip(had, counts, strict=True)))
-
-
-def _twice(identity: str | None, name: str) -> InputError:
-    return InputError(
-        "records.duplicate_id",
-        "two records have the same id",
-        place=Place(name),
-        expected="a record for each id",
-        found=f"{identity} twice",
-        advice="score it again with --out",
-    )

@@ -7,12 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 from goldgate.comparison.adjusted import BENJAMINI_HOCHBERG, HOLM, adjust
+from goldgate.comparison.averages import Averages
+from goldgate.comparison.compared_systems import Systems
 from goldgate.comparison.difference import Difference, difference
 from goldgate.comparison.joint_units import JointUnits
 from goldgate.comparison.rates import ComparedRate
 from goldgate.core.sums import pair_sums
 from goldgate.core.tally import Key
 from goldgate.stats.interval import Interval, NoInterval, ratio_interval, share_interval
+from goldgate.stats.reported import with_interval
 from goldgate.stats.several import Runs, summarize_runs
 
 BEYOND_DOUBT = 0.05  # an adjusted p-value below this, against every other system, marks the best
@@ -24,23 +27,32 @@ class Measurements:
     def __init__(
         self,
         rates: Mapping[str, ComparedRate],
+        averages: Mapping[str, ComparedRate],
         headline: Sequence[str],
         joined: JointUnits,
-        places: Mapping[str, tuple[int, ...]],
-        against: str,
+        systems: Systems,
+        unit: str,
     ) -> None:
         self.rates = rates
+        self.averages = averages
         self.headline = headline
         self.joined = joined
-        self.places = places
-        self.against = against
+        self.places = systems.places
+        self.against = systems.against
+        self._same = systems.made_the_same
+        self._unit = unit
+        self._averages = Averages(joined)
         self._known: dict[tuple[str, Key, str, str], Difference] = {}
-        self.others = [name for name in places if name != against]
+        self.others = [name for name in self.places if name != self.against]
 
     def systems(self, origins: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
         """Each system with its rates, and the main ones in which it is the best beyond doubt."""
         values = {
-            name: {metric: self._rate(metric, self.places[name]) for metric in self.rates} for name in self.places
+            name: {
+                **{metric: self._rate(metric, self.places[name]) for metric in self.rates},
+                **{metric: self._average(metric, self.places[name]) for metric in self.averages},
+            }
+            for name in self.places
         }
         best = self._best(values)
         return [
@@ -58,7 +70,7 @@ class Measurements:
         found = [
             {"family": "main" if metric in self.headline else "other", **self._entry(metric, (), name)}
             for name in self.others
-            for metric in self.rates
+            for metric in (*self.rates, *self.averages)
         ]
         adjust([entry for entry in found if entry["family"] == "main"], HOLM)
         adjust([entry for entry in found if entry["family"] == "other"], BENJAMINI_HOCHBERG)
@@ -78,7 +90,7 @@ class Measurements:
         return found
 
     def _entry(self, metric: str, part: Key, name: str) -> dict[str, Any]:
-        rate = self.rates[metric]
+        rate = self.rates.get(metric) or self.averages[metric]
         found = self._difference(metric, (rate.table, *part), name, self.against)
         named: dict[str, Any] = {"metric": metric, "system": name, "against": self.against}
         return {**named, **({"part": list(part)} if part else {}), **found.as_json(planning=not part)}
@@ -89,8 +101,12 @@ class Measurements:
         if mirrored in self._known:
             return self._known[mirrored].mirrored()
         if wanted not in self._known:
-            pairs = self._pairs(metric, key)
-            self._known[wanted] = difference(pairs, self.places[first], self.places[second], self.rates[metric].share)
+            places, same = (self.places[first], self.places[second]), self._same(first, second)
+            if metric in self.averages:
+                self._known[wanted] = self._averages.difference(self.averages[metric], *places, same=same)
+            else:
+                share = self.rates[metric].share
+                self._known[wanted] = difference(self._pairs(metric, key), *places, share, same=same)
         return self._known[wanted]
 
     def _values(self, metric: str, key: Key, name: str) -> dict[str, Any]:
@@ -105,15 +121,20 @@ class Measurements:
         rate = self.rates[metric]
         pairs = self._pairs(metric, (rate.table,))
         if len(places) > 1:
-            return of_runs(pairs, places)
+            return of_runs(pairs, places, rate.share, self._unit)
         counted: dict[tuple[int, int], int] = {}
         for runs, times in pairs.items():
             pair = runs[places[0]]
             counted[pair] = counted.get(pair, 0) + times
         sums = pair_sums(counted)
         interval = (share_interval if rate.share else ratio_interval)(sums)
-        value = sums.a / sums.b if sums.b else None
-        return {"value": value, "numerator": sums.a, "denominator": sums.b, **_bounds(interval)}
+        counts = {"numerator": sums.a, "denominator": sums.b}
+        if not sums.b:
+            return {"value": None, **counts, "reason": rate.undefined, **_bounds(interval, self._unit)}
+        return {"value": sums.a / sums.b, **counts, **_bounds(interval, self._unit)}
+
+    def _average(self, metric: str, places: tuple[int, ...]) -> dict[str, Any]:
+        return with_interval(self._averages.of(self.averages[metric], places), self._unit)
 
     def _best(self, values: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, str]:
         """The system that leads in a main rate, if it is better than every other beyond doubt."""
@@ -136,23 +157,23 @@ class Measurements:
         return best
 
 
-def of_runs(pairs: Mapping[Runs, int], places: Sequence[int]) -> dict[str, Any]:
+def of_runs(pairs: Mapping[Runs, int], places: Sequence[int], share: bool, unit: str) -> dict[str, Any]:
     """Mean of several runs, with the spread between runs and between units."""
     own: dict[Runs, int] = {}
     for runs, times in pairs.items():
         key = tuple(runs[n] for n in places)
         if any(a or b for a, b in key):
             own[key] = own.get(key, 0) + times
-    found = summarize_runs(own)
+    found = summarize_runs(own, share=share)
     if isinstance(found, NoInterval):
-        return {"value": None, "reason": found.reason, "interval": None}
+        return {"value": None, "reason": found.reason, "interval": None, "interval_reason": found.reason}
     return {
         "value": float(found.mean),
         "by_run": [float(rate) for rate in found.rates],
         "between_runs": found.between_runs,
         "se_runs": found.se_runs,
         "se_units": found.se_units,
-        **_bounds(found.interval),
+        **_bounds(found.interval, unit),
     }
 
 
@@ -167,8 +188,7 @@ def _mean(pairs: Mapping[Runs, int], places: Sequence[int]) -> float | None:
     return float(sum(rates, Fraction(0)) / len(rates))
 
 
-def _bounds(interval: Interval | NoInterval) -> dict[str, Any]:
+def _bounds(interval: Interval | NoInterval, unit: str) -> dict[str, Any]:
     if isinstance(interval, NoInterval):
         return {"interval": None, "interval_reason": interval.reason}
-    bounds = {"level": interval.level, "low": interval.low, "high": interval.high}
-    return {"interval": {**bounds, "method": interval.method, "units": interval.units}}
+    return {"interval": interval.as_json(unit)}

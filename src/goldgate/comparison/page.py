@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
+from goldgate.core.metric import cut
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Cell,
@@ -23,6 +24,7 @@ from goldgate.core.page import (
     Section,
     Table,
     counted,
+    plural,
 )
 
 Report = Mapping[str, Any]
@@ -34,7 +36,7 @@ _LEAST_P = Decimal("0.0001")  # p-values are shown in steps of this
 def describe_comparison(report: Report) -> Page:
     """The page of comparison.json."""
     names = [system["name"] for system in report["systems"]]
-    units = counted(report["units"], report["unit"], "queries" if report["unit"] == "query" else None)
+    units = counted(report["units"], report["unit"])
     sections = [
         Section("Systems", (_systems(report), *_best_rule(report))),
         *_runs(report),
@@ -66,9 +68,25 @@ def _systems(report: Report) -> Table:
     """Systems × main metrics, with intervals; the best is marked."""
     rows: list[tuple[Cell, ...]] = []
     for system in report["systems"]:
-        cells = [_value(system["metrics"][metric], metric in system["best_in"]) for metric in report["headline"]]
+        cells = [_value(system["metrics"][metric], metric in system["best_in"]) for metric in _shown(report)]
         rows.append((Name(system["name"]), *cells))
-    return Table((Column("system"), *map(Column, report["headline"])), tuple(rows))
+    return Table((Column("system"), *map(Column, _shown(report))), tuple(rows))
+
+
+def _shown(report: Report) -> list[str]:
+    """The main metrics that some system has; all of them where none has any."""
+    undefined = _undefined(report)
+    everywhere = [metric for metric, names in undefined.items() if len(names) == len(report["systems"])]
+    return [metric for metric in report["headline"] if metric not in everywhere] or list(report["headline"])
+
+
+def _undefined(report: Report) -> dict[str, list[str]]:
+    """The main metrics that are undefined, and for which systems."""
+    found = {
+        metric: [system["name"] for system in report["systems"] if system["metrics"][metric]["value"] is None]
+        for metric in report["headline"]
+    }
+    return {metric: names for metric, names in found.items() if names}
 
 
 def _value(metric: Mapping[str, Any], best: bool = False) -> Measured:
@@ -100,19 +118,21 @@ def _runs(report: Report) -> Iterator[Section]:
             found = system["metrics"][metric]
             if found["value"] is not None:
                 spreads = (Measured(found[key]) for key in ("between_runs", "se_runs", "se_units"))
-                ends = f"{min(found['by_run']):.4f} to {max(found['by_run']):.4f}"
-                rows.append((Name(system["name"]), Name(metric), str(len(system["runs"])), ends, *spreads))
-    columns = ("system", "metric", "runs", "from run to run", "std. dev.", "se of runs")
+                ends = f"{cut(min(found['by_run']))} to {cut(max(found['by_run']))}"
+                name = Name(system["name"]), Name(metric, whole=True)
+                rows.append((*name, str(len(system["runs"])), ends, *spreads))
+    columns = ("system", "metric", "runs", "from run to run", "sd", "se runs", f"se {_units(report)}")
     words = (
-        f"The intervals hold both: how much runs differ, and how much each {report['unit']} says. "
-        "The standard errors are those of the mean."
+        "sd: the standard deviation of the runs. The intervals hold two standard errors of the mean: "
+        f"se {_units(report)}, how much so many {_units(report)} leave open, and se runs, how much runs differ beyond "
+        f"that. It is 0 where they differ no more than answers to one {report['unit']} do by chance."
     )
-    table = Table((*map(Column, columns), Column(f"se of {_units(report)}")), tuple(rows))
+    table = Table(tuple(map(Column, columns)), tuple(rows))
     yield Section("Several runs", (table, Paragraph(words)))
 
 
 def _against(report: Report, name: str) -> Section:
-    entries = [e for e in report["comparisons"] if e["system"] == name and e["family"] == "main"]
+    entries = [e for e in report["comparisons"] if e["system"] == name and e["metric"] in _shown(report)]
     columns = (
         Column("metric"),
         Column("system", optional=True),
@@ -125,7 +145,7 @@ def _against(report: Report, name: str) -> Section:
     )
     rows = [
         (
-            Name(e["metric"]),
+            Name(e["metric"], whole=True),
             Name(e["system"]),
             *_difference(e),
             _standing(e),
@@ -145,7 +165,10 @@ def _change(entry: Mapping[str, Any]) -> Measured:
     found = entry["difference"]
     if found is None:
         return Measured(None, reason=entry["reason"])
-    return _exact(Fraction(found["exact"]), None if found["low"] is None else Interval(found["low"], found["high"]))
+    return _exact(
+        Fraction(found.get("exact", found["value"])),
+        None if found["low"] is None else Interval(found["low"], found["high"]),
+    )
 
 
 def _exact(value: Fraction, interval: Interval | None = None) -> Measured:
@@ -158,7 +181,10 @@ def _standing(entry: Mapping[str, Any]) -> str:
 
 
 def _small(value: float | None) -> Measured:
-    return Measured(value, shown=None if value is None else f"{value:.4f}")
+    """A detectable difference: no two shares differ by more than 1."""
+    if value is None:
+        return Measured(None)
+    return Measured(value, shown=f"{value:.4f}" if value <= 1 else "> 1")
 
 
 def _needed(units: int | None) -> Measured:
@@ -185,7 +211,8 @@ def _reading(report: Report) -> Iterator[Phrase]:
     yield (f"w/t/l: wins, ties and losses, the {units} that raise the difference, leave it, lower it.",)
     yield (
         f"detectable: the smallest difference that these {units} show with 80 % power; "
-        f"for 0.01: how many {units} a difference of one point would need.",
+        f"for 0.01: how many {units} a difference of one point would need"
+        + (f", unless there are several runs: more {units} alone might never show it." if "runs-t" in tests else "."),
     )
 
 
@@ -194,7 +221,12 @@ def _other(report: Report) -> Iterator[Section]:
     if entries:
         rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
         titles = ("metric", "system", "difference", "p", "adjusted", "w/t/l")
-        words = Paragraph("For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics.")
+        words = Paragraph(
+            "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics. A macro average is the plain "
+            "mean over the parts; its p is Student's t."
+            if any("wins" not in entry for entry in entries)
+            else "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics."
+        )
         yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
 
 
@@ -202,7 +234,9 @@ def _parts(report: Report) -> Iterator[Section]:
     """The first main metric by part, the smallest p-value first."""
     if not report["parts"]:
         return
-    metric = report["parts"][0]["metric"]
+    metric = next((e["metric"] for e in report["parts"] if e["p"] is not None), None)
+    if metric is None:
+        return
     entries = [e for e in report["parts"] if e["metric"] == metric and e["p"] is not None]
     entries.sort(key=lambda e: (e["p_adjusted"], e["p"], e["part"], e["system"]))
     many = len(report["systems"]) > 2
@@ -249,17 +283,14 @@ def _missing(report: Report) -> Iterator[Section]:
     """Answers that are not there, and ids that only some have."""
     items: list[Phrase] = []
     for system in report["systems"]:
-        for run in system["runs"]:
-            missing = run["missing"]
-            if missing["count"]:
-                first = f": {', '.join(missing['first'])}" if missing["first"] else ""
-                more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
-                items.append(
-                    (
-                        Name(system["name"]),
-                        f": {counted(missing['count'], 'answer')} missing, counted as wrong{first}{more}",
-                    )
-                )
+        several = len(system["runs"]) > 1
+        said = [_missing_of(run["missing"]) for run in system["runs"]]
+        if several and said[0] and len(set(said)) == 1:
+            items.append((Name(system["name"]), f", in each of {len(said)} runs: {said[0]}"))
+            continue
+        for number, words in enumerate(said, 1):
+            if words:
+                items.append((Name(system["name"]), f", run {number}: {words}" if several else f": {words}"))
     for entry in report["left_out"]:
         first = ", ".join(entry["first"]) + (", …" if entry["lacks"] > len(entry["first"]) else "")
         items.append((Name(entry["system"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))
@@ -267,10 +298,32 @@ def _missing(report: Report) -> Iterator[Section]:
         yield Section("Not in all systems", (Notes(tuple(items)),))
 
 
+def _missing_of(missing: Mapping[str, Any]) -> str:
+    """Of one run; empty where it has all answers."""
+    if not missing["count"]:
+        return ""
+    first = f": {', '.join(missing['first'])}" if missing["first"] else ""
+    more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
+    return f"{counted(missing['count'], 'answer')} missing, counted as wrong{first}{more}"
+
+
 def _stands_out(report: Report) -> Iterator[str]:
     if not report["same_gold"]:
         units = f"{report['units']} {_units(report)}"
-        yield f"the systems were judged by different gold: only the {units} that all have are compared"
+        yield (
+            f"the systems were judged by different gold: only the {units} that all have are compared, and a difference "
+            "is that of the systems only where the gold says the same of these"
+        )
+    for system in report["systems"]:
+        if len(system["runs"]) > len({str(run["inputs"]) for run in system["runs"]}):
+            yield f"{system['name']} has runs that judge the same bytes: they say little of how much runs differ"
+    undefined: dict[tuple[str, ...], list[str]] = {}
+    for metric, names in _undefined(report).items():
+        undefined.setdefault(tuple(names), []).append(metric)
+    for lacking, metrics in undefined.items():
+        of = "every system" if len(lacking) == len(report["systems"]) else ", ".join(lacking)
+        verb, they = ("is", "it is") if len(metrics) == 1 else ("are", "they are")
+        yield f"{' and '.join(metrics)} {verb} undefined for {of}, with nothing to divide by: {they} not compared"
 
 
 def _origin(report: Report) -> Origin:
@@ -282,4 +335,4 @@ def _origin(report: Report) -> Origin:
 
 
 def _units(report: Report) -> str:
-    return "queries" if report["unit"] == "query" else f"{report['unit']}s"
+    return plural(str(report["unit"]))

@@ -19,6 +19,7 @@ class ComparedRate:
     columns: tuple[str, ...]
     form: RatioForm
     share: bool  # False: it may be above 1
+    undefined: str  # why there is none, where there is nothing to divide by
 
 
 def compared_rates(suite: Suite) -> dict[str, ComparedRate]:
@@ -27,9 +28,25 @@ def compared_rates(suite: Suite) -> dict[str, ComparedRate]:
     for measure in suite.measures(suite.settings()):
         if isinstance(measure, RatioMeasure):
             for name, ratio in measure.ratios.items():
-                found[name] = ComparedRate(name, measure.table, measure.columns, measure.forms[name], ratio.share)
+                found[name] = ComparedRate(
+                    name, measure.table, measure.columns, measure.forms[name], ratio.share, ratio.undefined
+                )
     order = [*(name for name in suite.headline if name in found), *found]
     return {name: found[name] for name in dict.fromkeys(order)}
+
+
+def compared_averages(suite: Suite) -> dict[str, ComparedRate]:
+    """The macro averages of a suite over its first kind of parts, by name; the rate of each has its own name."""
+    return {
+        f"{name}_{ending}": ComparedRate(
+            name, measure.table, measure.columns, measure.forms[name], True, ratio.undefined
+        )
+        for measure in suite.measures(suite.settings())
+        if isinstance(measure, RatioMeasure)
+        for ending in [*measure.parts.values()][:1]
+        for name, ratio in measure.ratios.items()
+        if ratio.share
+    }
 
 
 def columns_by_table(rates: Mapping[str, ComparedRate]) -> dict[str, int]:

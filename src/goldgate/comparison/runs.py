@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from goldgate.comparison.compare import join_runs
+from goldgate.comparison.joint_units import join_results
+from goldgate.comparison.load import load_run
 from goldgate.comparison.measured import of_runs
-from goldgate.comparison.rates import compared_rates
-from goldgate.comparison.stored_run import load_run
+from goldgate.comparison.rates import columns_by_table, compared_rates
 
 
 def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -16,6 +16,9 @@ def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
     runs = [load_run(folder) for folder in folders]
     suite = runs[0].suite
     rates = compared_rates(suite)
-    joined = join_runs(runs, rates, rates[suite.headline[0]].table)
+    joined = join_results(runs, columns_by_table(rates), rates[suite.headline[0]].table)
     places = range(len(runs))
-    return {name: of_runs(joined.pairs((rate.table,), rate.form), places) for name, rate in rates.items()}
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    return {
+        name: of_runs(joined.pairs((rate.table,), rate.form), places, rate.share, unit) for name, rate in rates.items()
+    }

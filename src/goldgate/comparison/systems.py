@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from goldgate.errors import ConfigError, InputError, Place
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.files.storable import storable
 
-REPORT = "report.json"
+REPORT, BASELINE = "report.json", "baseline.json"
 _SEEDS = "seed-*"
 _ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
 _PATTERN = frozenset("*?[")
@@ -61,6 +61,59 @@ def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool
     ]
 
 
+def require_results(sources: Iterable[SystemSource]) -> None:
+    """Every path is a folder that --out wrote; else the error says what it is, and what may be meant."""
+    for path in (path for source in sources for path in source.paths):
+        if os.path.isfile(os.path.join(path, REPORT)):
+            continue
+        found, advice = _what_is_there(path)
+        raise InputError(
+            "compare.not_a_folder",
+            "this is no folder with results",
+            place=Place(path),
+            expected=f"a folder that --out wrote, with {REPORT}",
+            found=found,
+            advice=advice,
+        )
+
+
+def require_predictions(sources: Iterable[SystemSource]) -> None:
+    """No path is a folder: with --gold, predictions are compared."""
+    for path in (path for source in sources for path in source.paths):
+        if os.path.isdir(path):
+            stored = os.path.exists(os.path.join(path, REPORT))
+            raise InputError(
+                "predictions.is_a_directory",
+                "with --gold, predictions files are compared, and this is a folder",
+                place=Place(path),
+                expected="a file of predictions",
+                found="a folder with results" if stored else "a folder",
+                advice="score the others with --out too, and compare the folders without --gold" if stored else None,
+            )
+
+
+def _what_is_there(path: str) -> tuple[str, str]:
+    """In place of a folder with results: what there is, and what to do."""
+    if os.path.isfile(path):
+        if os.path.basename(path) == REPORT:
+            return "a file", f"name its folder: {os.path.dirname(path) or '.'}"
+        return "a file", "predictions are compared with --gold"
+    folder, name = os.path.split(os.path.normpath(path))
+    try:
+        if not os.path.isdir(path):
+            near = sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_dir())
+            return "nothing", did_you_mean(name, near) or "check the name, and the folder that it is named from"
+        inside = sorted(entry.name for entry in os.scandir(path))
+    except OSError:
+        return "nothing", "check the name, and the folder that it is named from"
+    if BASELINE in inside:
+        return "a baseline", "a gate compares with a baseline; here, name the folder that it was made of"
+    results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
+    if results:
+        return f"a folder that holds {', '.join(results[:3])}", "name those, or NAME='PATTERN' for runs of one system"
+    return ("a folder without it" if inside else "an empty folder"), "score predictions with --out first"
+
+
 def _named(argument: str) -> tuple[str | None, list[str]]:
     """The name that an argument gives, if any, and its paths."""
     if os.path.exists(argument):
@@ -79,7 +132,13 @@ def _expanded(path: str) -> list[str]:
         return _runs(path)
     fitting = sorted(glob.glob(path))
     if not fitting:
-        raise InputError("compare.no_match", "nothing fits this pattern", place=Place(path), expected="result folders")
+        raise InputError(
+            "compare.no_match",
+            "nothing fits this pattern",
+            place=Place(path),
+            expected="result folders, or with --gold predictions files",
+            advice="several runs of one system are written NAME='PATTERN', or b@1 b@2 where folders are called so",
+        )
     return [run for each in fitting for run in _runs(each)]
 
 
@@ -117,6 +176,7 @@ def _names(found: Sequence[tuple[str | None, list[str]]], given: Sequence[str]) 
                 "--name is given once for each system, or not at all",
                 expected=f"{len(found)} names",
                 found=f"{len(given)}: {', '.join(given)}",
+                advice="write --name before each name, or NAME=PATH in place of the path",
             )
         _require_distinct(given)
         return list(given)

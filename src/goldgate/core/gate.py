@@ -112,11 +112,6 @@ class GateResult:
         }
 
 
-def check_gates(gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean]) -> list[GateResult]:
-    """Every gate's verdict by the values alone, in the order of the protocol."""
-    return [check_gate(name, gate, metrics[name]) for name, gate in gates.items()]
-
-
 def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     """The verdict by the value alone, exactly."""
     exact = measured.exact

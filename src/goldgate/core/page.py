@@ -26,6 +26,7 @@ class Name:
     """An identifier: a metric, an event type, a code. It stays one piece, and two of them never look alike."""
 
     text: str
+    whole: bool = False  # a word of ours, such as a metric: it is not shortened where there is little room
 
 
 class Interval(NamedTuple):
@@ -330,4 +331,9 @@ def values(metrics: Mapping[str, Mapping[str, Any]]) -> Values:
 
 def counted(number: int, thing: str, things: str | None = None) -> str:
     """`1 sample`, `2 samples`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {things or thing + 's'}"
+    return f"{number} {thing if number == 1 else things or plural(thing)}"
+
+
+def plural(thing: str) -> str:
+    """`samples`, `queries`."""
+    return thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"

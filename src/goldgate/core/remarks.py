@@ -20,8 +20,8 @@ def remark(code: str, message: str, **counts: object) -> Remark:
 
 
 def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
-    """No gates, and headline metrics that are undefined or 0 though more would be better."""
-    return [*_no_gates(report), *_undefined(report, headline), *_zero(report, headline)]
+    """No gates or open ones, and headline metrics that are undefined or 0 though more would be better."""
+    return [*_no_gates(report), *_open_gates(report), *_undefined(report, headline), *_zero(report, headline)]
 
 
 def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[Remark]:
@@ -65,6 +65,16 @@ def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:
         yield remark("no_gates", "no gates were set: nothing was judged, and nothing can fail")
     elif all(gate["severity"] == "warn" for gate in gates):
         yield remark("only_warnings", "every gate only warns: nothing can fail", gates=len(gates))
+
+
+def _open_gates(report: dict[str, Any]) -> Iterator[Remark]:
+    """Gates that were not decided and that the protocol lets pass."""
+    allowed = ("warn", "pass")
+    found = [gate for gate in report["gates"] if gate["verdict"] == "INCONCLUSIVE" and gate["severity"] == "error"]
+    names = [gate["metric"] for gate in found if gate["on_inconclusive"] in allowed]
+    if names:
+        holds = "is open and holds" if len(names) == 1 else "are open and hold"
+        yield remark("open_gates", f"{_listed(names)} {holds} by on_inconclusive alone", gates=len(names))
 
 
 def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:

@@ -51,7 +51,6 @@ class Pairing:
     field: str = "id"
     unit: str | None = None  # what a pair is of, where that is not the suite's unit
     several: bool = False  # a system may have several records with the same value: they are added up
-    times: str | None = None  # the field that says how many units a record stands for
 
 
 # The inputs of a suite that joins records by id.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,9 +14,9 @@ Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of
 
 
 MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
-_MOST_KEPT = 10_000  # different things that are kept before they are settled: some 3 MB
+_MOST_KEPT = 2_000  # units that are kept before they are settled: some 3 MB
 
-Settle = Callable[[Mapping[Any, int], "Tally"], None]
+Settle = Callable[[Sequence[Any], "Tally"], None]
 
 
 class Tally:
@@ -30,7 +30,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self._kept: dict[Settle, Counter[Any]] = {}
+        self._kept: dict[Settle, list[Any]] = {}
         self._tables: dict[Key, UnitSums] = {}
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
@@ -67,13 +67,14 @@ class Tally:
                 products = self._products[key, other] = ProductSums()
             products.add(counts, others, times)
 
-    def kept(self, settle: Settle) -> Counter[Any]:
-        """How often things occurred that are too many to be added to tables one by one. `settle` adds them later."""
-        found = self._kept.get(settle)
-        if found is None or len(found) > _MOST_KEPT:
+    def keep(self, settle: Settle, unit: Any) -> None:
+        """What a unit counts in many tables, to be added to them by `settle` later, together with others like it."""
+        kept = self._kept.get(settle)
+        if kept is None:
+            kept = self._kept[settle] = []
+        kept.append(unit)
+        if len(kept) > _MOST_KEPT:
             self._settle()
-            found = self._kept[settle] = Counter()
-        return found
 
     def _settle(self) -> None:
         if not self._kept:
@@ -137,7 +138,9 @@ class Tally:
                 mine = self._products[pair] = ProductSums()
             mine += products
         for settle, kept in other._kept.items():
-            self.kept(settle).update(kept)
+            self._kept.setdefault(settle, []).extend(kept)
+            if len(self._kept[settle]) > _MOST_KEPT:
+                self._settle()
         self.is_crowded |= other.is_crowded
         return self
 

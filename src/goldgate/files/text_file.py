@@ -37,11 +37,31 @@ def read_text(path: str | Path, kind: str) -> TextFile:
 
 def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
     """The same of a file that is open already; `file` is its name in errors."""
-    data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{kind}.too_large", f"this {kind} is over {MAX_BYTES:,} bytes", place=Place(file))
+    data = _read_at_most(stream, file, kind, MAX_BYTES)
+    return TextFile(decode_text(data, file, kind), hashlib.sha256(data).hexdigest())
+
+
+def read_bytes(path: str | Path, kind: str, named: str | None = None, most: int = MAX_BYTES) -> bytes:
+    """A whole file as it is; `named` is its name in errors, if not its path."""
+    file = str(path) if named is None else named
     try:
-        return TextFile(data.decode("utf-8-sig"), hashlib.sha256(data).hexdigest())
+        with open(path, "rb", opener=opener) as stream:
+            return _read_at_most(stream, file, kind, most)
+    except (OSError, ValueError) as problem:
+        raise cannot_read(file, kind, problem) from None
+
+
+def _read_at_most(stream: IO[bytes], file: str, kind: str, most: int) -> bytes:
+    data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{kind}.too_large", f"this {kind} is over {most:,} bytes", place=Place(file))
+    return data
+
+
+def decode_text(data: bytes, file: str, kind: str) -> str:
+    """The text of a file's bytes."""
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise InputError(
@@ -79,10 +99,11 @@ def cannot_read(file: str, kind: str, problem: OSError | ValueError) -> InputErr
 
 
 def _similar_file(file: str) -> str | None:
-    """A file of the same folder that may be meant."""
+    """A file of the same folder that may be meant; a folder, too, where the name has no ending."""
     folder, name = os.path.split(file)
+    any_kind = not os.path.splitext(name)[1]
     try:
-        return did_you_mean(name, sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_file()))
+        return did_you_mean(name, sorted(e.name for e in os.scandir(folder or ".") if any_kind or e.is_file()))
     except OSError:
         return None
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 
 UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
@@ -25,9 +23,9 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     `times` says how many units these are, where they are not one, and `group` what they are part of.
     """
     counted = tally.unit or {}
-    more: dict[str, Any] = {UNITS: {key[0]: [*counts] for key, counts in counted.items() if len(key) == 1}}
+    more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = sorted([[*key], [*counts]] for key, counts in counted.items() if len(key) > 1)
+    parts = sorted([part for part in counted.items() if len(part[0]) > 1])
     if parts:
         more[PARTS] = parts
     if tally.times != 1:
@@ -35,11 +33,3 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     if tally.group is not None:
         more[GROUP] = tally.group
     return more
-
-
-def units_of(record: Mapping[str, Any]) -> dict[Key, Counts]:
-    """What the unit of a record counted, by table and by part of one. KeyError or TypeError if it does not say."""
-    found: dict[Key, Counts] = {(name,): tuple(counts) for name, counts in record[UNITS].items()}
-    for key, counts in record.get(PARTS, ()):
-        found[tuple(key)] = tuple(counts)
-    return found

@@ -28,7 +28,7 @@ from goldgate.report.escape import visible
 
 Row = dict[str, str]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # some take the wide forms for the same
 
 
 def render_csv(page: Page) -> str:
@@ -59,6 +59,8 @@ def _gates(page: Page) -> Iterator[Row]:
             "verdict": _text(gate.verdict),
             "text": _text(gate.reason if gate.says_more else ""),
         }
+    if page.gates_note:
+        yield {"section": "Gates", "text": _text(page.gates_note)}
 
 
 def _section(section: Section) -> Iterator[Row]:

@@ -37,7 +37,11 @@ _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and n
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&]")
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
-_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*]|--|(?<=[?!'])['`]")
+_LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|--|(?<=[?!'])['`]")
+# What pdfLaTeX sets in any encoding of fonts: of Latin-1 the letters, of the rest of Latin those with plain accents.
+_KNOWN_TO_LATEX = "À-ÏÑ-ÖØ-Ýßà-ïñ-öø-ýÿĂăĆćČčĎďĚěĞğİıŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž‘’“”–—…≥≤−→·"
+_UNKNOWN_TO_LATEX = re.compile(f"[^\x00-\x7f{_KNOWN_TO_LATEX}]+")
+LATEX_TEXT = r"\providecommand{\goldgatetext}[2]{\ifdefined\Umathcode#1\else[#2]\fi}"
 _IN_LATEX = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
@@ -50,6 +54,11 @@ _IN_LATEX = {
     "'": r"{}'",
     "*": "*",
     "--": "-{}-",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "−": "$-$",
+    "→": r"$\rightarrow$",
+    "·": r"$\cdot$",
 }
 _BACKTICKS = re.compile("`+")
 
@@ -123,8 +132,18 @@ def latex(text: str) -> str:
 
 
 def as_latex(shown: str) -> str:
-    """The same of a text that is safe to show already."""
-    return _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), shown)
+    """The same of a text that is safe to show already.
+
+    Characters that pdfLaTeX would stop at stand in `\\goldgatetext`, which LATEX_TEXT defines: XeLaTeX and LuaLaTeX set
+    them, pdfLaTeX shows their code points.
+    """
+    escaped = _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), shown)
+    return escaped if escaped.isascii() else _UNKNOWN_TO_LATEX.sub(_with_code_points, escaped)
+
+
+def _with_code_points(match: re.Match[str]) -> str:
+    codes = " ".join(f"{ord(character):04X}" for character in match.group())
+    return rf"\goldgatetext{{{match.group()}}}{{{codes}}}"
 
 
 def width(text: str) -> int:

@@ -1,6 +1,7 @@
 r"""A page as LaTeX: a table with booktabs for each section that has one, ready to paste, the signature as a comment.
 
-Whatever comes from data is text: no command, no comment, no end of a table. Names in Chinese need XeLaTeX or LuaLaTeX.
+Whatever comes from data is text: no command, no comment, no end of a table. It compiles with pdfLaTeX, which has no
+font for Chinese and shows code points, and with XeLaTeX and LuaLaTeX.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from goldgate.core.page import (
     Table,
     Values,
 )
-from goldgate.report.escape import apart, as_latex, latex, visible
+from goldgate.report.escape import LATEX_TEXT, apart, as_latex, latex, visible
 from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
 
 _PREAMBLE = r"\usepackage{booktabs}"
+_COMMENT = "% Letters that pdfLaTeX has no font for: it shows their code points, XeLaTeX and LuaLaTeX the letters."
 _SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -35,7 +37,10 @@ def render_latex(page: Page) -> str:
     for section in page.sections:
         if not section.is_detail:
             tables += _section(section, page)
-    return "\n".join([*_head(page), *(line for table in tables for line in ("", *table))]) + "\n"
+    lines = [line for table in tables for line in ("", *table)]
+    if any("goldgatetext" in line for line in lines):
+        lines = [_COMMENT, LATEX_TEXT, *lines]
+    return "\n".join([*_head(page), *lines]) + "\n"
 
 
 def _head(page: Page) -> Iterator[str]:
@@ -79,8 +84,9 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
                 yield _of_values(block, title, notes if block is tables[0] else [], page)
             case Pairs():
                 yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
-            case Paragraph() if not tables:
-                yield [latex(block.text)]
+            case Paragraph():
+                if not tables:
+                    yield [latex(block.text)]
             case Notes():
                 yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
             case Findings():

@@ -21,6 +21,7 @@ INDENT = "  "
 _GAP = "  "
 _NAME_COLUMNS = 12  # a name is not shortened further than this
 _TEXT_COLUMNS = 20  # a text is not wrapped in less than this
+_BETWEEN_WORDS = re.compile(" (?!%)")
 _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
@@ -81,8 +82,8 @@ def wrapped(
 
 
 def words(text: str, columns: int, indent: str = "", begin: str | None = None, most: int | None = None) -> list[str]:
-    """A text, broken between words."""
-    return wrapped(text.split(" "), columns, indent if begin is None else begin, indent, most=most)
+    """A text, broken between words; a number and its % are one."""
+    return wrapped(_BETWEEN_WORDS.split(text), columns, indent if begin is None else begin, indent, most=most)
 
 
 def labelled(
@@ -231,7 +232,8 @@ def _row_lines(cells: Sequence[Shown], widths: Sequence[int], *, colour: bool = 
 
 
 def _named(head: Head, cell: Shown) -> str:
-    """A cell that stands under its row: `relaxed P 0.8588 (280/326)`."""
+    """A cell that stands under its row: `relaxed P 0.8588 (280/326)`; an interval has brackets of its own."""
     value, *others = filter(None, cell.lines)
-    counts = f"({' '.join(others)})" if others else ""
+    behind = " ".join(others)
+    counts = behind if not others or (len(others) == 1 and behind.startswith("[")) else f"({behind})"
     return " ".join(filter(None, (head.group, head.title, value, counts)))

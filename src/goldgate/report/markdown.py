@@ -121,6 +121,8 @@ def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
         behind = [str(cell.interval)] if cell.interval is not None else []
         behind += [cell.counts] if block.with_counts and cell.counts else []
         value = f"{markdown(str(cell))}\\*" if cell.best else markdown(str(cell))
+        if behind == [str(cell.interval)]:
+            return f"{value} {markdown(behind[0])}"
         return f"{value} ({markdown(', '.join(behind))})" if behind else value
     return markdown(cell)
 
@@ -190,7 +192,9 @@ def _origin(origin: Origin | None) -> list[str]:
     # A code span, and outside a table: it can be copied as it is.
     lines.append(f"- signature: {code(origin.signature, in_table=False)}")
     rows = [[markdown(given.kind), code(given.sha256), markdown(given.size)] for given in origin.inputs]
-    inputs = [table(["input", "sha256", ""], rows, [False, False, True])] if rows else []
+    shown = 3 if any(given.size for given in origin.inputs) else 2
+    cut = [row[:shown] for row in (["input", "sha256", ""], *rows)]
+    inputs = [table(cut[0], cut[1:], [False, False, True][:shown])] if rows else []
     return ["## Where the numbers come from", "\n".join(lines), *inputs]
 
 

@@ -246,7 +246,7 @@ def _first(origin: Origin, kind: str) -> list[Any]:
 
 def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> Shown:
     if isinstance(cell, Name):
-        return Shown((names[cell.text],), "name", cell.text)
+        return Shown((names[cell.text],), "fixed" if cell.whole else "name", cell.text)
     if isinstance(cell, Measured):
         interval = () if cell.interval is None else (str(cell.interval),)
         value = f"{cell}*" if cell.best else str(cell)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from goldgate.baseline.packed import unpack
 from goldgate.baseline.record import load_baseline, make_baseline
-from goldgate.baseline.reference import UNITS, make_folder
+from goldgate.baseline.reference import MOST_BYTES, UNITS, make_folder
 from goldgate.core.evaluation import render_json
+from goldgate.core.metric import shorten
 from goldgate.errors import InputError, Place
+from goldgate.files.text_file import read_bytes
+from goldgate.readers.recorded_units import UnitTables
 from goldgate.results.differences import Difference, compare_json
 from goldgate.results.inputs import UsedInput
-from goldgate.results.stored import parse_bytes, read_bytes
+from goldgate.results.origin import load_json
+from goldgate.results.recorded import ratio_measures
 from goldgate.results.verification import Verification
 from goldgate.suites import all_suites
 
@@ -27,14 +32,14 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
 
     A baseline folder also has what each unit counted: the record has the digest of that file.
     """
-    data = read_bytes(file, "baseline")
-    record = parse_bytes(data, file, "baseline")
+    data, record = load_json(file, "baseline")
     has_units = isinstance(record, dict) and "units" in record
     compared = [file.name, UNITS] if has_units else [file.name]
     found = [*_other_units(file.parent / UNITS, record)] if has_units else []
     if not reports:
         suite = str(record.get("suite")) if isinstance(record, dict) else ""
         load_baseline(file, str(file), Place(str(file)), suite)  # an error where a proposal does not follow
+        found += _other_counts(file.name, record)
         return Verification("baseline", suite, compared, found, not_compared=[_NOT_GIVEN])
     again = _made_again(reports, _rate(record, file))
     difference = compare_json(file.name, data, render_json(again), last="reports")
@@ -49,11 +54,43 @@ def verify_baseline(file: Path, reports: Sequence[str]) -> Verification:
 
 
 def _other_units(file: Path, record: dict[str, Any]) -> Iterator[Difference]:
-    """A difference where the file is not the one that the record has the digest of."""
+    """A difference where the file is not the one that the record has the digest of, or not what its rates count."""
     try:
-        unpack(read_bytes(file, "baseline"), record["units"]["size"], record["units"]["sha256"], ())
-    except (KeyError, TypeError, ValueError) as problem:
+        told = record["units"]
+        units = unpack(read_bytes(file, "baseline", most=MOST_BYTES), told["size"], told["sha256"])
+        if len(units) != told["count"]:
+            raise ValueError(f"{len(units)} units in place of {told['count']}")
+        rates = {name: (entry["numerator"], entry["denominator"]) for name, entry in record["metrics"].items()}
+        given = {name: found for name, found in _summed(units, record["suite"]).items() if name in rates}
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
         yield Difference(UNITS, str(problem), "the content whose digest the record has")
+        return
+    for name, stated in rates.items():
+        if stated != given.get(name):
+            yield Difference(UNITS, str(given.get(name)), f"{name} {stated}, as the record says")
+
+
+def _summed(units: Mapping[bytes, UnitTables], named: str) -> dict[str, tuple[int, int]]:
+    """The rates of all units together, numerator and denominator."""
+    found = {}
+    for suite in (suite for suite in all_suites() if suite.name == named):
+        for measure in ratio_measures(suite, suite.settings()):
+            key = (measure.table,)
+            own = Counter(tables[key] for tables in units.values() if key in tables)
+            for name in measure.ratios:
+                pairs = [(*measure.forms[name].of(counts), times) for counts, times in own.items()]
+                found[name] = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
+    return found
+
+
+def _other_counts(name: str, record: dict[str, Any]) -> Iterator[Difference]:
+    """Sums that are not those of the reports beside them."""
+    for metric, entry in record["metrics"].items():
+        hits, trials = (sum(int(counts.split("/")[n]) for counts in entry["by_report"]) for n in (0, 1))
+        told = f"{entry.get('numerator')}/{entry.get('denominator')}, {entry.get('observed')}"
+        given = f"{hits}/{trials}, {shorten(hits, trials, 6) if trials else None}"
+        if told != given:
+            yield Difference(name, told, given, f"/metrics/{metric}")
 
 
 def _made_again(reports: Sequence[str], rate: Decimal) -> dict[str, Any]:

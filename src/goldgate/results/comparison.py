@@ -11,11 +11,13 @@ from goldgate.comparison.page import describe_comparison
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.suite import Input
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.text_file import cannot_read
+from goldgate.files.pipe import opener
+from goldgate.files.text_file import cannot_read, read_bytes
+from goldgate.readers.stored_result import MOST_BYTES
 from goldgate.report import render_page
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
 from goldgate.results.inputs import PROTOCOL, Paths, find_path, used_inputs
-from goldgate.results.stored import Origin, load_run_record, parse_bytes, read_bytes
+from goldgate.results.origin import load_json, load_origin
 from goldgate.results.verification import Verification
 
 COMPARISON, COMPARISON_FILE = "comparison", "comparison.json"
@@ -28,9 +30,8 @@ _RUN = "run.json: it says when and where, which nobody can work out again"
 
 def verify_comparison(file: Path, given: Paths, root: str | None = None, workers: int = 1) -> Verification:
     """Compare the same systems again, and the files that come of it with those that are stored."""
-    data = read_bytes(file, COMPARISON)
-    stored = parse_bytes(data, file, COMPARISON)
-    origin = Origin(file.parent, load_run_record(file.parent))
+    data, stored = load_json(file, COMPARISON)
+    origin = load_origin(file.parent)
     paths = {
         each.name: [*given.get(each.name, ())] or [find_path(origin, each, p, root) for p in origin.named(each.name)]
         for each in _INPUTS
@@ -41,6 +42,7 @@ def verify_comparison(file: Path, given: Paths, root: str | None = None, workers
         gold=paths["gold"],
         schema=paths["schema"],
         protocol=next(iter(paths[PROTOCOL.name]), None),
+        suite=str(stored.get("suite")),
         against=stored.get("against"),
         common=bool(stored.get("left_out")) or stored.get("same_gold") is False,
         workers=workers,
@@ -66,6 +68,8 @@ def _sources(stored: Any, paths: Sequence[str], file: Path) -> list[SystemSource
     try:
         runs = [(str(system["name"]), len(system["runs"])) for system in stored["systems"]]
         _ = dict(_digests(stored))
+        if not isinstance(stored.get("against"), str):
+            raise TypeError("against")
     except (KeyError, TypeError, AttributeError):
         raise InputError("comparison.malformed", "this comparison is not complete", place=Place(str(file))) from None
     if sum(count for _, count in runs) != len(paths):
@@ -102,14 +106,14 @@ def _compare_markdown(file: Path, again: Comparison) -> Difference | None:
     if not file.exists():
         return Difference(file.name, NOTHING, "a file")
     wanted = render_page(describe_comparison(again.report), "markdown").encode("utf-8", "backslashreplace")
-    return compare_text(file.name, read_bytes(file, COMPARISON), wanted)
+    return compare_text(file.name, read_bytes(file, COMPARISON, most=MOST_BYTES), wanted)
 
 
 def _compare_changed(file: Path, again: Comparison) -> Difference | None:
     if not file.exists():
         return Difference(file.name, NOTHING, "a file")
     try:
-        with open(file, "rb") as stored:
+        with open(file, "rb", opener=opener) as stored:
             return compare_records(file.name, stored, again.changed_lines())
     except OSError as problem:
         raise cannot_read(str(file), COMPARISON, problem) from None

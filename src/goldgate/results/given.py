@@ -10,8 +10,9 @@ from typing import NamedTuple
 from goldgate.core.plan import Plan
 from goldgate.core.unit_page import Given, NothingGiven
 from goldgate.errors import GoldgateError
-from goldgate.results.inputs import PROTOCOL, Paths, changed_files, digests, locate_one
-from goldgate.results.stored import StoredResult, load_result
+from goldgate.readers.stored_result import StoredResult, digests, load_result
+from goldgate.results.inputs import PROTOCOL, Paths, changed_files, locate_one
+from goldgate.suites import all_suites
 from goldgate.suites.plan import load_plan
 
 
@@ -30,7 +31,7 @@ def open_given(
 
     `given` says where inputs are now, and `root` which folder stands for the one where the command ran.
     """
-    result = folder if isinstance(folder, StoredResult) else load_result(folder)
+    result = folder if isinstance(folder, StoredResult) else load_result(folder, all_suites())
     notes: list[str] = []
     paths = _paths(result, given or {}, root, notes)
     plan = _plan(result, given or {}, root, notes)

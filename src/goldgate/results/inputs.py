@@ -12,7 +12,8 @@ from typing import Any
 from goldgate.core.suite import Input, Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.results.stored import Origin, StoredResult
+from goldgate.readers.stored_result import StoredResult, digests
+from goldgate.results.origin import Origin, origin_of
 from goldgate.suites.plan import load_plan
 
 PROTOCOL = Input("protocol", "The protocol.", required=False)
@@ -51,19 +52,21 @@ def locate(result: StoredResult, given: Paths, root: str | None = None) -> dict[
     What is given counts. Otherwise it is what run.json names, seen from the folder where the command ran, or from
     `root` in place of that folder; or a file of the same name beside the report.
     """
+    wanted, origin = (*result.suite.inputs, PROTOCOL), origin_of(result)
+    unknown = [each for each in wanted if not given.get(each.name) and _is_unknown(result, each, origin)]
+    if unknown:
+        raise _unknown(result, unknown, origin)
     return {
-        each.name: [str(path) for path in given.get(each.name) or locate_one(result, each, root)]
-        for each in (*result.suite.inputs, PROTOCOL)
+        each.name: [str(path) for path in given.get(each.name) or locate_one(result, each, root)] for each in wanted
     }
 
 
 def locate_one(result: StoredResult, each: Input, root: str | None = None) -> list[str]:
     """The paths of one input, from run.json."""
-    origin = result.origin
-    named = origin.named(each.name)
-    if not named and (each.required or digests(result.report["inputs"].get(each.name))):
-        raise _unknown(result, each)
-    return [find_path(origin, each, path, root) for path in named]
+    origin = origin_of(result)
+    if _is_unknown(result, each, origin):
+        raise _unknown(result, [each], origin)
+    return [find_path(origin, each, path, root) for path in origin.named(each.name)]
 
 
 def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths) -> list[UsedInput]:
@@ -99,15 +102,6 @@ def known_settings(result: StoredResult, protocol: str | None = None) -> Any | N
     return loaded.settings if loaded.sha256 in wanted else None
 
 
-def digests(entry: Any) -> tuple[str, ...]:
-    """The digests of an input of a report: one as it stands, in an object, or in a list of those."""
-    if isinstance(entry, str):
-        return (entry,)
-    if isinstance(entry, list):
-        return tuple(digest for each in entry for digest in digests(each))
-    return digests(entry.get("sha256")) if isinstance(entry, dict) else ()
-
-
 def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -> str:
     """Where a file or folder that run.json names is now; InputError if it is nowhere."""
     candidates = [] if path == _STANDARD_INPUT else [*_candidates(origin, path, root)]
@@ -118,7 +112,7 @@ def find_path(origin: Origin, each: Input, path: str, root: str | None = None) -
         "verify.input_missing",
         f"the {each.name} that the report was made from came from standard input"
         if path == _STANDARD_INPUT
-        else f"the {each.name} that the report was made from is not there any more",
+        else f"what the report was made from is not there any more: {each.name}",
         place=Place(str(candidates[0]) if candidates else None),
         advice=f"say where it is now: --{each.name} {each.metavar}, or --root DIR if everything was moved",
     )
@@ -144,13 +138,18 @@ def _candidates(origin: Origin, path: str, root: str | None) -> Iterator[Path]:
     yield origin.folder / Path(path).name
 
 
-def _unknown(result: StoredResult, each: Input) -> ConfigError:
-    why = "run.json does not name it" if result.run is not None else "there is no run.json that names it"
+def _is_unknown(result: StoredResult, each: Input, origin: Origin) -> bool:
+    needed = each.required or digests(result.report["inputs"].get(each.name))
+    return bool(needed) and not origin.named(each.name)
+
+
+def _unknown(result: StoredResult, inputs: Sequence[Input], origin: Origin) -> ConfigError:
+    why = "run.json does not name it" if origin.run is not None else "there is no run.json that names it"
     return ConfigError(
         "verify.input_unknown",
-        f"the report was made from a {each.name}, and nobody says where it is: {why}",
+        f"nobody says where an input of the report is: {', '.join(each.name for each in inputs)} ({why})",
         place=Place(str(result.file)),
-        advice=f"add --{each.name} {each.metavar}",
+        advice="add " + " ".join(f"--{each.name} {each.metavar}" for each in inputs),
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from math import sqrt
 
 from goldgate.comparison.alike import require_alike
-from goldgate.comparison.joint_units import JointUnits, join_units
+from goldgate.comparison.joint_units import join_results
+from goldgate.comparison.load import load_run
 from goldgate.comparison.rates import columns_by_table, compared_rates
-from goldgate.comparison.record_units import read_units
-from goldgate.comparison.stored_run import StoredRun, load_run
 from goldgate.errors import InputError, Place
 from goldgate.results.power import Observed, Spread
 from goldgate.stats.paired import PairedSums, paired_sums
@@ -22,7 +20,7 @@ def observed_spread(folder: str, other: str) -> Observed:
     require_alike(runs)
     suite = runs[0].suite
     rates = compared_rates(suite)
-    joined = _joined(runs, columns_by_table(rates))
+    joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
     if not joined.units:
         raise InputError("power.nothing_in_common", "the two results have no unit in common", place=Place(other))
     spreads = {}
@@ -31,20 +29,6 @@ def observed_spread(folder: str, other: str) -> Observed:
         spreads[name] = _spread(paired_sums({_four(pair): times for pair, times in pairs.items()}))
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
     return Observed(spreads, unit, joined.units)
-
-
-def _joined(runs: Sequence[StoredRun], tables: Mapping[str, int]) -> JointUnits:
-    names, pairing = [str(run.records) for run in runs], runs[0].suite.pairing
-    lines = [read_units(run.records, name, pairing) for run, name in zip(runs, names, strict=True)]
-    try:
-        return join_units(lines, names, tables, next(iter(tables)), pairing.several)
-    except (TypeError, ValueError, AttributeError):
-        raise InputError(
-            "records.malformed",
-            "these records do not count what this version counts",
-            place=Place(", ".join(names)),
-            advice="score it again with this version, with --out",
-        ) from None
 
 
 def _four(pair: Runs) -> tuple[int, int, int, int]:

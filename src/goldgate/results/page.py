@@ -16,7 +16,7 @@ def describe_verification(found: Mapping[str, Any]) -> Page:
     compared = ", ".join(found["compared"]) or "nothing could be compared"
     sections = (
         Section("First difference", _differences(found["differences"][:1])),
-        Section("First difference of the other files", _differences(found["differences"][1:])),
+        Section(_others(found["differences"]), _differences(found["differences"][1:])),
         Section("It cannot be made again", _error(found["error"])),
         Section("Changed since", _settings(found["settings"])),
         Section("Inputs", _inputs(found["inputs"])),
@@ -31,6 +31,11 @@ def describe_verification(found: Mapping[str, Any]) -> Page:
     )
 
 
+def _others(differences: list[Mapping[str, Any]]) -> str:
+    one_each = len({difference["file"] for difference in differences}) == len(differences)
+    return "First difference of the other files" if one_each else "Further differences"
+
+
 def _causes(found: Mapping[str, Any]) -> Iterator[str]:
     """Why it may differ, in a sentence each."""
     changed = [entry["input"] for entry in found["inputs"] if entry["changed"]]
@@ -39,7 +44,9 @@ def _causes(found: Mapping[str, Any]) -> Iterator[str]:
     names = [entry["name"] for entry in found["settings"]]
     if names:
         yield f"made with another value of {', '.join(names)}"
-    if not changed and not names:
+    if not changed and not names and found["of"] == "records":
+        yield "report and records do not belong together: one of them was changed after it was made"
+    elif not changed and not names:
         yield "the inputs are the same: a stored file was changed after it was made"
 
 

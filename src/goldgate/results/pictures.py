@@ -16,10 +16,12 @@ from goldgate.core.gate import Verdict
 from goldgate.core.page import Interval, Measured, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.report import describe
 from goldgate.report.svg import page_pictures, render_svg
 from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
-from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
+from goldgate.results.origin import load_json
+from goldgate.suites import all_suites
 
 Report = Mapping[str, Any]
 
@@ -39,15 +41,12 @@ def draw_results(
     """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
     paths = [path for source in sources for path in source.paths]
     if len(paths) > 1:
-        found = compare_systems(
-            sources, gold=[], schema=[], protocol=None, against=against, common=common, workers=1
-        ).report
-        return _drawn(comparison_pictures(found), kinds)
+        return _drawn(comparison_pictures(compare_systems(sources, against=against, common=common).report), kinds)
     compared = _comparison_file(Path(paths[0]))
     if compared is not None:
         with _complete(compared):
             return _drawn(comparison_pictures(_load_comparison(compared)), kinds)
-    result = load_result(paths[0])
+    result = load_result(paths[0], all_suites())
     with _complete(result.file):
         return _drawn(page_pictures(describe(result.report), sources[0].name), kinds)
 
@@ -70,7 +69,7 @@ def _comparison_file(path: Path) -> Path | None:
 
 
 def _load_comparison(file: Path) -> Report:
-    value = parse_bytes(read_bytes(file, COMPARISON), file, COMPARISON)
+    value = load_json(file, COMPARISON).value
     if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
         raise InputError(
             "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))

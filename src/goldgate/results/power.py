@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from goldgate.core.metric import Rate, Ratio
 from goldgate.core.sums import RatioSums
 from goldgate.errors import ConfigError, did_you_mean
+from goldgate.readers.stored_result import StoredResult, stored_gates
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult, stored_gates
-from goldgate.stats.interval import LEVEL, Interval
+from goldgate.stats.interval import LEVEL, Interval, exact
 from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
 from goldgate.stats.reported import GROUP, interval_of, with_interval
 
@@ -165,7 +165,7 @@ def _gate(rate: Rate, side: str, bound: Decimal, records: int) -> dict[str, Any]
     if needed is None:
         return {**entry, "reason": "the rate is at the threshold: no number of units decides it"}
     above = rate.exact is not None and rate.exact > Fraction(bound)
-    decided = not interval.low <= bound <= interval.high
+    decided = not exact(interval.low) <= Fraction(bound) <= exact(interval.high)
     return {
         **entry,
         "decided": ("above" if above else "below") if decided else None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured
+from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured, plural
 
-SHOWN_DIGITS = 4
+_STEP = Decimal("0.0001")
 
 
 def describe_power(plan: Mapping[str, Any]) -> Page:
@@ -18,10 +19,10 @@ def describe_power(plan: Mapping[str, Any]) -> Page:
     metrics = plan["metrics"]
     sections = (
         Section(
-            f"{_many(of_pairs).capitalize()} that show a difference of {plan['detect']}", (_needed(metrics, of_pairs),)
+            f"{plural(of_pairs).capitalize()} that show a difference of {plan['detect']}", (_needed(metrics, of_pairs),)
         ),
-        Section(f"{_many(unit).capitalize()} until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
-        Section(f"Smallest difference that so many {_many(of_pairs)} show", tuple(_curve(metrics, of_pairs))),
+        Section(f"{plural(unit).capitalize()} until the interval leaves out a threshold", tuple(_gates(metrics, unit))),
+        Section(f"Smallest difference that so many {plural(of_pairs)} show", tuple(_curve(metrics, of_pairs))),
         Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
     )
     return Page(
@@ -32,8 +33,8 @@ def describe_power(plan: Mapping[str, Any]) -> Page:
 
 
 def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
-    rows = [(Name(name), *_needed_cells(found)) for name, found in metrics.items()]
-    columns = ("metric", "value", "interval", f"{_many(unit)} needed", "found now")
+    rows = [(Name(name, whole=True), *_needed_cells(found)) for name, found in metrics.items()]
+    columns = ("metric", "value", "interval", f"{plural(unit)} needed", "found now")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
 
@@ -43,7 +44,7 @@ def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
     yield NOT_AVAILABLE if value.interval is None else str(value.interval)
     if "units_needed" not in difference:
         yield difference["reason"]
-        yield NOT_AVAILABLE
+        yield ""  # the reason stands beside it
         return
     yield difference["reason"] or f"{difference['records_needed']:,}"
     yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {_up(difference['detectable'])}"
@@ -58,9 +59,9 @@ def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
             if gate["decided"] is None and "tends" in gate:
                 now = f"open, tends to be {gate['tends']}"
             needed = gate.get("reason") or f"{gate['records_needed']:,}"
-            rows.append((Name(name), signs[gate["bound"]] + gate["threshold"], now, needed))
+            rows.append((Name(name, whole=True), signs[gate["bound"]] + gate["threshold"], now, needed))
     if rows:
-        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{_many(unit)} needed"))), tuple(rows))
+        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{plural(unit)} needed"))), tuple(rows))
 
 
 def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
@@ -74,13 +75,13 @@ def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
         for size in sizes
     )
     if rows:
-        yield Table((Column(_many(unit)), *map(Column, curves)), rows)
+        yield Table((Column(plural(unit)), *map(Column, curves)), rows)
 
 
 def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
     yield (
-        f"A difference of that size is found in {plan['power']:.0%} of all comparisons, at a level of "
-        f"{plan['level']:.0%}; more {_many(plan['unit'])} are like these."
+        f"A difference of that size is found in {_percent(plan['power'])} of all comparisons, at a level of "
+        f"{_percent(plan['level'])}; more {plural(plan['unit'])} are like these."
     )
     if plan["against"] is None:
         yield (
@@ -95,16 +96,14 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
         if found["difference"].get("correlation") is not None
     )
     yield "The spread is that of the difference between these two systems" + (
-        f"; correlations: {shown}" if shown else ""
+        f"; correlations: {shown}." if shown else "."
     )
 
 
-def _many(unit: str) -> str:
-    return unit.removesuffix("y") + "ies" if unit.endswith("y") else unit + "s"
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"
 
 
 def _up(value: float) -> str:
     """With few decimals, rounded up: a smaller difference would not be found."""
-    scale: int = 10**SHOWN_DIGITS
-    whole = -int(-value * scale // 1)
-    return f"{whole // scale}.{whole % scale:0{SHOWN_DIGITS}d}"
+    return str(Decimal(repr(value)).quantize(_STEP, ROUND_CEILING))

@@ -5,24 +5,28 @@ from __future__ import annotations
 import tempfile
 import unicodedata
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.plan import Plan
+from goldgate.core.signature import signed
 from goldgate.core.suite import Report
 from goldgate.core.unit_page import Given
 from goldgate.errors import GoldgateError
-from goldgate.files.text_file import cannot_read
+from goldgate.files.pipe import opener
+from goldgate.files.text_file import cannot_read, read_bytes
 from goldgate.pipeline import evaluate
+from goldgate.readers.stored_result import MOST_BYTES, StoredResult
 from goldgate.report import describe, render
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.page import render_html
 from goldgate.report.html.worst import worst_units
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
 from goldgate.results.inputs import Paths, changed_files, used_inputs
-from goldgate.results.stored import REPORT_HTML, REPORT_MARKDOWN, StoredResult, read_bytes
+from goldgate.results.origin import Origin, origin_of
 from goldgate.results.verification import OtherSetting, Verification
 
+REPORT_MARKDOWN, REPORT_HTML = "report.md", "report.html"
 _RUN = "run.json: it says when and where, which nobody can work out again"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _ALONE = "only the report was named, so nothing beside it was looked at"
@@ -58,7 +62,8 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
 
 
 def _compared(result: StoredResult, report: Report, records: IO[bytes], looked: Looked, paths: Paths) -> Verification:
-    alone = result.run is None and not result.records.exists()
+    origin = origin_of(result)
+    alone = origin.run is None and not result.records.exists()
     found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
@@ -76,7 +81,7 @@ def _compared(result: StoredResult, report: Report, records: IO[bytes], looked: 
         compared=compared,
         differences=[difference for difference in found if difference is not None],
         inputs=used_inputs(result.report["inputs"], report["inputs"], paths),
-        settings=[*_other_settings(result, report)],
+        settings=[*_other_settings(result, report, origin)],
         not_compared=not_compared,
     )
 
@@ -93,7 +98,7 @@ def _compare_text(result: StoredResult, name: str, wanted: bytes) -> Difference 
     file = result.folder / name
     if not file.exists():
         return Difference(name, NOTHING, "a file")
-    return compare_text(name, read_bytes(file, "report"), wanted)
+    return compare_text(name, read_bytes(file, "report", most=MOST_BYTES), wanted)
 
 
 def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | None:
@@ -101,24 +106,19 @@ def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | N
     if not result.records.exists():
         return Difference(name, NOTHING, "a file")
     try:
-        with open(result.records, "rb") as stored:
+        with open(result.records, "rb", opener=opener) as stored:
             return compare_records(name, stored, records)
     except OSError as problem:
         raise cannot_read(str(result.records), "records", problem) from None
 
 
-def _other_settings(result: StoredResult, report: Report) -> Iterator[OtherSetting]:
+def _other_settings(result: StoredResult, report: Report, origin: Origin) -> Iterator[OtherSetting]:
     """What the signatures tell apart: versions of goldgate, its metrics and its parser, and settings; and Unicode's."""
-    stored, now = _signed(result.report.get("signature")), _signed(report["signature"])
+    stored, now = signed(result.report["signature"]), signed(report["signature"])
     for name in [*stored, *(name for name in now if name not in stored)]:
         if stored.get(name) != now.get(name):
             yield OtherSetting(name, stored.get(name), now.get(name))
-    versions = (result.run or {}).get("versions")
+    versions = (origin.run or {}).get("versions")
     known = versions.get("unicode") if isinstance(versions, dict) else None
     if type(known) is str and known != unicodedata.unidata_version:
         yield OtherSetting("unicode", known, unicodedata.unidata_version)
-
-
-def _signed(signature: Any) -> dict[str, str]:
-    parts = (part.partition(":") for part in str(signature).split("|"))
-    return {name: value for name, _, value in parts}

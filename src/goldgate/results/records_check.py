@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldgate.core.metric import Metric, Metrics
+from goldgate.readers.recorded_units import counts_of, parts_add_up, read_units
+from goldgate.readers.stored_result import StoredResult, stored_gates
 from goldgate.results.differences import Difference, first_unlike
 from goldgate.results.inputs import known_settings
 from goldgate.results.recorded import ratio_measures, recorded_metrics, summed_records
-from goldgate.results.stored import StoredResult, stored_gates
 from goldgate.results.verification import Verification
 from goldgate.stats.reported import GROUP, with_interval
 
@@ -42,6 +43,7 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
     for number, gate in enumerate(stored_gates(result.report)):
         if gate.metric in known and gate.metric not in unknown:
             found += _differing(result, gate.measured, known[gate.metric], f"/gates/{number}/measured", unit)
+    found += _other_parts(result)
     left_out = [f"{', '.join(unknown)}: not known from records alone"] if unknown else []
     compared = [f"{result.file.name} with {result.suite.records}"]
     return Verification("records", result.suite.name, compared, found, not_compared=[*left_out, _REST])
@@ -59,6 +61,14 @@ def _lacking(result: StoredResult, stored: Mapping[str, Any], sections: Mapping[
         for name, metric in metrics.items():
             if name not in stored.get(section, {}):
                 yield Difference(result.file.name, "nothing", str(metric), f"/metrics/{section}/{name}")
+
+
+def _other_parts(result: StoredResult) -> Iterator[Difference]:
+    """The first record whose parts, such as event types, are not together what it counted."""
+    for unit in read_units(result):
+        if not parts_add_up(counts_of(unit, result)):
+            yield Difference(result.suite.records, f"line {unit.line}: parts of another whole", "parts that add up")
+            return
 
 
 def _is_undefined(metric: Any) -> bool:

@@ -11,7 +11,7 @@ from goldgate.core.suite import Suite
 from goldgate.core.unit_page import Given, UnitPage, UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
-from goldgate.results.stored import StoredResult
+from goldgate.readers.stored_result import StoredResult
 
 # What comes of a record that somebody has changed: a key that is not there, a list that is a number.
 _ODD = (KeyError, IndexError, TypeError, ValueError, AttributeError)

@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.baseline.record import KIND as BASELINE
+from goldgate.baseline.reference import require_one_kind
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.results.baseline import verify_baseline
 from goldgate.results.comparison import COMPARISON, COMPARISON_FILE, verify_comparison
 from goldgate.results.inputs import Paths, locate
+from goldgate.results.origin import load_json
 from goldgate.results.recompute import verify_result
 from goldgate.results.records_check import verify_records
-from goldgate.results.stored import REPORT, load_result, parse_bytes, read_bytes
 from goldgate.results.verification import Verification
+from goldgate.suites import all_suites
 
 BASELINE_FILE = "baseline.json"
 _FILES = (REPORT, COMPARISON_FILE, BASELINE_FILE)
@@ -38,7 +41,7 @@ def verify(
         return verify_baseline(file, reports)
     if kind == COMPARISON:
         return verify_comparison(file, given, root, workers)
-    result = load_result(path if os.path.isdir(path) else file)
+    result = load_result(path, all_suites())
     _require_inputs_of(result.suite, given)
     if only_records:
         return verify_records(result, next(iter(given.get("protocol", ())), None))
@@ -51,6 +54,7 @@ def _file(path: Path) -> Path:
         raise cannot_read(str(path), "report", FileNotFoundError())
     if not path.is_dir():
         return path
+    require_one_kind(path, str(path))
     for name in _FILES:
         if (path / name).exists():
             return path / name
@@ -64,7 +68,7 @@ def _file(path: Path) -> Path:
 
 
 def _kind(file: Path) -> str | None:
-    value: Any = parse_bytes(read_bytes(file, "report"), file, "report")
+    value = load_json(file, "report").value
     kind = value.get("kind") if isinstance(value, dict) else None
     return kind if type(kind) is str else None
 

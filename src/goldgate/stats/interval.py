@@ -7,7 +7,7 @@ variance is then that of units that stand or fall as a whole. docs/decisions/000
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, floor, sqrt
 
@@ -21,6 +21,7 @@ WHOLE_UNIT_WEIGHT = Fraction(1, 5)  # chosen by simulation: 0.1 covers too littl
 
 _LEAST_DF = 0.1  # below, t is above 10¹² and the bounds are 0 and 1
 _STEP = Decimal(1).scaleb(-DIGITS)
+_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
 _NOTHING = "no unit counts towards it"
 
 
@@ -157,6 +158,11 @@ def one_sided(confidence: float) -> float:
     return 2 * confidence - 1
 
 
+def exact(end: float) -> Fraction:
+    """The end of an interval as it stands in a report: 0.95 is 95/100, not the float beside it."""
+    return Fraction(repr(end))
+
+
 def outwards(level: float, low: float, high: float, method: str, units: int) -> Interval:
     """An interval whose bounds have few digits, the lower rounded down and the upper up."""
     return Interval(level, _cut(low, ROUND_FLOOR), _cut(high, ROUND_CEILING), method, units)
@@ -173,4 +179,4 @@ def _coarse(df: float) -> float:
 
 
 def _cut(bound: float, rounding: str) -> float:
-    return float(Decimal(bound).quantize(_STEP, rounding=rounding))
+    return float(Decimal(bound).quantize(_STEP, rounding, _ANY_FLOAT))

@@ -1,4 +1,4 @@
-"""The difference of two systems' rates over the same units: how large, how sure, and how small a one would be seen.
+"""The difference of two systems' rates over the same units: how large, and how sure.
 
 The units are given as a count of each different pair of counts, (a₁, b₁, a₂, b₂); a unit that one system lacks has
 zeros there. Every number is a function of that multiset: order and split cannot matter, and with the systems
@@ -13,10 +13,10 @@ from math import sqrt
 
 from goldgate.core.sums import RatioSums
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards, share_interval
-from goldgate.stats.power import detectable_difference
 from goldgate.stats.student import t_quantile, t_tail
-from goldgate.stats.swap import SEED, SWAPS, Pairs, SwapTest, swap_test
+from goldgate.stats.swap import Pairs
 
+FEW_DIFFERING = 5  # fewer units that differ say little about how often units differ
 _NOTHING = "one of the two rates has nothing to divide by"
 
 
@@ -77,48 +77,6 @@ class Standing:
     losses: int
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """First rate minus second: the exact value, its standard error over so many units, and what follows from them."""
-
-    value: Fraction
-    se: float
-    units: int
-    interval: Interval | NoInterval
-    test: SwapTest
-    t_p: float | None
-    standing: Standing
-    detectable: float | None  # the smallest difference that these units show with 80 % power
-
-
-@dataclass(frozen=True, slots=True)
-class NoDifference:
-    """There is no difference to speak of, for this reason."""
-
-    reason: str
-
-
-def compare_rates(
-    pairs: Pairs, level: float = LEVEL, swaps: int = SWAPS, seed: int = SEED, share: bool = True
-) -> Difference | NoDifference:
-    """All that can be said of the difference of two rates; `share` is false for ratios that may be above 1."""
-    sums = paired_sums(pairs)
-    value, test = sums.value, swap_test(pairs, swaps, seed)
-    if value is None or test is None:
-        return NoDifference(_NOTHING)
-    se = sqrt(sums.variance or 0)
-    return Difference(
-        value=value,
-        se=se,
-        units=sums.units,
-        interval=difference_interval(sums, level, share),
-        test=test,
-        t_p=t_test(sums),
-        standing=standing(pairs),
-        detectable=detectable_difference(se, sums.units, level=level) if se else None,
-    )
-
-
 def paired_sums(pairs: Pairs) -> PairedSums:
     """The sums of these units; those of several splits add up to those of the whole."""
     n = n1 = n2 = differing = 0
@@ -138,8 +96,10 @@ def paired_sums(pairs: Pairs) -> PairedSums:
     return PairedSums(n, differing, first, second, a1a2, a1b2, b1a2, b1b2)
 
 
-def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = True) -> Interval | NoInterval:
-    """Student's interval of the difference, with n - 1 degrees of freedom.
+def difference_interval(
+    sums: PairedSums, level: float = LEVEL, share: bool = True, df: int | None = None
+) -> Interval | NoInterval:
+    """Student's interval of the difference, with n - 1 degrees of freedom if nobody gives others.
 
     Where every unit has the same counts in both systems it is 0 to 0: there is no difference, not a small one. Where
     the units differ but all in the same way, there is no spread to judge by; the bounds are then put together from
@@ -151,7 +111,7 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
     if sums.differing == 0:
         return Interval(level, 0.0, 0.0, "equal", sums.units)
     if variance:
-        half = t_quantile((1 + level) / 2, sums.units - 1) * sqrt(variance)
+        half = t_quantile((1 + level) / 2, sums.units - 1 if df is None else df) * sqrt(variance)
         low, high = float(value) - half, float(value) + half
         if share:
             low, high = max(-1.0, low), min(1.0, high)
@@ -159,6 +119,32 @@ def difference_interval(sums: PairedSums, level: float = LEVEL, share: bool = Tr
     if not share:
         return NoInterval("the units show no spread")
     return _from_both(sums, float(value), level)
+
+
+def careful_interval(
+    sums: PairedSums, level: float = LEVEL, share: bool = True, *, same: bool = False, df: int | None = None
+) -> Interval | NoInterval:
+    """The interval of the difference; where few units differ, with room for those that have not been seen to.
+
+    That two systems came out alike on three documents does not say that they are alike. Only where both have made the
+    `same` bytes is there no difference at all, and nothing to leave open.
+    """
+    found = difference_interval(sums, level, share, df)
+    if isinstance(found, NoInterval) or same or sums.differing >= FEW_DIFFERING:
+        return found
+    room, value = unseen_room(sums, level), float(sums.value or 0)
+    low, high = min(found.low, value - room), max(found.high, value + room)
+    if share:
+        low, high = max(-1.0, low), min(1.0, high)
+    return outwards(level, low, high, f"{found.method}-few", sums.units)
+
+
+def unseen_room(sums: PairedSums, level: float = LEVEL) -> float:
+    """How far two systems may differ though none of so many units shows it: the bound of a rate of 0 over them."""
+    found = [
+        share_interval(RatioSums(side.units, 0, side.b, 0, 0, side.bb), level) for side in (sums.first, sums.second)
+    ]
+    return max([interval.high for interval in found if isinstance(interval, Interval)], default=1.0)
 
 
 def t_test(sums: PairedSums) -> float | None:

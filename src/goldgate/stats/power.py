@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from math import sqrt
 
 from goldgate.core.sums import RatioSums
-from goldgate.stats.interval import LEVEL, Interval, share_interval
+from goldgate.stats.interval import LEVEL, Interval, exact, share_interval
 from goldgate.stats.student import normal_quantile, t_quantile
 
 POWER = 0.8  # as often is a difference of that size found; the usual choice
 MOST_UNITS = 10**12  # beyond this no number is named
-
-
-@dataclass(frozen=True, slots=True)
-class PowerPoint:
-    """With so many units, differences from this size on are found as often as the power says."""
-
-    units: int
-    detectable: float
 
 
 def detectable_difference(
@@ -58,7 +49,7 @@ def units_to_decide(sums: RatioSums, threshold: Fraction, level: float = LEVEL) 
 
     def decided(at: int) -> bool:
         found = share_interval(sums, level, at=at)
-        return isinstance(found, Interval) and not found.low <= threshold <= found.high
+        return isinstance(found, Interval) and not exact(found.low) <= threshold <= exact(found.high)
 
     return _least(decided, 1)
 
@@ -71,14 +62,6 @@ def units_to_separate(se: float, units: int, distance: float, level: float = LEV
     if distance == 0 or units < 2:
         return None
     return _least(lambda at: t_quantile((1 + level) / 2, at - 1) * (se * sqrt(units / at)) < abs(distance), 2)
-
-
-def power_curve(
-    se: float, units: int, sizes: Iterable[int], power: float = POWER, level: float = LEVEL
-) -> list[PowerPoint]:
-    """The smallest difference that can be shown, for each number of units from two on."""
-    found = ((size, detectable_difference(se, units, power, level, at=size)) for size in sizes)
-    return [PowerPoint(size, detectable) for size, detectable in found if detectable is not None]
 
 
 def unseen_difference_se(se: float, correlation: float = 0.0) -> float:

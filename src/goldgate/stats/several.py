@@ -13,6 +13,8 @@ from goldgate.stats.student import t_quantile, t_tail
 Runs = tuple[tuple[int, int], ...]  # a and b of one unit in each run
 RunUnits = Mapping[Runs, int]  # and how often that occurred
 
+_NO_SPREAD = "the units and the runs show no spread"
+
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values: the chance of even one false finding stays below the level. For what gates."""
@@ -20,7 +22,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        largest = max(largest, min(1.0, _times(p_values[index], len(p_values) - rank)))
         adjusted[index] = largest
     return adjusted
 
@@ -31,9 +33,14 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(p_values)
     smallest = 1.0
     for rank, index in enumerate(order):
-        smallest = min(smallest, p_values[index] * (len(p_values) / (len(p_values) - rank)))
+        smallest = min(smallest, _times(p_values[index], Fraction(len(p_values), len(p_values) - rank)))
         adjusted[index] = smallest
     return adjusted
+
+
+def _times(p: float, factor: int | Fraction) -> float:
+    # Of the shortest decimal: three times 0.0001 is 0.0003, and no more, as p-values are shown rounded up.
+    return float(Fraction(repr(p)) * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +81,16 @@ class _Parts:
         return max(0.0, self.of_runs - self.of_both)
 
 
-def summarize_runs(units: RunUnits, level: float = LEVEL) -> RunsSummary | NoInterval:
-    """Of a rate from 0 to 1 that was measured in several runs over the same units."""
+def summarize_runs(units: RunUnits, level: float = LEVEL, share: bool = True) -> RunsSummary | NoInterval:
+    """Of a rate that was measured in several runs over the same units; `share` is false where it may be above 1."""
     parts = _parts(units)
     if parts is None:
         return NoInterval("a run has nothing to divide by")
     variance = parts.of_units + parts.extra
     runs = len(parts.rates)
     df = _satterthwaite(variance, [(parts.of_units, parts.whole_units - 1), (parts.of_runs, runs - 1.0)])
-    trials = effective_units(
-        parts.mean, Spread(Fraction(variance), Fraction(parts.whole_units), Fraction(parts.trials))
-    )
+    if parts.units < 2:
+        df = 0.0  # however many runs: they say nothing about other units
     return RunsSummary(
         mean=parts.mean,
         rates=parts.rates,
@@ -95,8 +101,21 @@ def summarize_runs(units: RunUnits, level: float = LEVEL) -> RunsSummary | NoInt
         se_units=sqrt(parts.of_units),
         se=sqrt(variance),
         df=df,
-        interval=wilson(parts.mean, trials, df, level, parts.units),
+        interval=(_share_interval if share else _ratio_interval)(parts, variance, df, level),
     )
+
+
+def _share_interval(parts: _Parts, variance: float, df: float, level: float) -> Interval:
+    spread = Spread(Fraction(variance), Fraction(parts.whole_units), Fraction(parts.trials))
+    return wilson(parts.mean, effective_units(parts.mean, spread), df, level, parts.units)
+
+
+def _ratio_interval(parts: _Parts, variance: float, df: float, level: float) -> Interval | NoInterval:
+    if df == 0 or variance == 0:
+        return NoInterval("one unit shows no spread" if df == 0 else _NO_SPREAD)
+    half = t_quantile((1 + level) / 2, df) * sqrt(variance)
+    mean = float(parts.mean)
+    return outwards(level, max(0.0, mean - half), mean + half, "runs-t", parts.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +129,10 @@ class RunsDifference:
     p: float | None
 
 
-def compare_runs(units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL) -> RunsDifference | NoInterval:
-    """Of two systems with one or several runs each over the same units, paired by unit."""
+def compare_runs(
+    units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL, share: bool = True
+) -> RunsDifference | NoInterval:
+    """Of two systems with one or several runs each over the same units, paired by unit; `share` as above."""
     first, second = _parts(_side(units, 0)), _parts(_side(units, 1))
     if first is None or second is None:
         return NoInterval("a run has nothing to divide by")
@@ -127,15 +148,18 @@ def compare_runs(units: Mapping[tuple[Runs, Runs], int], level: float = LEVEL) -
         )
         squares.append(times * (d * d))
     of_units = fsum(squares) * n / (n - 1)
-    se = sqrt(of_units + first.extra + second.extra)
+    variance = fsum((of_units, first.extra, second.extra))  # the same with the systems exchanged
+    se = sqrt(variance)
     if se == 0:
-        reason = NoInterval("the units and the runs show no spread")
-        return RunsDifference(value, 0.0, n - 1.0, reason, 1.0 if value == 0 else None)
+        return RunsDifference(value, 0.0, n - 1.0, NoInterval(_NO_SPREAD), 1.0 if value == 0 else None)
     df = _satterthwaite(
-        se * se, [(of_units, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
+        variance, [(of_units, n - 1.0), *((side.of_runs, len(side.rates) - 1.0) for side in (first, second))]
     )
     half = t_quantile((1 + level) / 2, df) * se
-    interval = outwards(level, max(-1.0, float(value) - half), min(1.0, float(value) + half), "runs-t", n)
+    low, high = float(value) - half, float(value) + half
+    if share:
+        low, high = max(-1.0, low), min(1.0, high)
+    interval = outwards(level, low, high, "runs-t", n)
     return RunsDifference(value, se, df, interval, min(1.0, 2 * t_tail(abs(float(value)) / se, df)))
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Mean, Metric
-from goldgate.stats.interval import NoInterval, one_sided
+from goldgate.stats.interval import NoInterval, exact, one_sided
 from goldgate.stats.reported import interval_of
 
 CONFIDENCE = 0.95
@@ -25,7 +25,7 @@ def support(gate: Gate, measured: Metric | Mean) -> Support | None:
     found = interval_of(measured, one_sided(CONFIDENCE))
     if isinstance(found, NoInterval):
         return None
-    low, high = Fraction(found.low), Fraction(found.high)
+    low, high = exact(found.low), exact(found.high)
     least = [Fraction(bound) for bound in (gate.min, gate.equals) if bound is not None]
     most = [Fraction(bound) for bound in (gate.max, gate.equals) if bound is not None]
     if any(high < bound for bound in least) or any(low > bound for bound in most):

@@ -78,6 +78,7 @@ def _require_known(suite: Suite, plan: Plan) -> None:
     for name in plan.gates:
         if name in known or find_gated(name, measures) is not None:
             continue
+        _refuse_parts(suite, plan, name)
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
         raise ConfigError(
             "protocol.unknown_metric",
@@ -88,6 +89,21 @@ def _require_known(suite: Suite, plan: Plan) -> None:
             advice=did_you_mean(name, [*known, *averages(measures)])
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
+        )
+
+
+def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
+    """A part of a metric that is not counted by part is told apart from a metric that does not exist."""
+    metric, bracket, _ = name.partition("[")
+    known, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
+    divided = [other for other in known if find_gated(f"{other}[x]", measures) is not None]
+    if bracket and metric in known and metric not in divided:
+        raise ConfigError(
+            "protocol.unknown_metric",
+            f"{metric} is not counted by part",
+            place=plan.place(f"gates.{name}"),
+            expected=f"a metric that is: {', '.join(divided)}" if divided else "a metric without brackets",
+            found=name,
         )
 
 

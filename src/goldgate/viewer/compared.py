@@ -14,11 +14,11 @@ from math import nan
 from typing import Any
 
 from goldgate.comparison.compare import Comparison, compare_systems
-from goldgate.comparison.record_units import read_units
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.evaluation import render_json
 from goldgate.errors import GoldgateError
 from goldgate.files.strict_json import parse_json
+from goldgate.readers.recorded_units import read_units
 from goldgate.viewer import cache
 from goldgate.viewer.folder import ViewedFolder
 
@@ -84,7 +84,7 @@ def compare_folders(sources: Sequence[SystemSource], folders: Sequence[ViewedFol
         except (ValueError, LookupError, TypeError, GoldgateError):
             pass  # as good as none
     try:
-        found = compare_systems(sources, gold=[], schema=[], protocol=None, against=None, common=common, workers=1)
+        found = compare_systems(sources, common=common)
         pairs = [*_pairs(found, sources, folders)]
     except GoldgateError as error:
         return Compared(refused=str(error))
@@ -118,10 +118,10 @@ def _paired(sides: tuple[int, int], changed: Mapping[str, float], folders: Seque
     for side in sides:
         result = folders[side].result
         records: list[list[int]] = [[] for _ in places]
-        for number, line in enumerate(read_units(result.records, str(result.records), result.suite.pairing)):
-            place = None if line.identity is None else places.get(line.identity)
+        for unit in read_units(result):
+            place = None if unit.identity is None else places.get(unit.identity)
             if place is not None:
-                records[place].append(number)
+                records[place].append(unit.line - 1)
         flat, begins = array("I"), array("I", [0])
         for each in records:
             flat.extend(each)

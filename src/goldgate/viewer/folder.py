@@ -14,8 +14,10 @@ from goldgate.core.page import Page
 from goldgate.core.unit_page import UnitPage, UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.report import describe
-from goldgate.results.stored import StoredResult, load_result
+from goldgate.results.units import unit_page
+from goldgate.suites import all_suites
 from goldgate.viewer.index import Index, Progress
 from goldgate.viewer.kept_index import load_index
 from goldgate.viewer.opening import OpeningInputs
@@ -30,6 +32,7 @@ class ViewedFolder:
     result: StoredResult
     index: Index
     records: int  # the open file
+    root: str | None = None  # in place of the folder where the inputs were, if all was moved
 
     @cached_property
     def page(self) -> Page:
@@ -47,7 +50,7 @@ class ViewedFolder:
     @cached_property
     def inputs(self) -> OpeningInputs:
         """What the units were made from; it is opened when it is first asked for."""
-        return OpeningInputs(self.result)
+        return OpeningInputs(self.result, self.root)
 
     @cached_property
     def searches(self) -> Searches:
@@ -83,7 +86,7 @@ class ViewedFolder:
     def unit_page(self, number: int) -> tuple[UnitSummary, UnitPage]:
         """A unit with all that explains its result."""
         record, suite = self.record(number), self.result.suite
-        return suite.summary(record), suite.unit_page(record, self.inputs.given.of(record))
+        return suite.summary(record), unit_page(suite, record, self.inputs.given)
 
     def close(self) -> None:
         os.close(self.records)
@@ -99,15 +102,15 @@ class ViewedFolder:
         )
 
 
-def open_folder(path: str, name: str, progress: Progress | None = None) -> ViewedFolder:
+def open_folder(path: str, name: str, progress: Progress | None = None, root: str | None = None) -> ViewedFolder:
     """A folder that --out wrote; the first time, its records are read once from end to end."""
-    result = load_result(path)
+    result = load_result(path, all_suites())
     index = load_index(result, progress)
     try:
         records = os.open(result.records, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as problem:
         raise cannot_read(str(result.records), "records", problem) from None
-    folder = ViewedFolder(name, result, index, records)
+    folder = ViewedFolder(name, result, index, records, root)
     _ = folder.page
     return folder
 

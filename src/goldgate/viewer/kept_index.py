@@ -9,12 +9,11 @@ from typing import Any
 from goldgate.core.gate import Verdict
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
-from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.stored_result import StoredResult
 from goldgate.report import describe
 from goldgate.report.html.worst import gate_costs
 from goldgate.results.inputs import known_settings
-from goldgate.results.stored import StoredResult
 from goldgate.viewer import cache
 from goldgate.viewer.index import Explained, Having, Index, Progress, build_index
 
@@ -24,14 +23,7 @@ _OFFSETS, _NUMBERS = "Q", "I"
 
 def load_index(result: StoredResult, progress: Progress | None = None) -> Index:
     """The index of a result's records; the first time all of them are read."""
-    if not result.records.exists():
-        raise InputError(
-            "records.missing",
-            "the records of the single units are not there",
-            place=Place(str(result.records)),
-            expected=f"{result.suite.records}, which --out writes beside report.json",
-            advice="score it again with --out, and keep all files of the folder",
-        )
+    result.require_records()
     try:
         of = cache.identity((result.records, result.file))
     except OSError as problem:

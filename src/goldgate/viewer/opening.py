@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 from goldgate.core.unit_page import Given, NothingGiven
 from goldgate.errors import GoldgateError
+from goldgate.readers.stored_result import StoredResult
 from goldgate.results.given import OpenedGiven, open_given
-from goldgate.results.stored import StoredResult
 
 OPENING = "the inputs are still being opened: source texts come when the page is loaded again"
 _NOT_OPENED = "the inputs cannot be opened"
@@ -17,8 +17,9 @@ _NOT_OPENED = "the inputs cannot be opened"
 class OpeningInputs:
     """Begins at once. `given` and `notes` are what is there by now."""
 
-    def __init__(self, result: StoredResult) -> None:
+    def __init__(self, result: StoredResult, root: str | None = None) -> None:
         self._result = result
+        self._root = root
         self._stack = ExitStack()
         self._opened = OpenedGiven(NothingGiven(), [OPENING])
         self._done = threading.Event()
@@ -49,7 +50,7 @@ class OpeningInputs:
 
     def _open(self) -> None:
         try:
-            self._opened = self._stack.enter_context(open_given(self._result))
+            self._opened = self._stack.enter_context(open_given(self._result, root=self._root))
         except GoldgateError as error:
             self._opened = OpenedGiven(NothingGiven(), [f"{_NOT_OPENED}: {error.message}"])
         except Exception as problem:  # a page must not wait for ever

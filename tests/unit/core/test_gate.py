@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.core.gate import Gate, Verdict, check_gates, overall
+from goldgate.core.gate import Gate, Verdict, overall
 from goldgate.core.metric import Count, Metric, Rate
+from goldgate.stats.gates import judge_gates
 
 from ..helpers import gate
 
@@ -40,12 +41,12 @@ from ..helpers import gate
     ],
 )
 def test_gate_compares_exactly(measured: Metric, bound: Gate, verdict: str) -> None:
-    (result,) = check_gates({"m": bound}, {"m": measured})
+    (result,) = judge_gates({"m": bound}, {"m": measured})
     assert result.verdict == verdict
 
 
 def test_reason_gives_the_counts_and_the_bound() -> None:
-    passed, failed, both = check_gates(
+    passed, failed, both = judge_gates(
         {"a": gate(min="0.3"), "b": gate(max="3"), "c": gate(min="0.9", max="0.1")},
         {"a": Rate(1, 3), "b": Count(4), "c": Rate(1, 2)},
     )
@@ -61,36 +62,36 @@ def test_reason_gives_the_counts_and_the_bound() -> None:
 @pytest.mark.parametrize("measured", [Rate(0, 0, "nothing"), Count(None, "nothing")], ids=["rate", "count"])
 def test_undefined_metric_is_not_evaluable(policy: str, verdict: Verdict, measured: Metric) -> None:
     bound = Gate(min=Decimal(0), on_not_evaluable=policy)  # type: ignore[arg-type]  # the two words
-    (result,) = check_gates({"m": bound}, {"m": measured})
+    (result,) = judge_gates({"m": bound}, {"m": measured})
     assert result.verdict is verdict
     assert result.reason == "not_evaluable: nothing"
 
 
 def test_gates_are_judged_in_the_order_of_the_protocol() -> None:
     metrics: dict[str, Metric] = {"a": Count(1), "b": Count(2)}
-    assert [r.metric for r in check_gates({"b": gate(max="9"), "a": gate(max="9")}, metrics)] == ["b", "a"]
+    assert [r.metric for r in judge_gates({"b": gate(max="9"), "a": gate(max="9")}, metrics)] == ["b", "a"]
 
 
 def test_warning_does_not_fail_the_evaluation() -> None:
     warn = Gate(min=Decimal(1), severity="warn")
-    results = check_gates({"a": warn, "b": gate(max="1")}, {"a": Rate(0, 1), "b": Count(0)})
+    results = judge_gates({"a": warn, "b": gate(max="1")}, {"a": Rate(0, 1), "b": Count(0)})
     assert [r.verdict for r in results] == [Verdict.FAIL, Verdict.PASS]
     assert overall(results) is Verdict.PASS
 
 
 def test_one_failed_gate_fails_the_evaluation() -> None:
-    results = check_gates({"a": gate(max="1"), "b": gate(max="1")}, {"a": Count(0), "b": Count(2)})
+    results = judge_gates({"a": gate(max="1"), "b": gate(max="1")}, {"a": Count(0), "b": Count(2)})
     assert overall(results) is Verdict.FAIL
 
 
 def test_without_a_gate_that_can_fail_nothing_passes() -> None:
     assert overall([]) is Verdict.NO_GATES
-    warning = check_gates({"m": replace(gate(min="0.9"), severity="warn")}, {"m": Rate(1, 2)})
+    warning = judge_gates({"m": replace(gate(min="0.9"), severity="warn")}, {"m": Rate(1, 2)})
     assert overall(warning) is Verdict.NO_GATES
 
 
 def test_result_as_json_keeps_the_threshold_as_written() -> None:
-    (result,) = check_gates({"m": gate(min="0.950")}, {"m": Rate(1, 2)})
+    (result,) = judge_gates({"m": gate(min="0.950")}, {"m": Rate(1, 2)})
     assert result.as_json() == {
         "metric": "m",
         "verdict": "FAIL",

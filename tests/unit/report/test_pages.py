@@ -35,6 +35,7 @@ from goldgate.core.page import (
 )
 from goldgate.report import PAGE_FORMATS, render_page
 from goldgate.report.escape import width
+from goldgate.report.layout import words
 from goldgate.report.text import render_error, render_text
 from tests.unit.report.pages import MEAN, RATE, UNDEFINED, blocks, page
 
@@ -263,3 +264,7 @@ def test_numbers_are_cut_and_never_rounded(measured: Measured, value: str, count
 )
 def test_intervals_are_rounded_outwards(low: float, high: float, shown: str) -> None:
     assert str(Interval(low, high)) == shown
+
+
+def test_a_number_and_its_percent_sign_stay_together() -> None:
+    assert words("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]

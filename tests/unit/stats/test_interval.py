@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, sqrt
 
 import pytest
 
+from goldgate.core.gate import Gate, Verdict
+from goldgate.core.metric import Rate
 from goldgate.core.sums import RatioSums, pair_sums
+from goldgate.stats.gates import judge_gates
 from goldgate.stats.interval import (
     Interval,
     NoInterval,
@@ -17,6 +21,7 @@ from goldgate.stats.interval import (
     share_interval,
 )
 from goldgate.stats.student import t_quantile
+from goldgate.stats.support import support
 
 
 def interval(pairs: dict[tuple[int, int], int]) -> Interval:
@@ -139,3 +144,21 @@ def test_a_count_over_groups_is_one_over_their_records() -> None:
     assert isinstance(found, Interval)
     assert (found.low, found.high) == (floor(9 * share.low), ceil(9 * share.high))
     assert found.units == 3
+
+
+def test_a_ratio_beyond_all_bounds_has_an_interval() -> None:
+    found = ratio_interval(pair_sums({(10**30, 1): 2, (10**29, 1): 3}))
+    assert isinstance(found, Interval)
+    assert found.low == 0 < found.high
+
+
+@pytest.mark.parametrize("right", range(10, 30))
+def test_the_end_of_an_interval_is_what_is_written(right: int) -> None:
+    """A gate at the very end of the interval holds, wherever the float lies that is nearest to it."""
+    sums = pair_sums({(1, 1): right, (0, 1): 40 - right})
+    found = share_interval(sums, one_sided(0.95))
+    assert isinstance(found, Interval)
+    least = Decimal(repr(found.low))
+    assert support(Gate(min=least), Rate(sums.a, sums.b, sums=sums)) == "supported"
+    (judged,) = judge_gates({"m": Gate(min=least, confidence=Decimal("0.95"))}, {"m": Rate(sums.a, sums.b, sums=sums)})
+    assert judged.verdict is Verdict.PASS

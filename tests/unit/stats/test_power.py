@@ -7,9 +7,7 @@ import pytest
 from goldgate.core.sums import RatioSums, pair_sums
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.power import (
-    PowerPoint,
     detectable_difference,
-    power_curve,
     units_needed,
     units_to_decide,
     units_to_separate,
@@ -71,13 +69,6 @@ def test_a_difference_stays_clear_of_its_margin() -> None:
     assert t_quantile(0.975, needed - 1) * 0.01 * (300 / needed) ** 0.5 < 0.01
     assert t_quantile(0.975, needed - 2) * 0.01 * (300 / (needed - 1)) ** 0.5 >= 0.01
     assert units_to_separate(0.01, 300, 0.0) is None
-
-
-def test_curve_falls() -> None:
-    curve = power_curve(0.01, 300, [1, 100, 300, 1000])
-    assert [point.units for point in curve] == [100, 300, 1000]
-    assert curve[0].detectable > curve[1].detectable > curve[2].detectable
-    assert curve[1] == PowerPoint(300, detectable_difference(0.01, 300) or 0)
 
 
 def test_an_unseen_system_is_as_uncertain() -> None:

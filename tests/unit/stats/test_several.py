@@ -23,6 +23,12 @@ def test_holm_by_hand() -> None:
     assert holm([]) == []
 
 
+def test_adjusting_leaves_no_dust_behind() -> None:
+    """p-values are shown rounded up: 0.00030000000000000003 would be shown as 0.0004."""
+    assert holm([0.0001, 0.0001, 0.0002]) == [0.0003, 0.0003, 0.0003]
+    assert benjamini_hochberg([0.0001, 0.5, 0.7]) == [0.0003, 0.7, 0.7]
+
+
 def test_benjamini_hochberg_by_hand() -> None:
     # Sorted 0.01 0.02 0.03 0.04, times 4/1 4/2 4/3 4/4: all 0.04
     assert benjamini_hochberg([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.04] * 4)
@@ -90,3 +96,36 @@ def test_a_system_with_itself_over_runs() -> None:
     assert isinstance(found, RunsDifference)
     assert found.value == 0
     assert found.p == 1.0
+
+
+def test_one_document_says_nothing_about_others_however_often_it_was_asked() -> None:
+    summary = summarize_runs({((1, 2), (2, 2)) * 4: 1})
+    assert isinstance(summary, RunsSummary)
+    assert (summary.df, summary.se_units) == (0, 0)
+    assert isinstance(summary.interval, Interval)
+    assert (summary.interval.low, summary.interval.high) == (0, 1)
+    above = summarize_runs({((3, 2), (4, 2)): 1}, share=False)
+    assert isinstance(above, RunsSummary)
+    assert above.interval == NoInterval("one unit shows no spread")
+
+
+def test_a_ratio_above_1_lies_within_its_interval() -> None:
+    # Means 43/40 and 89/80; 1.094 ± t · 0.0486
+    units: dict[Runs, int] = {((12, 10), (13, 10)): 3, ((10, 10), (10, 10)): 5}
+    summary = summarize_runs(units, share=False)
+    assert isinstance(summary, RunsSummary)
+    assert isinstance(summary.interval, Interval)
+    assert summary.interval.low < summary.mean < summary.interval.high
+    assert summary.interval.method == "runs-t"
+    alike = summarize_runs({((12, 10), (12, 10)): 3}, share=False)
+    assert isinstance(alike, RunsSummary)
+    assert alike.interval == NoInterval("the units and the runs show no spread")
+
+
+def test_ratios_may_differ_by_more_than_1() -> None:
+    high, low = ((40, 10), (42, 10)), ((10, 10), (10, 10))
+    found = compare_runs({(high, low): 4, (low, low): 1}, share=False)
+    assert isinstance(found, RunsDifference)
+    assert isinstance(found.interval, Interval)
+    assert found.interval.low < found.value < found.interval.high
+    assert found.value > 2

@@ -26,6 +26,12 @@ def test_unknown_metric_is_a_mistake_in_the_protocol_with_a_suggestion(tmp_path:
     assert error.advice == "did you mean strict_f1?"
 
 
+def test_a_part_of_what_has_none_is_told_apart(tmp_path: Path) -> None:
+    error = refused("extraction", tmp_path, "gates:\n  type_f1[Hire]: {min: 0.9}\n")
+    assert (error.code, error.message) == ("protocol.unknown_metric", "type_f1 is not counted by part")
+    assert "strict_f1" in str(error.expected)
+
+
 @pytest.mark.parametrize(
     ("suite", "metric", "home"),
     [("extraction", "golden_recall", "research"), ("research", "strict_f1", "extraction")],

@@ -60,7 +60,7 @@ def describe(report: Mapping[str, Any]) -> Page:
 def _subject(report: Mapping[str, Any]) -> str:
     balance = report["conservation"]
     queries, runs = balance["queries"], balance["runs"]
-    parts = [counted(queries["total"], "query", "queries"), counted(runs["total"], "run")]
+    parts = [counted(queries["total"], "query"), counted(runs["total"], "run")]
     if queries["missing"]:
         parts[0] += f" ({queries['missing']} without a run)"
     if runs["broken"]:

@@ -42,7 +42,7 @@ class ResearchSuite(Suite):
     metrics_version = METRICS_VERSION
     headline = tuple(DEFAULT_GATES)
     default_gates = DEFAULT_GATES
-    pairing = Pairing("objective", "query", several=True, times="trials")
+    pairing = Pairing("objective", "query", several=True)
     writes_report = True
     preload = "goldgate.suites.research.shards"
 

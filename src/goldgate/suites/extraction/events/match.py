@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from goldgate.suites.extraction.events.candidates import Arguments
-from goldgate.suites.extraction.events.candidates import rows as candidate_rows
+from goldgate.suites.extraction.events.candidates import Arguments, rows
 from goldgate.suites.extraction.events.event import Events, RoleArgument, Span, Unit
 from goldgate.suites.extraction.events.largest_matching import largest_matching
+from goldgate.suites.extraction.events.packed import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
 from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
 
-# What a row of the breakdown counts, for an event type and role. Predicted units are hits and
-# false positives, gold units hits and false negatives, relaxed hits are hits and pairs.
-HIT, FALSE_POSITIVE, FALSE_NEGATIVE, PAIR = "hit", "false_positive", "false_negative", "relaxed_pair"
-Row = tuple[str, str]  # one of these, and a role
+ByRole = dict[str, int]  # packed counts
+ByType = dict[str, ByRole]
 SpansOf = dict[Unit, list[Span]]
 
 
@@ -28,7 +27,7 @@ class Pair(NamedTuple):
 class Comparison(NamedTuple):
     """All that strict and relaxed scoring need to know of a sample."""
 
-    rows: dict[str, list[Row]]  # one for each hit, error and pair, by event type
+    counts: ByType  # of each role
     pairs: list[Pair]  # relaxed matches that are no strict ones
     false_positives: list[Unit]
     false_negatives: list[Unit]
@@ -42,17 +41,17 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
     for event_type, said in ours.items():
         wanted = theirs.get(event_type)
         if wanted == said:
-            result.rows[event_type] = [(HIT, role) for role, _ in said]
+            result.counts[event_type] = _hits([role for role, _ in said])
         elif wanted is None:
-            rows: list[Row] = []
-            result.rows[event_type] = rows
-            _note(rows, result.false_positives, FALSE_POSITIVE, event_type, said)
+            counts: ByRole = {}
+            result.counts[event_type] = counts
+            _note(counts, result.false_positives, FALSE_POSITIVE, event_type, said)
         else:
-            result.rows[event_type] = rows = [(HIT, pair[0]) for pair in said if pair in wanted]
+            result.counts[event_type] = counts = _hits([pair[0] for pair in said if pair in wanted])
             extra = [pair for pair in said if pair not in wanted]
             missed = [pair for pair in wanted if pair not in said]
-            _note(rows, result.false_positives, FALSE_POSITIVE, event_type, extra)
-            _note(rows, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
+            _note(counts, result.false_positives, FALSE_POSITIVE, event_type, extra)
+            _note(counts, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
             # Only where both sides have something left can relaxed matching find more.
             roles = {role for role, _ in extra} & {role for role, _ in missed}
             if roles:
@@ -62,14 +61,21 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
                 _match_roles(result, event_type, *sides, rule)
     for event_type, wanted in theirs.items():
         if event_type not in ours:
-            result.rows[event_type] = rows = []
-            _note(rows, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
+            result.counts[event_type] = counts = {}
+            _note(counts, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
     return result
 
 
-def _note(rows: list[Row], errors: list[Unit], name: str, event_type: str, pairs: Iterable[RoleArgument]) -> None:
+def _hits(roles: list[str]) -> ByRole:
+    counts = dict.fromkeys(roles, HIT)
+    if len(counts) < len(roles):  # a role with several arguments
+        counts = {role: times * HIT for role, times in Counter(roles).items()}
+    return counts
+
+
+def _note(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]) -> None:
     for role, argument in pairs:
-        rows.append((name, role))
+        counts[role] = counts.get(role, 0) + kind
         errors.append(Unit(event_type, role, argument))
 
 
@@ -104,7 +110,7 @@ def _match_roles(
     for role, ours in predicted.items():
         theirs = gold[role]
         matching = _largest_matching(ours, theirs, rule)
-        result.rows[event_type].extend([(PAIR, role)] * (len(matching) - len(ours.keys() & theirs.keys())))
+        result.counts[event_type][role] += PAIR * (len(matching) - len(ours.keys() & theirs.keys()))
         result.pairs.extend(Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b)
 
 
@@ -123,6 +129,6 @@ def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) 
     lefts, rights = sorted(left), sorted(right)
     place = {b: number for number, b in enumerate(rights)}
     equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    left_of = largest_matching(len(lefts), len(rights), candidate_rows(lefts, rights, left, right, rule), equal)
+    left_of = largest_matching(len(lefts), len(rights), rows(lefts, rights, left, right, rule), equal)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs

@@ -5,28 +5,18 @@ They are one measure because they are one comparison: both divide by the same un
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
-from goldgate.suites.extraction.events.match import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
+from goldgate.suites.extraction.events.match import ByType
+from goldgate.suites.extraction.events.packed import COLUMNS, unpacked
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
-# What each row of a comparison adds to strict hits, relaxed hits, predicted and gold: four counts in one integer, which
-# takes one addition a row. No sample has 2^40 units.
-_BITS = 40
-_FIELD = (1 << _BITS) - 1
-_STRICT, _RELAXED, _PREDICTED, _GOLD = (1 << _BITS * place for place in range(4))
-_ADDS = {
-    HIT: _STRICT + _RELAXED + _PREDICTED + _GOLD,
-    FALSE_POSITIVE: _PREDICTED,
-    FALSE_NEGATIVE: _GOLD,
-    PAIR: _RELAXED,
-}
 
 
 class Matched(RatioMeasure[Facts]):
@@ -37,60 +27,64 @@ class Matched(RatioMeasure[Facts]):
     """
 
     table = TABLE
-    columns = ("strict", "relaxed", "predicted", "gold")
+    columns = COLUMNS
     known = frozenset({"gold"})
     parts = {"event type": "macro", "role": "macro_roles"}
     ratios = {**precision_recall_f1("strict_", "strict"), **precision_recall_f1("relaxed_", "relaxed")}
 
     def units(self, facts: Facts) -> Counts:
-        return _unpacked(sum(_ADDS[kind] for rows in facts.comparison.rows.values() for kind, _ in rows))
+        return unpacked(sum([sum(by_role.values()) for by_role in facts.comparison.counts.values()]))
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        """What each role, each event type and the sample count; kept packed where nobody asks for the sample itself."""
-        if tally.group is not None or tally.unit is not None:
+        """What the sample, each event type and each role count, kept as it is: many samples together cost less."""
+        if tally.group is not None:
             self.count_plainly(facts, tally)
             return
-        found: list[Any] = []
-        types = []
-        for event_type, rows in facts.comparison.rows.items():
-            by_role: dict[str, int] = {}
-            for kind, role in rows:
-                by_role[role] = by_role.get(role, 0) + _ADDS[kind]
-            if by_role:
-                types.append((event_type, sum(by_role.values())))
-                found += [(event_type, role, packed) for role, packed in by_role.items()]
-        found.append((*types,))
-        tally.kept(self.settle).update(found)
+        counts = facts.comparison.counts
+        tally.keep(self.settle, counts)
+        if (unit := tally.unit) is not None:
+            unit[self.key] = self.units(facts)
+            for event_type, by_role in sorted(counts.items()):
+                if by_role:
+                    unit[TABLE, event_type] = unpacked(sum(by_role.values()))
+                    for role, packed in sorted(by_role.items()):
+                        unit[TABLE, event_type, role] = unpacked(packed)
 
-    def settle(self, kept: Mapping[Any, int], tally: Tally) -> None:
-        """Add to the tables what was kept: (type, role, counts) for a role, ((type, counts), …) for a sample."""
-        for found, times in kept.items():
-            if found and isinstance(found[0], str):
-                event_type, role, packed = found
-                tally.add((TABLE, event_type, role), self.forms, _unpacked(packed), times)
-            else:
-                self._add_sample({(TABLE, event_type): packed for event_type, packed in found}, tally, times)
+    def settle(self, samples: Iterable[ByType], tally: Tally) -> None:
+        """Add to the tables what was kept, everything that is alike at once."""
+        whole: list[int] = []
+        met: list[tuple[tuple[str, int], ...]] = []
+        roles: dict[str, list[tuple[str, int]]] = {}
+        for counts in samples:
+            types = []
+            for event_type, by_role in counts.items():
+                if by_role:
+                    types.append((event_type, sum(by_role.values())))
+                    known = roles.get(event_type)
+                    if known is None:
+                        known = roles[event_type] = []
+                    known += by_role.items()
+            whole.append(sum([packed for _, packed in types]))
+            met.append((*types,))
+        for packed, times in Counter(whole).items():
+            tally.add(self.key, self.forms, unpacked(packed), times)
+        for (event_type, packed), times in Counter(chain.from_iterable(met)).items():
+            tally.add((TABLE, event_type), self.forms, unpacked(packed), times)
+        for event_type, found in roles.items():
+            for (role, packed), times in Counter(found).items():
+                tally.add((TABLE, event_type, role), self.forms, unpacked(packed), times)
+        for together, times in Counter(met).items():
+            tally.meet({(TABLE, event_type): unpacked(packed) for event_type, packed in together}, times)
 
     def count_plainly(self, facts: Facts, tally: Tally) -> None:
         """The same, sample by sample."""
-        rows = facts.comparison.rows
-        types: dict[Key, int] = {(TABLE, name): sum(_ADDS[kind] for kind, _ in found) for name, found in rows.items()}
-        self._add_sample({key: packed for key, packed in types.items() if packed}, tally)
-        for event_type, found in rows.items():
-            by_role: dict[str, int] = {}
-            for kind, role in found:
-                by_role[role] = by_role.get(role, 0) + _ADDS[kind]
+        tally.add(self.key, self.forms, self.units(facts))
+        types: dict[Key, Counts] = {}
+        for event_type, by_role in facts.comparison.counts.items():
+            if by_role:
+                types[TABLE, event_type] = unpacked(sum(by_role.values()))
             for role, packed in by_role.items():
-                tally.add((TABLE, event_type, role), self.forms, _unpacked(packed))
-
-    def _add_sample(self, types: Mapping[Key, int], tally: Tally, times: int = 1) -> None:
-        tally.add(self.key, self.forms, _unpacked(sum(types.values())), times)
-        parts = {key: _unpacked(packed) for key, packed in types.items()}
-        for key, counts in parts.items():
-            tally.add(key, self.forms, counts, times)
-        tally.meet(parts, times)
-
-
-@lru_cache(maxsize=4096)
-def _unpacked(counts: int) -> Counts:
-    return counts & _FIELD, counts >> _BITS & _FIELD, counts >> 2 * _BITS & _FIELD, counts >> 3 * _BITS
+                tally.add((TABLE, event_type, role), self.forms, unpacked(packed))
+        for key, counts in types.items():
+            tally.add(key, self.forms, counts)
+        tally.meet(types)

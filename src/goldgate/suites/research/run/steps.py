@@ -16,6 +16,7 @@ from goldgate.suites.research.run.log import Log
 
 _manifest_fits = fits(Manifest)
 _SHOWN_STEPS = 5
+_MOST_STEPS = 2**64 - 1  # as JSON readers take them; whoever writes such a step number has lost count anyway
 
 
 class Steps(NamedTuple):
@@ -69,7 +70,7 @@ def count_steps(
         findings.add("manifest_missing", "error", EVENTS, f"no manifest of {words}")
     recorded.sort(key=itemgetter(0))
     in_order = [manifest for _, manifest in recorded]
-    return Steps(shown_steps + gaps + lost, with_manifest, int(lost), orphans, in_order)
+    return Steps(min(shown_steps + gaps + lost, _MOST_STEPS), with_manifest, int(lost), orphans, in_order)
 
 
 def _lost(files: RunFiles, log: Log | None, findings: Findings) -> bool:

@@ -1,0 +1,117 @@
+"""Whatever reads a stored result refuses a broken one in the same words: where, what was found, what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldgate.baseline.reference import make_folder
+from goldgate.comparison.compare import compare
+from goldgate.errors import GoldgateError
+from goldgate.readers.stored_result import load_result
+from goldgate.results.observed import observed_spread
+from goldgate.results.power import Wanted, plan_power
+from goldgate.results.verify import verify
+from goldgate.suites import all_suites
+from tests.comparison.runs import MODELS, store_extraction
+
+DOORS: dict[str, Callable[[str, str], object]] = {
+    "compare": lambda good, broken: compare(good, broken),
+    "baseline": lambda _, broken: make_folder([broken], all_suites()),
+    "verify": lambda _, broken: verify(broken, {}, only_records=True),
+    "power": lambda _, broken: plan_power(load_result(broken, all_suites()), Wanted()),
+    "power against": lambda good, broken: observed_spread(good, broken),
+}
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_extraction(tmp_path_factory.mktemp("results") / "good", MODELS["b"])
+
+
+def refused(door: str, good: Path, broken: Path) -> GoldgateError:
+    with pytest.raises(GoldgateError) as caught:
+        DOORS[door](str(good), str(broken))
+    return caught.value
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (b'{"id":"zh-002"}\n', "no units"),
+        (b"not json\n", "not JSON"),
+        (b'{"id":"zh-002","units":{"matching":[1,2]}}\n', "2 counts of matching"),
+        (b'{"id":"zh-002","units":{"matching":[1,2,3,"x"]}}\n', "a count of 'x'"),
+        (b'{"id":"zh-002","units":{"matching":[1,2,3,-4]}}\n', "a count of -4"),
+        (b'{"id":"zh-002","units":{"matching":[1,2,3,true]}}\n', "a count of True"),
+        (b'{"id":"zh-002","units":{"matching":7}}\n', "something else"),
+        (b'{"id":"zh-002","units":{},"parts":[[1]]}\n', ""),
+        (b'{"id":"zh-002","units":{},"times":0}\n', "0 times"),
+        (b'{"id":"\xff","units":{"matching":[1,2,3,4]}}\n', "not UTF-8"),
+    ],
+)
+def test_the_line_of_a_broken_record_is_named(door: str, line: bytes, found: str, good: Path, tmp_path: Path) -> None:
+    shutil.copytree(good, tmp_path / "broken")
+    lines = (good / "samples.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "broken" / "samples.jsonl").write_bytes(b"".join([lines[0], line, *lines[2:]]))
+    error = refused(door, good, tmp_path / "broken")
+    assert error.code == "records.malformed"
+    assert error.place is not None
+    assert error.place.line == 2
+    assert str(error.place.file).endswith("broken/samples.jsonl")
+    assert found in str(error.found) or (found == "not UTF-8" and "JSON" in str(error.found))
+    assert error.advice == "score it again with this version, with --out"
+
+
+def metric(value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda report: report["metrics"]["main"].update(strict_f1=value)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda report: report.pop("signature"), "report.malformed"),
+        (lambda report: report.pop("findings"), "report.malformed"),
+        (lambda report: report.update(findings=[1]), "report.malformed"),
+        (lambda report: report.update(inputs=None), "report.malformed"),
+        (lambda report: report["metrics"].pop("version"), "report.malformed"),
+        (metric(None), "report.malformed"),
+        (metric({"denominator": 1}), "report.malformed"),
+        (lambda report: report.update(status="SYSTEM_ERROR"), "report.system_error"),
+        (lambda report: report.update(suite="nobody's"), "report.not_a_report"),
+        (lambda report: report.update(format_version=99), "report.not_a_report"),
+    ],
+)
+def test_a_report_that_is_not_whole_is_refused(
+    door: str, change: Callable[[dict[str, Any]], None], code: str, good: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(good, tmp_path / "broken")
+    report = json.loads((good / "report.json").read_bytes())
+    change(report)
+    (tmp_path / "broken" / "report.json").write_text(json.dumps(report))
+    error = refused(door, good, tmp_path / "broken")
+    assert error.code == code
+    assert error.place is not None
+    assert str(error.place.file).endswith("broken/report.json")
+
+
+@pytest.mark.parametrize("door", ["compare", "baseline", "power against"])
+def test_records_that_are_not_there_are_missed(door: str, good: Path, tmp_path: Path) -> None:
+    shutil.copytree(good, tmp_path / "broken", ignore=shutil.ignore_patterns("samples.jsonl"))
+    assert refused(door, good, tmp_path / "broken").code == "records.missing"
+
+
+@pytest.mark.parametrize("door", ["verify", "power"])
+def test_records_of_a_report_alone_are_missed_by_name(door: str, good: Path, tmp_path: Path) -> None:
+    shutil.copytree(good, tmp_path / "broken", ignore=shutil.ignore_patterns("samples.jsonl"))
+    error = refused(door, good, tmp_path / "broken" / "report.json")
+    assert error.code == "records.missing"
+    assert error.place is not None
+    assert str(error.place.file).endswith("broken/samples.jsonl")
