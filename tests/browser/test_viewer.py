@@ -17,6 +17,7 @@ from tests.viewer.asking import Viewer
 
 from .conftest import Watched
 from .test_hostile_samples import TEXTS, hostile  # noqa: F401  # a fixture
+from .test_pictures import IMAGES, LARGEST, take
 
 Reports = dict[str, Path]
 
@@ -203,3 +204,20 @@ def test_another_site_gets_nothing(two: Viewer, browser: Browser, tmp_path: Path
     page.wait_for_load_state("load")
     context.close()
     assert set(answers) <= {403}
+
+
+# By file: the path, and the window.
+PICTURES = {
+    "view-samples.png": ("/1/samples?in.error=wrong_role", (1280, 760)),
+    "view-side-by-side.png": ("/compare/0/lost/3", (1280, 860)),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture_is_there_and_not_large(name: str, two: Viewer, watching: WatchedSite) -> None:
+    path, (width, height) = PICTURES[name]
+    taken = take(enter(two, watching, path, viewport={"width": width, "height": height}))
+    if os.environ.get("GOLDGATE_UPDATE"):
+        (IMAGES / name).write_bytes(taken)
+    assert 10_000 < len(taken) < LARGEST
+    assert (IMAGES / name).read_bytes()[:4] == b"\x89PNG"
