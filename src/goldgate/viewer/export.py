@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from goldgate.core.page import counted
@@ -39,6 +40,8 @@ class ExportLinks(Links):
         self._folders = folders
         self._compared = compared
         self.lists = [_lists(folder) for folder in folders]
+        self._numbers = [{query: number for number, query in enumerate(lists)} for lists in self.lists]
+        self.pages = cache(self._pages)
 
     def home(self) -> str:
         return HOME
@@ -48,9 +51,9 @@ class ExportLinks(Links):
 
     def units(self, folder: int, choice: Choice) -> str | None:
         query = choice.at(1).query()
-        if query not in self.lists[folder] or choice.page > self.pages(folder, choice):
+        number = self._numbers[folder].get(query)
+        if number is None or choice.page > self.pages(folder, query):
             return None
-        number = [*self.lists[folder]].index(query)
         return f"{folder}-list-{number}.html" if choice.page == 1 else f"{folder}-list-{number}-{choice.page}.html"
 
     def unit(self, folder: int, number: int, choice: Choice) -> str | None:
@@ -64,9 +67,10 @@ class ExportLinks(Links):
         assert self.most is not None
         return f"compare-{pair}-sample-{place}.html" if place < self.most else None
 
-    def pages(self, folder: int, choice: Choice) -> int:
+    def _pages(self, folder: int, query: str) -> int:
         """How many pages a list has, at least one."""
-        return max(-(-select(self._folders[folder], choice, most=self.most).units // PAGE_SIZE), 1)
+        selected = select(self._folders[folder], self.lists[folder][query], most=self.most)
+        return max(-(-selected.units // PAGE_SIZE), 1)
 
 
 def export_site(folders: Sequence[ViewedFolder], compared: Compared | None, out: str, samples: int) -> str:
@@ -105,8 +109,8 @@ def _of_folder(
         name = links.unit(number, unit, Choice())
         assert name is not None
         yield name, unit_page(folders, number, unit, Choice(), links)
-    for choice in links.lists[number].values():
-        for page in range(1, links.pages(number, choice) + 1):
+    for query, choice in links.lists[number].items():
+        for page in range(1, links.pages(number, query) + 1):
             name = links.units(number, choice.at(page))
             assert name is not None
             yield name, units_page(folders, number, choice.at(page), links)
