@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from urllib.parse import quote
 
 import pytest
 
+from goldgate.errors import InputError
 from goldgate.viewer import listing, search
 from goldgate.viewer.choice import PAGE_SIZE, Choice, parse_choice, value_key
-from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.folder import ViewedFolder, open_folder
 from goldgate.viewer.site import Site
 from tests.contract.inputs import HOSTILE, NAMES
 
@@ -238,6 +240,35 @@ def _judged(folder: Path) -> Path:
     paths = {"gold": "gold.jsonl", "predictions": "model-b.jsonl", "schema": "schema.json"}
     inputs = {kind: [str(folder / file)] for kind, file in paths.items()}
     return store(folder / "result", "extraction", inputs, folder / "protocol-fail.yaml")
+
+
+def test_inputs_that_were_moved_are_found(tmp_path: Path) -> None:
+    for name in ("gold.jsonl", "model-b.jsonl", "schema.json", "protocol-fail.yaml"):
+        (tmp_path / name).write_bytes((EXTRACTION / name).read_bytes())
+    folder = _judged(tmp_path)
+    inputs = {"gold": ["gold.jsonl"], "predictions": ["model-b.jsonl"], "schema": ["schema.json"]}
+    run = {"folder": "/elsewhere", "inputs": {**inputs, "protocol": ["protocol-fail.yaml"]}}
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    for root, shown in ((None, False), (str(tmp_path), True)):
+        viewed = open_folder(str(folder), "it", root=root)
+        viewed.inputs.wait(60)
+        assert ("gold: not shown" not in page(Site([viewed], None), "/0/samples/0").text) is shown
+        viewed.close()
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "report.json"])
+def test_a_link_out_of_the_folder_is_not_followed(name: str, stored: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    folder.mkdir()
+    for file in (stored / "b").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / name).unlink()
+    (folder / name).symlink_to(stored / "b" / name)
+    with pytest.raises(InputError) as caught:
+        open_folder(str(folder), "it")
+    assert caught.value.code == "view.leads_out"
+    (tmp_path / "link").symlink_to(stored / "b")  # the folder itself may be one
+    open_folder(str(tmp_path / "link"), "it").close()
 
 
 def test_records_that_change_under_the_viewer_are_said(tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ class ViewedFolder:
 def open_folder(path: str, name: str, progress: Progress | None = None, root: str | None = None) -> ViewedFolder:
     """A folder that --out wrote; the first time, its records are read once from end to end."""
     result = load_result(path, all_suites())
+    _require_inside(result)
     index = load_index(result, progress)
     try:
         records = os.open(result.records, os.O_RDONLY | os.O_CLOEXEC)
@@ -113,6 +114,22 @@ def open_folder(path: str, name: str, progress: Progress | None = None, root: st
     folder = ViewedFolder(name, result, index, records, root)
     _ = folder.page
     return folder
+
+
+def _require_inside(result: StoredResult) -> None:
+    """Refuse a folder whose files lie elsewhere: a folder from somebody else could show what is not in it."""
+    folder = os.path.realpath(result.folder)
+    for file in (result.file, result.records):
+        real = os.path.realpath(file)
+        if os.path.dirname(real) != folder:
+            raise InputError(
+                "view.leads_out",
+                "this file is a link that leads out of its folder",
+                place=Place(str(file)),
+                expected="a file in the folder itself",
+                found=f"a link to {real}",
+                advice="copy the file into the folder, if you trust whoever made it",
+            )
 
 
 def close_all(folders: Sequence[ViewedFolder]) -> None:
