@@ -119,3 +119,23 @@ def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> No
     with pytest.raises(InputError) as caught:
         load_index(loaded(folder))
     assert caught.value.code == "records.missing"
+
+
+def test_what_others_could_have_written_is_not_used(folder: Path, cache_home: Path, tmp_path: Path) -> None:
+    made = load_index(loaded(folder))
+    [file] = cache_home.iterdir()
+    of = cache.identity((folder / "samples.jsonl", folder / "report.json"))
+    assert cache.load("index", of) is not None
+    file.chmod(0o666)
+    assert cache.load("index", of) is None
+    file.chmod(0o600)
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    assert cache.load("index", of) is None
+    file.unlink()
+    os.mkfifo(file)
+    assert cache.load("index", of) is None  # and nobody is waited for
+    file.unlink()
+    cache_home.chmod(0o777)
+    assert load_index(loaded(folder)) == made
+    assert not [*cache_home.iterdir()]

@@ -54,6 +54,15 @@ def test_without_it_the_page_says_what_is_missing(door: Door, cookie: str) -> No
     assert "goldgate view printed" in refusal.message
 
 
+@pytest.mark.parametrize(
+    "others",
+    ['prefs={"a":1}; {}', "a b=1; {}", "x=(1,2); {}; y", '{}; z="\\\\', f"{NAME}=x; {{}}", f"{{}}; {NAME}=x", ";{};"],
+)
+def test_cookies_of_other_programs_of_this_machine_do_not_hide_it(door: Door, others: str) -> None:
+    """Cookies do not know ports: whatever else runs here may have set some, well made or not."""
+    assert refused(door, request(cookie=others.replace("{}", cookie_of(door)))) is None
+
+
 def test_a_cookie_of_another_door_is_none(door: Door) -> None:
     assert refused(door, request(cookie=cookie_of(Door("127.0.0.1", PORT)))) == 403
 
@@ -84,6 +93,11 @@ def test_nothing_but_reading(door: Door, method: str) -> None:
     refusal = door.refuse(request(method=method, cookie=cookie_of(door)))
     assert refusal is not None
     assert (refusal.status, refusal.headers, refusal.lacks_token) == (405, {"Allow": "GET, HEAD"}, False)
+
+
+@pytest.mark.parametrize("target", ["*", "http://127.0.0.1/", "elsewhere", ""])
+def test_nothing_but_a_path(door: Door, target: str) -> None:
+    assert refused(door, request(target, cookie=cookie_of(door))) == 400
 
 
 HOSTS = [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", f"127.0.0.2:{PORT}"]

@@ -95,11 +95,13 @@ def test_the_same_bytes_every_time(stored: Path, tmp_path: Path) -> None:
 def test_an_earlier_export_is_replaced_and_nothing_else(stored: Path, tmp_path: Path) -> None:
     export(tmp_path / "out", stored / "a", stored / "b", samples=5)
     (tmp_path / "out" / "mine.txt").write_text("kept", encoding="utf-8")
-    (tmp_path / "out" / "mine.html").write_text("kept", encoding="utf-8")
+    names = ("mine.html", "compare-notes.html", "2026-list.html", "0-sample--.html")
+    for name in names:
+        (tmp_path / "out" / name).write_text("kept", encoding="utf-8")
     export(tmp_path / "out", stored / "b", samples=5)
-    assert not [name for name in pages(tmp_path / "out") if name.startswith("compare")]
+    assert not [name for name in pages(tmp_path / "out") if name.startswith("compare") and name not in names]
     assert (tmp_path / "out" / "mine.txt").read_text(encoding="utf-8") == "kept"
-    assert (tmp_path / "out" / "mine.html").read_text(encoding="utf-8") == "kept"
+    assert {(tmp_path / "out" / name).read_text(encoding="utf-8") for name in names} == {"kept"}
 
 
 def test_a_folder_of_others_is_refused(stored: Path, tmp_path: Path) -> None:
@@ -114,3 +116,18 @@ def test_a_folder_of_others_is_refused(stored: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         export(tmp_path / "index.html", stored / "a")
     assert caught.value.code == "out.is_a_file"
+
+
+def test_a_link_in_place_of_the_mark_is_not_written_through(stored: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("kept", encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".goldgate-view").symlink_to(tmp_path / "mine.txt")
+    with pytest.raises(ConfigError) as caught:
+        export(tmp_path / "out", stored / "a", samples=1)
+    assert caught.value.code == "out.not_empty"
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "kept"
+
+
+def test_all_samples_can_be_asked_for_by_a_number_beyond_any(stored: Path, tmp_path: Path) -> None:
+    assert "not among them" not in export(tmp_path / "out", stored / "a", stored / "b", samples=10**14)
+    require_linked(tmp_path / "out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -114,3 +115,27 @@ def test_a_file_without_a_record(tmp_path: Path) -> None:
     index = build_index(load_suite("extraction"), tmp_path / "samples.jsonl")
     assert len(index) == index.wrong == 0
     assert index.selected({}, "weight") == 0
+
+
+@pytest.mark.parametrize(
+    ("suite", "folder", "change"),
+    [
+        ("extraction", "b", {"id": 5}),
+        ("extraction", "b", {"id": None}),
+        ("extraction", "b", {"id": ["x"]}),
+        ("extraction", "b", {"parse": {"status": 7, "method": "x", "repairs": []}}),
+        ("extraction", "b", {"parse": {"status": "ok", "method": "x", "repairs": [None]}}),
+        ("research", "failing", {"failures": {"x": 10**30}}),
+        ("research", "failing", {"failures": {"x": 1.5}}),
+        ("research", "failing", {"stop_reason": 3}),
+    ],
+)
+def test_a_record_whose_names_are_no_texts_is_named(
+    suite: str, folder: str, change: dict[str, object], stored: Path, tmp_path: Path
+) -> None:
+    records = [json.loads(line) for line in loaded(stored / folder).records.read_bytes().splitlines()]
+    first = next(record for record in records if record.get("run", record.get("id")) is not None)
+    (tmp_path / "records").write_text(json.dumps({**first, **change}), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        build_index(load_suite(suite), tmp_path / "records")
+    assert (caught.value.code, caught.value.place.line) == ("records.malformed", 1)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from goldgate.viewer import server
+from goldgate.viewer.door import Door, Request
+from goldgate.viewer.server import MOST_HEAD
+from goldgate.viewer.site import OK, Answer, Site
 
 from .asking import SECONDS, Viewer, parsed, received
 from .stored import require_harmless
@@ -51,7 +60,15 @@ HEADERS = {
 
 @pytest.mark.parametrize(
     ("target", "method", "status"),
-    [("/", "GET", 200), ("/nowhere", "GET", 404), ("/", "POST", 405), ("/", "HEAD", 200), ("x", "GET", 400)],
+    [
+        ("/", "GET", 200),
+        ("/nowhere", "GET", 404),
+        ("/", "POST", 405),
+        ("/", "HEAD", 200),
+        ("x", "GET", 400),
+        ("*", "HEAD", 400),
+        ("http://127.0.0.1/", "HEAD", 400),
+    ],
 )
 def test_every_answer_has_every_header(running: Viewer, target: str, method: str, status: int) -> None:
     reply = running.ask(target, method)
@@ -81,6 +98,12 @@ def test_the_token_is_in_the_address_once(running: Viewer) -> None:
     assert running.token not in reply.headers["set-cookie"]
     assert running.ask("/", Cookie="").status == 403
     assert running.ask("/", Cookie=reply.headers["set-cookie"].split(";")[0]).status == 200
+
+
+def test_the_token_does_not_stay_in_the_address(running: Viewer) -> None:
+    """Also of whoever is in already, and opens the printed address once more."""
+    reply = running.ask(f"/?token={running.token}")
+    assert (reply.status, reply.headers["location"]) == (303, "/")
 
 
 @pytest.mark.parametrize("target", [*PAGES, "/?token=", "/?token=wrong", "/0/?token=", "/nowhere"])
@@ -202,6 +225,14 @@ def test_a_huge_head_is_refused(running: Viewer, data: bytes) -> None:
     assert running.ask("/").status == 200
 
 
+def test_a_head_has_as_many_bytes_as_is_said(running: Viewer) -> None:
+    """Also where all of it comes at once."""
+    start = f"GET / HTTP/1.1\r\nHost: {running.host}\r\nCookie: {running.cookie}\r\nX: ".encode()
+    for length, status in ((MOST_HEAD, 200), (MOST_HEAD + 2, 431)):
+        whole = start + b"a" * (length - len(start) - 4) + b"\r\n\r\n"
+        assert (len(whole), parsed(running.send(whole)).status) == (length, status)
+
+
 def test_a_request_in_pieces_is_put_together(running: Viewer) -> None:
     whole = f"GET /1/samples HTTP/1.1\r\nHost: {running.host}\r\nCookie: {running.cookie}\r\n\r\n".encode()
     assert parsed(running.send(*(whole[at : at + 7] for at in range(0, len(whole), 7)))).status == 200
@@ -240,3 +271,35 @@ def test_whoever_is_slow_is_told_so(running: Viewer) -> None:
         reply = parsed(received(connection))
     assert reply.status == 408
     assert HEADERS.items() <= reply.headers.items()
+
+
+class _Endless(Site):
+    """More than any buffer on the way takes."""
+
+    def answer(self, path: str, query: str) -> Answer:
+        return Answer(OK, "x" * (64 << 20))
+
+
+def test_whoever_does_not_read_the_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "WRITE_SECONDS", 0.1)
+    listening = server.listen("127.0.0.1", 0)
+    door = Door("127.0.0.1", listening.getsockname()[1])
+    ready = threading.Event()
+    with ThreadPoolExecutor(2) as threads:
+        running = server._Server(_Endless([], None), door, threads)
+        served = threads.submit(lambda: asyncio.run(running.run(listening, ready.set)))
+        try:
+            assert ready.wait(SECONDS)
+            cookie = str(door.admit(Request("GET", "/", f"token={door.token}"))).split(";")[0]
+            with socket.create_connection(listening.getsockname(), SECONDS) as connection:
+                head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nCookie: {cookie}\r\n\r\n"
+                connection.sendall(head.encode())
+                connection.recv(1)  # it has begun
+                for _ in range(600):
+                    if running._open == 0:
+                        break
+                    time.sleep(0.1)
+                assert len(received(connection)) < 64 << 20  # what was left is not kept for it
+        finally:
+            running.stop(0)
+            served.result(SECONDS)

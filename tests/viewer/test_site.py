@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.viewer import listing, search
+from goldgate.viewer import index, listing, search
 from goldgate.viewer.choice import PAGE_SIZE, Choice, parse_choice, value_key
 from goldgate.viewer.folder import ViewedFolder, open_folder
 from goldgate.viewer.site import Site
@@ -290,6 +290,23 @@ def test_records_that_are_replaced_stay_what_they_were(tmp_path: Path) -> None:
     (path / "new").replace(path / "samples.jsonl")
     assert Site([viewed], None).answer("/0/samples/70", "") == before
     viewed.close()
+
+
+def test_records_that_are_replaced_while_they_are_read_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index would be that of other records."""
+    monkeypatch.setattr(index, "_EVERY_BYTES", 1)
+    path = store_model(tmp_path / "it", "b")
+
+    def replaced(done: int, total: int) -> None:
+        (path / "new").write_bytes((path / "samples.jsonl").read_bytes())
+        (path / "new").replace(path / "samples.jsonl")
+
+    with pytest.raises(InputError) as caught:
+        open_folder(str(path), "it", replaced)
+    assert caught.value.code == "view.changed"
+    open_folder(str(path), "it").close()
 
 
 @pytest.fixture

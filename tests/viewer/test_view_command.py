@@ -150,3 +150,18 @@ def test_the_browser_is_opened_with_a_token_of_its_own(stored: Path, tmp_path: P
         process.communicate(timeout=60)
     assert opened.partition("?")[0] == printed.partition("?")[0]
     assert opened != printed
+
+
+@pytest.mark.parametrize("host", ["127.1", "LOCALHOST", "2130706433"])
+def test_this_machine_by_another_spelling(stored: Path, tmp_path: Path, host: str) -> None:
+    """A browser asks by the address that such a number stands for."""
+    pytest.importorskip("h11")
+    viewer = Viewer(stored / "a", "--host", host, cache=tmp_path)
+    try:
+        assert viewer.host.rpartition(":")[0] in ("127.0.0.1", "localhost")
+        viewer.enter()
+        assert viewer.ask("/", Host=f"127.0.0.1:{viewer.address[1]}").status == 200
+        viewer.interrupt()
+        assert viewer.ended() == (0, "")  # and no warning
+    finally:
+        viewer.close()

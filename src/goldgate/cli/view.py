@@ -121,12 +121,13 @@ def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], c
 
 def _serve(folders: Sequence[ViewedFolder], compared: Compared | None, host: str, port: int, no_browser: bool) -> None:
     from goldgate.viewer.door import Door, is_loopback
-    from goldgate.viewer.server import listen, serve
+    from goldgate.viewer.server import listen, name_of, serve
     from goldgate.viewer.site import Site
 
     with listen(host, port) as listening:
-        door = Door(host, listening.getsockname()[1])
-        if not is_loopback(host):
+        address, port = listening.getsockname()[:2]
+        door = Door(name_of(host, listening), port)
+        if not is_loopback(address):
             _warn(host)
         for folder in folders:
             _ = folder.inputs  # they are opened while the first page is looked at

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG, S_IWGRP, S_IWOTH
 from typing import Any
 
 import orjson
@@ -57,7 +58,7 @@ def load(kind: str, of: Identity) -> Stored | None:
     """What is kept of these files; None where there is nothing that can be used."""
     file = _file(kind, of)
     try:
-        data = file.read_bytes()
+        data = _read(file)
         start = len(_MAGIC) + _LENGTH
         length = int.from_bytes(data[len(_MAGIC) : start], "little")
         if not data.startswith(_MAGIC) or zlib.crc32(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
@@ -79,6 +80,8 @@ def keep(kind: str, of: Identity, head: dict[str, Any], body: Iterable[bytes]) -
     check = 0
     try:
         os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: for nobody else
+        if not _is_ours(os.stat(file.parent)):
+            return False
         with whole_file(file, "", make_folder=False) as stream:
             os.fchmod(stream.fileno(), 0o600)
             for part in (_MAGIC, len(shown).to_bytes(_LENGTH, "little"), shown, *body):
@@ -103,6 +106,20 @@ def _file(kind: str, of: Identity) -> Path:
     paths = [part[0] for part in of if isinstance(part, list)]
     digest = sha256("\0".join([kind, *paths]).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return folder() / f"{kind}-{digest}{_ENDING}"
+
+
+def _read(file: Path) -> bytes:
+    """The file's bytes; an OSError for a link, a pipe, and what others could have written."""
+    with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not S_ISREG(status.st_mode) or not _is_ours(status):
+            raise PermissionError
+        return stream.read()
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether nobody else can write it."""
+    return status.st_uid == os.geteuid() and not status.st_mode & (S_IWGRP | S_IWOTH)
 
 
 def _make_room(newest: Path) -> None:

@@ -26,7 +26,7 @@ from goldgate.viewer.looking import report_page, unit_page, units_page
 HOME = "index.html"
 MOST_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
 _MARKER = ".goldgate-view"
-_OURS = re.compile(r"(?:index|[0-9]+(?:-(?:list|sample)-[0-9-]+)?|compare-[a-z0-9-]+)\.html")
+_OURS = re.compile(r"(?:index|[0-9]+(?:-(?:list|sample)(?:-[0-9]+)+)?|compare-[0-9]+-[a-z]+(?:-[0-9]+)?)\.html")
 _ADVICE = "--export needs a folder that can be written to, with room for the pages"
 
 
@@ -150,7 +150,7 @@ def _prepare(target: Path) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
         names = os.listdir(target)
-        if names and not marker.is_file():
+        if names and (marker.is_symlink() or not marker.is_file()):
             raise _refused("out.not_empty", "--export names a folder with other files in it", target)
         marker.write_text("Pages that goldgate view --export wrote: the next export removes them.\n", encoding="utf-8")
         for name in [HOME, *names]:  # without its entrance first, so that no half of it looks whole

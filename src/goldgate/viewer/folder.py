@@ -65,7 +65,7 @@ class ViewedFolder:
         """Bytes of the records; what was shortened since it was opened is an InputError."""
         data = os.pread(self.records, length, offset)
         if len(data) != length:
-            raise self._changed()
+            raise self.changed()
         return data
 
     def record(self, number: int) -> Mapping[str, Any]:
@@ -74,9 +74,9 @@ class ViewedFolder:
         try:
             record = orjson.loads(self.read_at(begin, end - begin))
         except ValueError:
-            raise self._changed() from None
+            raise self.changed() from None
         if not isinstance(record, dict):
-            raise self._changed()
+            raise self.changed()
         return record
 
     def summary(self, number: int) -> UnitSummary:
@@ -93,7 +93,8 @@ class ViewedFolder:
         if "inputs" in self.__dict__:
             self.inputs.close()
 
-    def _changed(self) -> InputError:
+    def changed(self) -> InputError:
+        """The error for records that are not what was opened."""
         return InputError(
             "view.changed",
             "the records were changed since they were opened",
@@ -106,14 +107,25 @@ def open_folder(path: str, name: str, progress: Progress | None = None, root: st
     """A folder that --out wrote; the first time, its records are read once from end to end."""
     result = load_result(path, all_suites())
     _require_inside(result)
-    index = load_index(result, progress)
+    result.require_records()
     try:
         records = os.open(result.records, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            before = _state(os.fstat(records))
+            folder = ViewedFolder(name, result, load_index(result, progress), records, root)
+            if _state(os.stat(result.records)) != before:  # the index may be that of other records
+                raise folder.changed()
+            _ = folder.page
+        except BaseException:
+            os.close(records)
+            raise
     except OSError as problem:
         raise cannot_read(str(result.records), "records", problem) from None
-    folder = ViewedFolder(name, result, index, records, root)
-    _ = folder.page
     return folder
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _require_inside(result: StoredResult) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from goldgate.core.suite import Suite
+from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import cannot_read
 from goldgate.viewer.bits import all_bits, bits_of
@@ -22,6 +24,7 @@ from goldgate.viewer.bits import all_bits, bits_of
 GATE = "gate"  # the facet of units that explain a gate
 MOST_VALUES = 2_000  # of one facet; a unit that has yet another is found by searching
 FEW = 256  # a value that not one in so many units has is kept as a list of them
+_TOO_HEAVY = 1 << 63  # for an array of them
 _EVERY_BYTES = 1 << 22  # between two reports of how far it is
 
 Order = Literal["weight", "file"]
@@ -146,13 +149,14 @@ def _note(suite: Suite, line: bytes, explained: Explained, number: int, file: Pa
     try:
         record = orjson.loads(line)
         summary = suite.summary(record)
+        _require_names(summary)
         gates = explained(record)
         if gates:
             listed.add(GATE, gates, number)
         for facet, values in summary.facets.items():
             listed.add(facet, values, number)
         return summary.weight
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise InputError(
             "records.malformed",
             "this line is not a record of this suite",
@@ -160,6 +164,13 @@ def _note(suite: Suite, line: bytes, explained: Explained, number: int, file: Pa
             expected="a record as this version of goldgate writes it",
             advice="score it again with this version, with --out",
         ) from None
+
+
+def _require_names(summary: UnitSummary) -> None:
+    """A TypeError or ValueError where a suite took something else from a record that somebody has changed."""
+    "".join([summary.id, summary.word, *chain.from_iterable(summary.facets.values())])
+    if type(summary.weight) is not int or not 0 <= summary.weight < _TOO_HEAVY:
+        raise ValueError("no weight")
 
 
 def _having(numbers: array[int], rank: array[int]) -> Having:

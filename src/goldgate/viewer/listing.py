@@ -41,7 +41,7 @@ def select(folder: ViewedFolder, choice: Choice, *, without: str | None = None, 
     """
     values = {facet: _value(folder, facet, key) for facet, key in choice.values.items() if facet != without}
     places = folder.index.selected(values, choice.order)
-    places &= all_bits(most) if most is not None else places
+    places &= all_bits(min(most, len(folder.index))) if most is not None else places
     search = folder.searches.of(choice.text) if choice.text else None
     if search is None:
         return Selected(places)

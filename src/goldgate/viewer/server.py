@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,15 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def name_of(host: str, listening: socket.socket) -> str:
+    """How a browser names the server: a number in any form is the address it stands for, a name is small."""
+    try:
+        socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return host.lower()
+    return str(listening.getsockname()[0])
+
+
 def serve(site: Site, door: Door, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer until the process is interrupted. `ready` is called when requests are taken."""
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
@@ -146,12 +155,11 @@ class _Server:
         try:
             if self._open <= MOST_CONNECTIONS:
                 await self._converse(reader, writer)
-        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+        except (OSError, TimeoutError):
             pass  # whoever asked is gone, or too slow to listen
         finally:
             self._open -= 1
-            with suppress(OSError):
-                writer.close()
+            writer.transport.abort()  # what was not sent by now is not kept for anybody
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
@@ -176,7 +184,8 @@ class _Server:
     async def _reply(self, request: Request) -> _Reply:
         door = self._door
         refusal = door.refuse(request)
-        if refusal is not None and refusal.lacks_token and (cookie := door.admit(request)) is not None:
+        may_enter = refusal is None or refusal.lacks_token
+        if may_enter and (cookie := door.admit(request)) is not None:  # also who is in: no token stays in an address
             return _Reply(303, "", {"Location": "/", "Set-Cookie": cookie})
         if refusal is not None:
             return _plain(refusal.status, refusal.message, dict(refusal.headers))
@@ -190,15 +199,15 @@ class _Server:
 
 async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
     """The head of a request; None where nobody asks for anything. What comes behind it is not read."""
+    left = MOST_HEAD + 1  # with one byte too many h11 refuses it
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(_CHUNK))
+            data = await reader.read(left)
+            left -= len(data)
+            connection.receive_data(data)
         elif isinstance(event, h11.Request):
-            target = event.target.decode("ascii")
-            if not target.startswith("/"):
-                raise ValueError("only paths")
-            path, _, query = target.partition("?")
+            path, _, query = event.target.decode("ascii").partition("?")
             headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in event.headers]
             return Request(event.method.decode("ascii"), path, query, headers)
         else:
@@ -206,6 +215,7 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Req
 
 
 async def _write(connection: h11.Connection, writer: asyncio.StreamWriter, reply: _Reply, *, head_only: bool) -> None:
+    writer.transport.set_write_buffer_limits(0)  # it is waited for until all is sent
     body = reply.html.encode("utf-8", "backslashreplace")
     headers = {**HEADERS, "Content-Security-Policy": site_policy(), **reply.headers, "Content-Length": str(len(body))}
     events: list[h11.Event] = [h11.Response(status_code=reply.status, headers=[*headers.items()])]
