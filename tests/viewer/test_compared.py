@@ -76,6 +76,7 @@ def test_two_folders_as_pages(stored: Path) -> None:
         lost = page(site, "/compare/0/lost")
         assert "56 lost, 1 to 50" in lost.text
         assert lost.rel("next") == "/compare/0/lost?page=2"
+        assert page(site, "/compare/0/lost?page=999999999").rel("prev") == "/compare/0/lost?page=2"
         first = next(link for link in lost.links if link.startswith("/compare/0/lost/"))
         visited = 1
         side_by_side = page(site, first)

@@ -74,6 +74,8 @@ def test_a_host_that_is_not_here_is_an_error(stored: Path, host: str) -> None:
     pytest.importorskip("h11")
     done = run(stored / "a", "--no-browser", "--host", host)
     assert done.returncode == 2
+    assert "--host" in done.stderr
+    assert "--port" not in done.stderr
     assert "Traceback" not in done.stderr
 
 

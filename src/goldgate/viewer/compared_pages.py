@@ -56,8 +56,9 @@ def changes_page(
     count, total = len(places), len(paired.places[kind])
     of = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
     said = element("p", of + _range(first, count), class_="said", role="status")
-    before = links.changes(pair, kind, page - 1) if page > 1 else None
-    behind = links.changes(pair, kind, page + 1) if first + PAGE_SIZE < len(places) else None
+    last = max(-(-count // PAGE_SIZE), 1)
+    before = links.changes(pair, kind, min(page - 1, last)) if page > 1 else None
+    behind = links.changes(pair, kind, page + 1) if page < last else None
     titles = [_unit(one), "part of the difference", one.name, other.name]
     shown: Content = (
         table(f"What changed: {kind}", heads(titles, [False, True, False, False]), rows, class_="units-list")

@@ -6,6 +6,7 @@ What a request may do is decided in `door`, and what an address shows in `site`:
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 import threading
@@ -33,6 +34,8 @@ READ_SECONDS = 10.0  # for all of a request
 WRITE_SECONDS = 30.0  # for all of an answer
 _LINGER_SECONDS, _LINGER_BYTES = 1.0, 1 << 20  # for what a client still sends while it is answered
 _CHUNK = 1 << 16
+_NO_PORT = (errno.EADDRINUSE, errno.EACCES)
+_PORT_ADVICE = "choose another --port, or leave it out for any that is free"
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -75,12 +78,13 @@ def listen(host: str, port: int) -> socket.socket:
             listening.close()
             raise
     except (OSError, UnicodeError, OverflowError) as problem:
+        is_port = getattr(problem, "errno", None) in _NO_PORT
         raise ConfigError(
             "view.cannot_listen",
             "the server cannot listen there",
             place=Place(f"{host}:{port}"),
             found=getattr(problem, "strerror", None) or type(problem).__name__,
-            advice="choose another --port, or leave it out for any that is free",
+            advice=_PORT_ADVICE if is_port else "name an address of this machine with --host",
         ) from None
     return listening
 
