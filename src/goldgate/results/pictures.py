@@ -13,14 +13,13 @@ from goldgate.comparison.compare import compare_systems
 from goldgate.comparison.page import describe_comparison, p_value
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.gate import Verdict
-from goldgate.core.page import Interval, Measured, measured
+from goldgate.core.page import Interval, Measured, Page, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.report import describe
 from goldgate.report.svg import page_pictures, render_svg
-from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
-from goldgate.results.origin import load_json
+from goldgate.results.origin import COMPARISON, COMPARISON_FILE, load_json
 from goldgate.suites import all_suites
 
 Report = Mapping[str, Any]
@@ -41,11 +40,11 @@ def draw_results(
     """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
     paths = [path for source in sources for path in source.paths]
     if len(paths) > 1:
-        return _drawn(_compared(compare_systems(sources, against=against, common=common).report), kinds)
+        return _drawn(comparison_pictures(compare_systems(sources, against=against, common=common).report), kinds)
     compared = _comparison_file(Path(paths[0]))
     if compared is not None:
         with _complete(compared):
-            return _drawn(_compared(_load_comparison(compared)), kinds)
+            return _drawn(comparison_pictures(_load_comparison(compared)), kinds)
     result = load_result(paths[0], all_suites())
     with _complete(result.file):
         return _drawn(page_pictures(describe(result.report), sources[0].name), kinds)
@@ -92,11 +91,17 @@ def _drawn(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
     return {each.kind: render_svg(each) for each in found if not kinds or each.kind in kinds}
 
 
-def _compared(report: Report) -> list[Picture]:
+def comparison_pictures(report: Report) -> list[Picture]:
     """What is drawn of a comparison; one system alone has nothing but its runs."""
     several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
     runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
     return [*several, *runs]
+
+
+def comparison_page(report: Report) -> Page:
+    """A comparison as a page, with the pictures that plot draws of it."""
+    drawn = tuple(replace(each, about="") for each in comparison_pictures(report))  # it stands above them all
+    return replace(describe_comparison(report), pictures=drawn)
 
 
 def _systems(report: Report) -> Picture:

@@ -14,7 +14,7 @@ from goldgate.report.said_once import gate_columns, gate_notes
 from goldgate.report.svg import draw
 
 GATE = "gate"  # the facet of a unit that explains one
-_FIRST = 3  # units that are named beside a gate
+FIRST = 3  # units that are named beside a gate
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", "SYSTEM_ERROR": "!"}
 _LOOKS = {"PASS": "pass", "FAIL": "fail", "SYSTEM_ERROR": "fail", "INCONCLUSIVE": "open", "NO_GATES": "open"}
@@ -74,9 +74,9 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
     if not shown:
         return None
     links: list[Content] = []
-    for identity in shown[:_FIRST]:
+    for identity in shown[:FIRST]:
         links += [element("a", element("bdi", name(identity)), href=f"#{unit_anchor(identity)}"), " "]
-    if len(shown) > _FIRST or count > len(shown):
+    if len(shown) > FIRST or count > len(shown):
         of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE, data_value=name(gate.metric)))
     return links
