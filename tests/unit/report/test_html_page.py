@@ -136,6 +136,15 @@ def test_a_sample_does_not_say_again_what_stands_above_it() -> None:
     assert ">Result</h3>" in render_html(Page("s"), Looked(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
 
 
+def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
+    """Of a suite that does not say what went wrong in a unit."""
+    looked = Looked(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
+    shown = render_html(Page("s", gates=(failed("f1"),)), looked)
+    assert "othing went wrong" not in shown
+    assert "1 run is shown that costs a gate; of 5 in all." in shown
+    assert "it costs f1" in shown
+
+
 def test_a_long_table_scrolls_by_itself() -> None:
     for rows, tall in ((40, False), (41, True)):
         table = Table((Column("n"),), tuple((str(number),) for number in range(rows)))

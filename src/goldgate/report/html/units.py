@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -47,7 +47,7 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
     # Those that a gate names find room before all others.
     for place in sorted(range(len(looked.units)), key=lambda place: looked.units[place][0].id not in first):
         summary, unit = looked.units[place]
-        item = _item(summary, unit, shown[summary.id], _facets(summary, reasons.get(summary.id, ())))
+        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()))
         if found and len(item) > left:  # a smaller one may still find room
             continue
         left -= len(item)
@@ -62,6 +62,10 @@ def shown_words(looked: Looked) -> str:
     shown = sum(1 for summary, _ in looked.units if summary.weight)
     rest = len(looked.units) - shown
     things = f"{looked.unit}s"
+    if not looked.wrong and looked.units:  # the suite does not say what went wrong in a unit
+        count = len(looked.units)
+        said = "is shown that costs" if count == 1 else "are shown that cost"
+        return f"{counted(count, looked.unit)} {said} a gate; of {looked.total} in all."
     if not looked.wrong:
         return f"In none of {counted(looked.total, looked.unit)} anything went wrong."
     said = f"{shown} of {looked.wrong} {things} with errors are shown, the worst first"
@@ -78,8 +82,9 @@ def facets_of(looked: Looked) -> Facets:
     return {facet: frozenset(values) for facet, values in found.items()}
 
 
-def _item(summary: UnitSummary, unit: UnitPage, shown: str, facets: Mapping[str, tuple[str, ...]]) -> Markup:
-    anchor, word = unit_anchor(summary.id), summary.word or NOTHING_WRONG
+def _item(summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str]) -> Markup:
+    anchor, facets = unit_anchor(summary.id), _facets(summary, gates)
+    word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     # The place of a link lies inside: a browser that follows the link opens what is around it.
     return element(
         "details",
