@@ -55,6 +55,7 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/uncertainty.py
 	$(BIN)/python benchmarks/comparison.py
+	$(BIN)/python benchmarks/viewing.py
 
 fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it prints its seed (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
@@ -63,7 +64,7 @@ fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it p
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build api dev fuzz browser; do \
+	cd requirements && for name in core build api view dev fuzz browser; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
@@ -95,7 +96,11 @@ $(VENV)/.api: $(VENV)/.core requirements/api.txt
 	$(PIP) install --require-hashes -r requirements/api.txt
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.api requirements/dev.txt
+$(VENV)/.view: $(VENV)/.core requirements/view.txt
+	$(PIP) install --require-hashes -r requirements/view.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.api $(VENV)/.view requirements/dev.txt
 	$(PIP) install --require-hashes -r requirements/dev.txt
 	@touch $@
 

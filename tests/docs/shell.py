@@ -30,6 +30,7 @@ class Shell:
             "PYTHONPATH": str(ROOT / "src"),
             "PYTHONIOENCODING": "utf-8",
             "GITHUB_STEP_SUMMARY": str(bin / "summary.md"),
+            "XDG_CACHE_HOME": str(bin / "cache"),
         }
 
     def run(self, line: str, folder: Path) -> subprocess.CompletedProcess[str]:

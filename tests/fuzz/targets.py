@@ -26,6 +26,8 @@ from goldgate.suites.extraction.response.read import parse_any, parse_response, 
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from goldgate.suites.plan import load_protocol
+from goldgate.viewer.choice import parse_choice
+from goldgate.viewer.door import Door, Request
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
 
@@ -42,6 +44,11 @@ class Target(NamedTuple):
     seeds: Callable[[], list[bytes]]
 
 
+VIEW_REQUESTS = (
+    b"/0/samples?in.error=boundary&in.role=~3&text=two%20words&order=file&page=2\nhost: 127.0.0.1:8642",
+    b"/?token=x\nhost: localhost:8642\ncookie: goldgate-view-8642=x; a=b\norigin: http://localhost:8642",
+    b"/compare/0/lost/3\nhost: [::1]:8642\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate",
+)
 FORMS = (CANONICAL, Form(mapping=True), Form(flat=True), Form(prefix='[{"event_type":'))
 PROTOCOLS: list[dict[str, Any]] = [
     {"metrics": {"cot": {"enabled": True}}},
@@ -71,6 +78,19 @@ def check_response(data: bytes) -> None:
     if "\\" not in text and "<" not in text:  # neither escapes nor thoughts: a string is the text between its marks
         said = parse_response(text).value
         assert all(string in text for string in strings(said) if not _is_number(string))
+
+
+def check_view_request(data: bytes) -> None:
+    """No request gets past the door without the token, and any choice that an address makes can be made again."""
+    target, *lines = data.decode("latin-1").split("\n")
+    path, _, query = target.partition("?")
+    headers = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    door = Door("127.0.0.1", 8642)
+    asked = Request("GET", path, query, headers)
+    assert door.refuse(asked) is not None
+    assert door.admit(asked) is None
+    choice = parse_choice(query)
+    assert parse_choice(choice.query()[1:]) == choice
 
 
 def _is_number(text: str) -> bool:
@@ -205,5 +225,6 @@ TARGETS: dict[str, Target] = {
     "golden": Target(check_golden, _files(GOLDEN)),
     "research-output": Target(check_research_output, _files(RUN / "research_output.json")),
     "research-events": Target(check_events, _files(RUN / "events.jsonl")),
+    "view-request": Target(check_view_request, lambda: [*VIEW_REQUESTS]),
     "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
 }

@@ -16,6 +16,7 @@ from goldgate.suites import SUITES
 # The commands of the suites come before them, and are made from what each suite declares.
 COMMANDS = {
     "compare": ("goldgate.cli.compare", "compare_command"),
+    "view": ("goldgate.cli.view", "view_command"),
     "plot": ("goldgate.cli.plot", "plot_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),

@@ -9,9 +9,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from goldgate.core.missing_extra import missing_extra
 from goldgate.core.task import Message
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.answerers.missing_extra import missing_extra
 from goldgate.generation.outcome import Answer, NoAnswer, Usage
 from goldgate.generation.plan import Request
 

@@ -32,7 +32,7 @@ _TALL = 40  # rows: a longer table also scrolls by itself
 _HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
 
-Facets = Mapping[str, frozenset[str]]  # by what the shown units can be filtered: a name, and its values
+Facets = Mapping[str, Mapping[str, str]]  # by what units can be filtered: a name, and where each value leads
 
 
 def block(given: Block, title: str, facets: Facets | None = None, rows: int = MOST_ROWS) -> Markup:
@@ -98,7 +98,7 @@ def _table(given: Table, title: str, facets: Facets, most: int) -> Markup:
     columns = list(zip(*given.rows, strict=True))
     numbers = [any(isinstance(cell, Measured) for cell in column) for column in columns]
     shown_names = [names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
-    links = [facets.get(column.title, frozenset()) for column in given.columns]
+    links = [facets.get(column.title, {}) for column in given.columns]
     rows = [
         element("tr", *(_cell(cell, n, given, shown_names[n], links[n]) for n, cell in enumerate(row)))
         for row in given.rows[:most]
@@ -121,14 +121,14 @@ def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
     return element("thead", element("tr", *above, class_="groups"), row)
 
 
-def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str], linked: frozenset[str]) -> Markup:
+def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str], linked: Mapping[str, str]) -> Markup:
     if isinstance(cell, Measured):
         return number(cell, counts=given.with_counts)
     shown: Content = words(cell) if isinstance(cell, str) else element("code", shown_names[cell.text])
     text = cell if isinstance(cell, str) else cell.text
     if text in linked:
         title = given.columns[column].title
-        shown = element("a", shown, href=f"#{SAMPLES}", data_facet=name(title), data_value=name(text))
+        shown = element("a", shown, href=linked[text], data_facet=name(title), data_value=name(text))
     if given.columns[column].title == "interval":
         return element("td", shown, class_="num")
     if column == 0 and text:

@@ -75,8 +75,11 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
         return None
     links: list[Content] = []
     for identity in shown[:FIRST]:
-        links += [element("a", element("bdi", name(identity)), href=f"#{unit_anchor(identity)}"), " "]
-    if len(shown) > FIRST or count > len(shown):
+        href = looked.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
+        links += [element("a", element("bdi", name(identity)), href=href), " "]
+    if gate.metric in looked.gate_links:
+        links.append(element("a", f"all {count}", href=looked.gate_links[gate.metric]))
+    elif len(shown) > FIRST or count > len(shown):
         of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE, data_value=name(gate.metric)))
     return links

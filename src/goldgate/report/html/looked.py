@@ -19,3 +19,6 @@ class Looked:
     # By the metric of a gate that did not pass: how many units cost it something, and those shown, the worst first.
     explains: Mapping[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
     note: str = ""  # what could not be shown, and why
+    # Where units are that are not in the page: by the metric of a gate each with its id, and all of them.
+    unit_links: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    gate_links: Mapping[str, str] = field(default_factory=dict)

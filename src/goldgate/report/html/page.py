@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -35,18 +36,28 @@ class _Part(NamedTuple):
 def render_html(page: Page, looked: Looked | None = None) -> str:
     """The verdict first, what stands out, the gates, every section, the units worth a look, the origin."""
     units, looked = unit_list(looked or Looked())
-    facets = facets_of(looked)
+    return whole_page(page_title(page), page_body(page, looked, facets_of(looked), _units(units, looked)))
+
+
+def page_body(
+    page: Page, looked: Looked, facets: Facets, units: Markup | None, *, units_first: bool = False
+) -> list[Content]:
+    """The same as parts of a document; `units` stand where the units are, and `facets` say where values lead."""
+    to_look_at = [_Part(f"{looked.unit.capitalize()}s to look at", units, SAMPLES)]
     pictures = {drawn.title: _figure(drawn) for drawn in page.pictures}
     untitled = [section for section in page.sections if not section.title]
     titled = [section for section in page.sections if section.title]
     titles = {section.title for section in titled}
     parts = [
+        *(to_look_at if units_first else []),
         _Part("What stands out", _stands_out(page)),
         _Part("Gates", gates(page, looked)),
         *(_Part(title, figure) for title, figure in pictures.items() if title not in titles),
         *(_part(section, facets, pictures.get(section.title)) for section in titled),
-        _Part(f"{looked.unit.capitalize()}s to look at", _units(units, looked), SAMPLES),
-        _Part(_first_title(page), _first_samples(page, looked)),
+        *([] if units_first else to_look_at),
+        _Part(
+            _first_title(page), _first_samples(page) if units is None or (looked.note and not looked.units) else None
+        ),
         _Part("Where the numbers come from", _origin(page.origin)),
     ]
     shown = [part for part in parts if part.content is not None]
@@ -61,22 +72,20 @@ def render_html(page: Page, looked: Looked | None = None) -> str:
         element("li", element("a", words(part.title), href=f"#{anchor}"))
         for part, anchor in zip(shown, anchors, strict=True)
     ]
-    body: list[Content] = [
+    return [
         element("a", "Skip to the report", href="#main", class_="skip"),
         _headline(page, [block(each, page.suite) for section in untitled for each in section.blocks]),
         element("nav", element("ul", *links), aria_label="Sections") if len(links) > 1 else None,
         element("main", *main, id="main", tabindex=-1),
     ]
-    return whole_page(_title(page), body)
 
 
-def whole_page(title: str, body: list[Content]) -> str:
+def whole_page(
+    title: str, body: Sequence[Content], *, more_style: str = "", more_script: str = "", forms: bool = False
+) -> str:
     """A page with our style and script, and a policy that forbids everything else."""
-    style, script = source("page.css") + stylesheet(), source("page.js")
-    policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    style, script = source("page.css") + stylesheet() + more_style, source("page.js") + more_script
+    policy = content_policy(style, script, forms=forms)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -90,6 +99,14 @@ def whole_page(title: str, body: list[Content]) -> str:
     return document(element("html", head, element("body", *body, raw("script", script)), lang="en"))
 
 
+def content_policy(style: str, script: str, *, forms: bool = False) -> str:
+    """What a browser may do with a page: nothing but this style and script; forms lead only back to the site."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action " + ("'self'" if forms else "'none'")
+    )
+
+
 @cache
 def source(file: str) -> str:
     """The page's style or script."""
@@ -100,7 +117,8 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _title(page: Page) -> str:
+def page_title(page: Page) -> str:
+    """In a word or two, for the browser's tab."""
     return ": ".join(part for part in (page.verdict, f"goldgate {page.suite}".rstrip(), page.subject) if part)
 
 
@@ -166,9 +184,9 @@ def _first_title(page: Page) -> str:
     return "" if page.samples is None else f"Look at these first, of {page.samples.count} in {page.samples.file}"
 
 
-def _first_samples(page: Page, looked: Looked) -> Markup | None:
+def _first_samples(page: Page) -> Markup | None:
     """Those that a page names, where none can be opened."""
-    if page.samples is None or not page.samples.first or looked.units:
+    if page.samples is None or not page.samples.first:
         return None
     rows = [
         element("tr", element("th", name(sample.id), scope="row", dir="auto"), element("td", words(sample.word)))

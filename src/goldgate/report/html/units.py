@@ -10,7 +10,7 @@ from itertools import chain
 from goldgate.core.page import Paragraph, counted
 from goldgate.core.unit_page import MarkedText, UnitPage, UnitSummary
 from goldgate.report.html.anchors import unit_anchor
-from goldgate.report.html.blocks import Facets, block
+from goldgate.report.html.blocks import SAMPLES, Facets, block
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.gates import FIRST, GATE
 from goldgate.report.html.looked import Looked
@@ -79,7 +79,7 @@ def facets_of(looked: Looked) -> Facets:
     for summary, _ in looked.units:
         for facet, values in summary.facets.items():
             found.setdefault(facet, set()).update(values)
-    return {facet: frozenset(values) for facet, values in found.items()}
+    return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in found.items()}
 
 
 def _item(summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str]) -> Markup:

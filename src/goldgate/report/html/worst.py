@@ -15,6 +15,7 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import GateResult, Verdict
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
+from goldgate.core.page import GateLine
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
@@ -65,7 +66,7 @@ def worst_units(
     )
 
 
-def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult]) -> dict[str, Cost]:
+def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult | GateLine]) -> dict[str, Cost]:
     """For each gate that did not pass: what a unit costs it. None for a gate whose metric is no sum over units."""
     measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
     found: dict[str, Cost] = {}

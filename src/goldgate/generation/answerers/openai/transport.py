@@ -22,8 +22,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import goldgate
+from goldgate.core.missing_extra import missing_extra
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.answerers.missing_extra import missing_extra
 from goldgate.generation.answerers.openai.body import ACCEPTED, LARGE_AT_ONCE, MAX_BODY, read_body, readable
 from goldgate.generation.answerers.openai.reply import read_reply
 from goldgate.generation.answerers.openai.waiting import asked_pause

@@ -1,4 +1,4 @@
-"""The error of an answerer whose libraries are not installed, with a line that installs them."""
+"""The error of what needs libraries that are not installed, with a line that installs them."""
 
 from __future__ import annotations
 

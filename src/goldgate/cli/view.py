@@ -1,0 +1,153 @@
+"""`goldgate view`: look at stored results in a browser, or write the same pages as files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
+from goldgate.cli.progress import ProgressLine
+from goldgate.errors import EXIT_PASSED, GoldgateError
+
+if TYPE_CHECKING:
+    from goldgate.comparison.systems import SystemSource
+    from goldgate.viewer.compared import Compared
+    from goldgate.viewer.door import Door
+    from goldgate.viewer.folder import ViewedFolder
+
+LOOPBACK = "127.0.0.1"
+EXPORTED = 500  # samples of each folder
+
+
+@click.command("view", short_help="Look at results in a browser; compare them sample by sample.")
+@click.argument("systems", nargs=-1, required=True, metavar="DIR...")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Default: any that is free.")
+@click.option(
+    "--host", default=LOOPBACK, metavar="H", help="Listen elsewhere than on this machine alone; think before you do."
+)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
+@click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
+@click.option("--root", metavar="DIR", help="Where the inputs are now, in place of the folder where they were scored.")
+@click.option("--export", metavar="DIR", help="Write the pages as files into this folder, and serve nothing.")
+@click.option(
+    "--samples",
+    type=click.IntRange(min=0),
+    default=EXPORTED,
+    show_default=True,
+    metavar="N",
+    help="With --export: how many samples of each folder, the worst first.",
+)
+@click.pass_context
+def view_command(
+    context: click.Context,
+    systems: tuple[str, ...],
+    port: int,
+    host: str,
+    no_browser: bool,
+    names: tuple[str, ...],
+    common: bool,
+    root: str | None,
+    export: str | None,
+    samples: int,
+) -> None:
+    """Look at result folders in a browser: the report, every sample, and what changed from one to another.
+
+    DIR is a folder that --out of any suite wrote. Several are compared, and are named as for goldgate compare.
+    The first time, an index of the samples is made, which is kept in the user's cache. The folder is only read.
+
+    Ctrl-C ends it. Exit status: 0 it was carried out, 2 it could not be.
+    """
+
+    def work() -> str:
+        from goldgate.comparison.systems import find_systems
+
+        if export is None:
+            from goldgate.viewer.server import require_extra
+
+            require_extra()
+        sources = find_systems(systems, names, alone=True)
+        with ExitStack() as stack:
+            folders = _open(sources, root, stack)
+            compared = _compare(sources, folders, common)
+            if export is not None:
+                from goldgate.viewer.export import export_site
+
+                return export_site(folders, compared, export, samples)
+            _serve(folders, compared, host, port, no_browser)
+            return ""
+
+    outcome = guarded(work)
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        context.exit(outcome.exit_status)
+    context.exit(say(outcome, EXIT_PASSED))
+
+
+def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -> list[ViewedFolder]:
+    """Every run of every system, indexed."""
+    from goldgate.viewer.folder import open_folder
+
+    folders: list[ViewedFolder] = []
+    for source in sources:
+        for path in source.paths:
+            name = source.name if len(source.paths) == 1 else f"{source.name}/{os.path.basename(os.path.abspath(path))}"
+            line = ProgressLine("kilobyte", quiet=False)
+            folder = open_folder(path, name, _kilobytes(line), root)
+            line.clear()
+            stack.callback(folder.close)
+            folders.append(folder)
+    return folders
+
+
+def _kilobytes(line: ProgressLine) -> Callable[[int, int], None]:
+    return lambda done, total: line(done >> 10, total >> 10)
+
+
+def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool) -> Compared | None:
+    if len(sources) < 2:
+        return None
+    from goldgate.viewer.compared import compare_folders
+
+    return compare_folders(sources, folders, common)
+
+
+def _serve(folders: Sequence[ViewedFolder], compared: Compared | None, host: str, port: int, no_browser: bool) -> None:
+    from goldgate.viewer.door import Door, is_loopback
+    from goldgate.viewer.server import listen, serve
+    from goldgate.viewer.site import Site
+
+    with listen(host, port) as listening:
+        door = Door(host, listening.getsockname()[1])
+        if not is_loopback(host):
+            _warn(host)
+        for folder in folders:
+            _ = folder.inputs  # they are opened while the first page is looked at
+        serve(Site(folders, compared), door, listening, lambda: _announce(door, no_browser))
+
+
+def _warn(host: str) -> None:
+    click.echo(
+        f"goldgate view listens on {host}: whoever can reach this machine, and has the address with its token, reads "
+        "these results. They are sent as they are, not encrypted: on a network that others use, choose a tunnel "
+        "(ssh -L) instead.",
+        err=True,
+    )
+
+
+def _announce(door: Door, no_browser: bool) -> None:
+    click.echo(f"goldgate view: {door.address}")
+    click.echo("Ctrl-C ends it.")
+    sys.stdout.flush()
+    if not no_browser:
+        import webbrowser
+
+        address = door.address_once()
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,0 +1,170 @@
+"""The pages of a site as files: for a web server, a CI artifact, or a disk. So many samples of each folder as is said.
+
+All files lie in one folder, and links between them are names. There is no server to ask: in place of filters there are
+lists of the samples with a value.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from goldgate.core.page import counted
+from goldgate.errors import ConfigError, Place
+from goldgate.files.atomic_write import unwritable, whole_file
+from goldgate.viewer.choice import PAGE_SIZE, Choice, value_key
+from goldgate.viewer.compared import CHANGED, KINDS, Compared
+from goldgate.viewer.compared_pages import change_page, changes_page, home_page
+from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.links import Links
+from goldgate.viewer.listing import select
+from goldgate.viewer.looking import report_page, unit_page, units_page
+
+HOME = "index.html"
+MOST_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
+_MARKER = ".goldgate-view"
+_OURS = re.compile(r"(?:index|[0-9]+(?:-(?:list|sample)-[0-9-]+)?|compare-[a-z0-9-]+)\.html")
+_ADVICE = "--export needs a folder that can be written to, with room for the pages"
+
+
+class ExportLinks(Links):
+    """Names of files; None for what is not written."""
+
+    forms = False
+
+    def __init__(self, folders: Sequence[ViewedFolder], compared: Compared | None, samples: int) -> None:
+        self.most = samples
+        self._folders = folders
+        self._compared = compared
+        self.lists = [_lists(folder) for folder in folders]
+        self._numbers = [{query: number for number, query in enumerate(lists)} for lists in self.lists]
+        self.pages = cache(self._pages)
+
+    def home(self) -> str:
+        return HOME
+
+    def report(self, folder: int) -> str:
+        return HOME if len(self._folders) == 1 else f"{folder}.html"
+
+    def units(self, folder: int, choice: Choice) -> str | None:
+        query = choice.at(1).query()
+        number = self._numbers[folder].get(query)
+        if number is None or choice.page > self.pages(folder, query):
+            return None
+        return f"{folder}-list-{number}.html" if choice.page == 1 else f"{folder}-list-{number}-{choice.page}.html"
+
+    def unit(self, folder: int, number: int, choice: Choice) -> str | None:
+        assert self.most is not None
+        return f"{folder}-sample-{number}.html" if self._folders[folder].index.rank[number] < self.most else None
+
+    def changes(self, pair: int, kind: str, page: int = 1) -> str:
+        return f"compare-{pair}-{kind}.html" if page == 1 else f"compare-{pair}-{kind}-{page}.html"
+
+    def change(self, pair: int, place: int, kind: str) -> str | None:
+        assert self.most is not None
+        return f"compare-{pair}-sample-{place}.html" if place < self.most else None
+
+    def _pages(self, folder: int, query: str) -> int:
+        """How many pages a list has, at least one."""
+        selected = select(self._folders[folder], self.lists[folder][query], most=self.most)
+        return max(-(-selected.units // PAGE_SIZE), 1)
+
+
+def export_site(folders: Sequence[ViewedFolder], compared: Compared | None, out: str, samples: int) -> str:
+    """Write every page, and say how much that is."""
+    target = Path(out)
+    _prepare(target)
+    for folder in folders:
+        folder.inputs.wait()
+    links = ExportLinks(folders, compared, samples)
+    files = 0
+    for name, html in _pages(folders, compared, links):
+        with whole_file(target / name, _ADVICE) as stream:
+            stream.write(html.encode("utf-8", "backslashreplace"))
+        files += 1
+    left = sum(max(len(folder.index) - samples, 0) for folder in folders)
+    unit = folders[0].unit
+    more = f"; {left:,} {unit}s are not among them, the least bad: --samples writes more" if left else ""
+    return f"{counted(files, 'page')} in {target}{more}\nOpen {target / HOME}\n"
+
+
+def _pages(folders: Sequence[ViewedFolder], compared: Compared | None, links: ExportLinks) -> Iterator[tuple[str, str]]:
+    """The name and content of each file; the entrance comes last, when all else is there."""
+    for number, folder in enumerate(folders):
+        yield from _of_folder(folders, number, folder, links)
+    for pair in range(0 if compared is None else len(compared.pairs)):
+        assert compared is not None
+        yield from _of_pair(folders, compared, pair, links)
+    if len(folders) > 1:
+        yield HOME, home_page(folders, compared, links)
+
+
+def _of_folder(
+    folders: Sequence[ViewedFolder], number: int, folder: ViewedFolder, links: ExportLinks
+) -> Iterator[tuple[str, str]]:
+    for unit in folder.index.by_weight[: links.most]:
+        name = links.unit(number, unit, Choice())
+        assert name is not None
+        yield name, unit_page(folders, number, unit, Choice(), links)
+    for query, choice in links.lists[number].items():
+        for page in range(1, links.pages(number, query) + 1):
+            name = links.units(number, choice.at(page))
+            assert name is not None
+            yield name, units_page(folders, number, choice.at(page), links)
+    yield links.report(number), report_page(folders, number, links)
+
+
+def _of_pair(
+    folders: Sequence[ViewedFolder], compared: Compared, pair: int, links: ExportLinks
+) -> Iterator[tuple[str, str]]:
+    paired = compared.pairs[pair]
+    for place in range(min(len(paired), links.most or 0)):
+        name = links.change(pair, place, CHANGED)
+        assert name is not None
+        yield name, change_page(folders, compared, pair, CHANGED, place, links)
+    for kind in KINDS:
+        written = sum(place < (links.most or 0) for place in paired.places[kind])
+        for page in range(1, max(-(-written // PAGE_SIZE), 1) + 1):
+            yield links.changes(pair, kind, page), changes_page(folders, compared, pair, kind, page, links)
+
+
+def _lists(folder: ViewedFolder) -> dict[str, Choice]:
+    """The lists that are written, by the query of each: that of all, and those of the most frequent values."""
+    found = [
+        (-having.units, facet, at, value)
+        for facet, values in folder.index.facets.items()
+        for at, (value, having) in enumerate(values.items())
+    ]
+    choices = [Choice(), *(Choice({facet: value_key(value, at)}) for _, facet, at, value in sorted(found)[:MOST_LISTS])]
+    return {choice.query(): choice for choice in choices}
+
+
+def _prepare(target: Path) -> None:
+    """Make the folder, and remove an earlier export from it; a place that has anything else in it is refused."""
+    if os.path.lexists(target) and not target.is_dir():
+        raise _refused("out.is_a_file", "--export names a file", target)
+    marker = target / _MARKER
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        names = os.listdir(target)
+        if names and not marker.is_file():
+            raise _refused("out.not_empty", "--export names a folder with other files in it", target)
+        marker.write_text("Pages that goldgate view --export wrote: the next export removes them.\n", encoding="utf-8")
+        for name in [HOME, *names]:  # without its entrance first, so that no half of it looks whole
+            if _OURS.fullmatch(name):
+                (target / name).unlink(missing_ok=True)
+    except OSError as problem:
+        raise unwritable(target, problem, _ADVICE) from None
+
+
+def _refused(code: str, message: str, target: Path) -> ConfigError:
+    return ConfigError(
+        code,
+        message,
+        place=Place(os.fspath(target)),
+        expected="an empty folder, one that is not there yet, or an earlier export",
+        advice="choose another folder for --export",
+    )

@@ -1,0 +1,228 @@
+"""A small server for the pages of a site: it reads, and no more; one request a connection, each within its limits.
+
+What a request may do is decided in `door`, and what an address shows in `site`: here are only bytes and seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from goldgate.core.missing_extra import missing_extra
+from goldgate.errors import ConfigError, Place
+from goldgate.viewer.door import Door, Request
+from goldgate.viewer.frame import error_page, site_policy
+from goldgate.viewer.site import Site
+
+try:
+    import h11
+except ImportError:  # the extra is not installed: `require_extra` says so
+    if TYPE_CHECKING:
+        raise
+
+MOST_HEAD = 16 << 10  # bytes of a request's first line and headers
+MOST_CONNECTIONS = 64
+READ_SECONDS = 10.0  # for all of a request
+WRITE_SECONDS = 30.0  # for all of an answer
+_LINGER_SECONDS, _LINGER_BYTES = 1.0, 1 << 20  # for what a client still sends while it is answered
+_CHUNK = 1 << 16
+
+HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cache-Control": "no-store",
+    "Connection": "close",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    status: int
+    html: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def require_extra() -> None:
+    """A ConfigError with the command that installs it, where the extra `view` is missing."""
+    try:
+        import h11  # noqa: F401
+    except ImportError:
+        raise missing_extra("view", "looking at results in a browser") from None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 is any that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(MOST_CONNECTIONS)
+        except BaseException:
+            listening.close()
+            raise
+    except (OSError, UnicodeError, OverflowError) as problem:
+        raise ConfigError(
+            "view.cannot_listen",
+            "the server cannot listen there",
+            place=Place(f"{host}:{port}"),
+            found=getattr(problem, "strerror", None) or type(problem).__name__,
+            advice="choose another --port, or leave it out for any that is free",
+        ) from None
+    return listening
+
+
+def serve(site: Site, door: Door, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer until the process is interrupted. `ready` is called when requests are taken."""
+    with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
+        server = _Server(site, door, pages)
+        try:
+            with _stopped_by_signals(server.stop):
+                asyncio.run(server.run(listening, ready))
+        except KeyboardInterrupt:
+            pass  # this is how it is meant to end
+    if server.stopped_by is not None:
+        signal.raise_signal(server.stopped_by)
+
+
+@contextmanager
+def _stopped_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
+    """What would end the process stops the server first: an exception would be lost in one of its tasks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    known = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in known.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, lambda number, _: stop(number))
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, known[number])
+
+
+class _Server:
+    def __init__(self, site: Site, door: Door, pages: ThreadPoolExecutor) -> None:
+        self._site = site
+        self._door = door
+        self._pages = pages
+        self._open = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended = asyncio.Event()
+        self.stopped_by: int | None = None  # the number of a signal
+
+    def stop(self, number: int) -> None:
+        """End, because of a signal."""
+        self.stopped_by = number
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+    async def run(self, listening: socket.socket, ready: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._connected, sock=listening)
+        ready()
+        try:
+            if self.stopped_by is None:
+                await self._ended.wait()
+        finally:
+            server.close()  # whoever is still connected is not waited for
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open <= MOST_CONNECTIONS:
+                await self._converse(reader, writer)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            pass  # whoever asked is gone, or too slow to listen
+        finally:
+            self._open -= 1
+            with suppress(OSError):
+                writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
+        head_only = False
+        try:
+            async with asyncio.timeout(READ_SECONDS):
+                request = await _read(connection, reader)
+            if request is None:
+                return
+            head_only = request.method == "HEAD"
+            reply = await self._reply(request)
+        except TimeoutError:
+            reply = _plain(408, "The request took too long.")
+        except h11.RemoteProtocolError as problem:
+            reply = _plain(problem.error_status_hint, "This is not a request that can be read.")
+        except ValueError:
+            reply = _plain(400, "This is not a request that can be read.")
+        async with asyncio.timeout(WRITE_SECONDS):
+            await _write(connection, writer, reply, head_only=head_only)
+        await _linger(reader, writer)
+
+    async def _reply(self, request: Request) -> _Reply:
+        door = self._door
+        refusal = door.refuse(request)
+        if refusal is not None and refusal.lacks_token and (cookie := door.admit(request)) is not None:
+            return _Reply(303, "", {"Location": "/", "Set-Cookie": cookie})
+        if refusal is not None:
+            return _plain(refusal.status, refusal.message, dict(refusal.headers))
+        try:
+            loop = asyncio.get_running_loop()
+            answer = await loop.run_in_executor(self._pages, self._site.answer, request.path, request.query)
+        except Exception as problem:  # a fault of our own must not end the server
+            return _plain(500, f"This page cannot be shown, which is a fault of goldgate: {type(problem).__name__}.")
+        return _Reply(answer.status, answer.html)
+
+
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+    """The head of a request; None where nobody asks for anything. What comes behind it is not read."""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(_CHUNK))
+        elif isinstance(event, h11.Request):
+            target = event.target.decode("ascii")
+            if not target.startswith("/"):
+                raise ValueError("only paths")
+            path, _, query = target.partition("?")
+            headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in event.headers]
+            return Request(event.method.decode("ascii"), path, query, headers)
+        else:
+            return None
+
+
+async def _write(connection: h11.Connection, writer: asyncio.StreamWriter, reply: _Reply, *, head_only: bool) -> None:
+    body = reply.html.encode("utf-8", "backslashreplace")
+    headers = {**HEADERS, "Content-Security-Policy": site_policy(), **reply.headers, "Content-Length": str(len(body))}
+    events: list[h11.Event] = [h11.Response(status_code=reply.status, headers=[*headers.items()])]
+    events += [] if head_only else [h11.Data(data=body)]
+    for event in (*events, h11.EndOfMessage()):
+        writer.write(connection.send(event) or b"")
+    await writer.drain()
+
+
+async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Let whoever asked read the answer: a connection closed on unread bytes would take it away."""
+    writer.write_eof()
+    left = _LINGER_BYTES
+    async with asyncio.timeout(_LINGER_SECONDS):
+        while left > 0 and (data := await reader.read(_CHUNK)):
+            left -= len(data)
+
+
+def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> _Reply:
+    return _Reply(status, error_page(message, "/"), headers or {})

@@ -1,0 +1,121 @@
+"""What is kept of a folder: outside of it, for as long as it is the same, and never trusted blindly."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from goldgate.errors import InputError
+from goldgate.viewer import cache
+from goldgate.viewer.kept_index import load_index
+
+from .stored import loaded
+
+
+@pytest.fixture
+def folder(stored: Path, tmp_path: Path) -> Path:
+    shutil.copytree(stored / "b", tmp_path / "result")
+    return tmp_path / "result"
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.iterdir()}
+
+
+def test_the_folder_itself_is_only_read(folder: Path, cache_home: Path) -> None:
+    before = snapshot(folder)
+    load_index(loaded(folder))
+    assert snapshot(folder) == before
+    assert len([*cache_home.iterdir()]) == 1
+
+
+def test_what_is_kept_is_what_was_made(folder: Path) -> None:
+    result = loaded(folder)
+    made = load_index(result)
+    kept = load_index(result)
+    assert made == kept
+    assert kept is not made
+
+
+def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
+    """A kept index that says something else is believed: so it was not made again."""
+    result = loaded(folder)
+    made = load_index(result)
+    of = cache.identity((result.records, result.file))
+    stored = cache.load("index", of)
+    assert stored is not None
+    cache.keep("index", of, {**stored.head, "wrong": 7}, [bytes(stored.take(len(stored._body)))])
+    assert made.wrong != 7
+    assert load_index(result).wrong == 7
+
+
+@pytest.mark.parametrize("name", ["samples.jsonl", "report.json"])
+def test_another_file_is_another_index(name: str, folder: Path, cache_home: Path) -> None:
+    before = load_index(loaded(folder))
+    file = folder / name
+    lines = file.read_bytes().splitlines(keepends=True)
+    if name == "samples.jsonl":
+        file.write_bytes(b"".join(lines[:-1]))
+    else:
+        os.utime(file, ns=(1, 1))
+    after = load_index(loaded(folder))
+    assert len(after) == len(before) - (name == "samples.jsonl")
+    assert len([*cache_home.iterdir()]) == 1  # it took the place of the old one
+
+
+def test_a_damaged_file_is_as_good_as_none(folder: Path, cache_home: Path) -> None:
+    made = load_index(loaded(folder))
+    [file] = cache_home.iterdir()
+    whole = file.read_bytes()
+    damaged = [b"", b"x", whole[:-1], whole[: len(whole) // 2], whole + b"x", bytes(len(whole))]
+    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), len(whole) // 40)]
+    for content in damaged:
+        file.write_bytes(content)
+        assert load_index(loaded(folder)) == made
+        assert file.read_bytes() == whole  # and is replaced
+
+
+def test_without_a_place_to_keep_it_everything_works(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = load_index(loaded(folder))
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert load_index(loaded(folder)) == made
+
+
+def test_nobody_else_can_read_what_is_kept(folder: Path, cache_home: Path) -> None:
+    load_index(loaded(folder))
+    [file] = cache_home.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(cache_home.stat().st_mode) == 0o700
+
+
+def test_what_was_used_longest_ago_makes_room(stored: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load_index(loaded(stored / "a"))
+    [of_a] = cache_home.iterdir()
+    os.utime(of_a, ns=(1, 1))
+    load_index(loaded(stored / "b"))
+    [of_b] = {*cache_home.iterdir()} - {of_a}
+    monkeypatch.setattr(cache, "MOST_BYTES", of_b.stat().st_size + of_a.stat().st_size)
+    load_index(loaded(stored / "failing"))
+    assert not of_a.exists()
+    assert of_b.exists()
+
+
+@pytest.mark.parametrize("home", ["", "relative/place"])
+def test_a_home_that_is_no_full_path_does_not_count(home: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.folder() == tmp_path / ".cache" / "goldgate"
+
+
+def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> None:
+    (folder / "samples.jsonl").unlink()
+    with pytest.raises(InputError) as caught:
+        load_index(loaded(folder))
+    assert caught.value.code == "records.missing"

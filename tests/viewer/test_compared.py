@@ -1,0 +1,173 @@
+"""Folders beside each other: the comparison's numbers, and the units behind them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+
+from goldgate.comparison.compare import compare
+from goldgate.comparison.systems import find_systems
+from goldgate.viewer.compared import Compared, compare_folders
+from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.site import Site
+from tests.contract.inputs import HOSTILE, NAMES
+
+from .stored import Seen, opened, require_harmless, store_made_up
+
+
+@contextmanager
+def looked_at(*paths: Path, common: bool = False) -> Iterator[tuple[list[ViewedFolder], Compared, Site]]:
+    sources = find_systems([str(path) for path in paths])
+    with ExitStack() as stack:
+        folders = []
+        for source in sources:
+            for path in source.paths:
+                folders.append(opened(Path(path), source.name))
+                stack.callback(folders[-1].close)
+        compared = compare_folders(sources, folders, common)
+        yield folders, compared, Site(folders, compared)
+
+
+def page(site: Site, target: str) -> Seen:
+    path, _, query = target.partition("?")
+    answer = site.answer(path, query)
+    assert answer.status == 200
+    return require_harmless(answer.html)
+
+
+def test_what_changed_is_what_the_comparison_says(stored: Path) -> None:
+    expected = [orjson.loads(line) for line in compare(stored / "a", stored / "b").changed_lines()]
+    with looked_at(stored / "a", stored / "b") as (folders, compared, _):
+        [pair] = compared.pairs
+        assert [*pair.changes] == [line["change"] for line in expected]
+        for side in (0, 1):
+            for place, line in enumerate(expected):
+                [number] = pair.records(side, place)
+                assert folders[side].record(number)["id"] == line["id"]
+
+
+def test_won_and_lost_are_those_of_the_comparison(stored: Path) -> None:
+    with looked_at(stored / "a", stored / "b") as (_, compared, _):
+        [pair] = compared.pairs
+        assert compared.report is not None
+        entry = next(e for e in compared.report["comparisons"] if e["metric"] == "strict_f1")
+        assert [len(pair.places["won"]), len(pair.places["lost"])] == [entry["wins"], entry["losses"]] == [11, 56]
+
+
+def test_it_is_worked_out_once(stored: Path) -> None:
+    with looked_at(stored / "a", stored / "b") as (folders, compared, _):
+        sources = find_systems([str(stored / "a"), str(stored / "b")])
+        again = compare_folders(sources, folders)
+        assert again == compared
+        assert json.dumps(again.report) == json.dumps(compared.report)
+
+
+def test_two_folders_as_pages(stored: Path) -> None:
+    with looked_at(stored / "a", stored / "b") as (_, _, site):
+        home = page(site, "/")
+        assert "b against a" in home.text
+        assert "p (Holm)" in home.text or "Holm" in home.text
+        assert {"/0/", "/1/", "/compare/0/won", "/compare/0/lost", "/compare/0/changed"} <= {*home.links}
+        lost = page(site, "/compare/0/lost")
+        assert "56 lost, 1 to 50" in lost.text
+        assert lost.rel("next") == "/compare/0/lost?page=2"
+        first = next(link for link in lost.links if link.startswith("/compare/0/lost/"))
+        visited = 1
+        side_by_side = page(site, first)
+        assert side_by_side.text.count("Source text") == 2
+        while (link := side_by_side.rel("next")) is not None:
+            side_by_side = page(site, link)
+            visited += 1
+        assert visited == 56
+
+
+def test_a_change_of_another_kind_has_no_neighbours(stored: Path) -> None:
+    with looked_at(stored / "a", stored / "b") as (_, compared, site):
+        won = compared.pairs[0].places["won"][0]
+        seen = page(site, f"/compare/0/lost/{won}")
+        assert seen.rel("next") is seen.rel("prev") is None
+
+
+def test_agents_are_paired_by_what_they_were_asked(stored: Path) -> None:
+    with looked_at(stored / "passing", stored / "failing") as (folders, compared, site):
+        [pair] = compared.pairs
+        assert len(pair) > 0
+        for place in range(len(pair)):
+            asked = {
+                folders[side].record(number)["objective"] for side in (0, 1) for number in pair.records(side, place)
+            }
+            assert len(asked) == 1
+            page(site, f"/compare/0/changed/{place}")
+        page(site, "/")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_suite_with_hostile_data(name: str, tmp_path: Path) -> None:
+    one = store_made_up(tmp_path / "one", name, HOSTILE)
+    other = tmp_path / "other"
+    other.mkdir()
+    for file in one.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    with looked_at(one, other) as (_, compared, site):
+        assert compared.refused == ""
+        for target in ("/", "/0/", "/1/", "/compare/0/changed", "/compare/0/won", "/compare/0/lost"):
+            page(site, target)
+
+
+def test_several_folders_are_a_table(stored: Path, tmp_path: Path) -> None:
+    for file in (stored / "b").iterdir():
+        (tmp_path / "c").mkdir(exist_ok=True)
+        (tmp_path / "c" / file.name).write_bytes(file.read_bytes())
+    with looked_at(stored / "a", stored / "b", tmp_path / "c") as (_, compared, site):
+        assert [pair.folders for pair in compared.pairs] == [(0, 1), (0, 2)]
+        home = page(site, "/")
+        assert "a, b, c on 80 samples" in home.text
+        assert {"/2/", "/compare/1/lost"} <= {*home.links}
+        assert page(site, "/compare/1/lost").text.count("c") > 0
+
+
+def test_runs_of_one_system_are_looked_at_one_by_one(stored: Path) -> None:
+    sources = find_systems([str(stored / "a"), f"B={stored / 'b'},{stored / 'a'}"])
+    folders = [opened(Path(path), path) for source in sources for path in source.paths]
+    compared = compare_folders(sources, folders)
+    assert compared.report is not None
+    assert compared.pairs == []
+    site = Site(folders, compared)
+    assert {"/0/", "/1/", "/2/"} <= {*page(site, "/").links}
+    for folder in folders:
+        folder.close()
+
+
+def test_what_cannot_be_compared_is_shown_with_the_reason(stored: Path) -> None:
+    with looked_at(stored / "a", stored / "failing") as (_, compared, site):
+        assert compared.report is None
+        home = page(site, "/")
+        assert "Why they are not compared" in home.text
+        assert {"/0/", "/1/"} <= {*home.links}
+        assert "strict_f1" in home.text
+        assert "golden_recall" in home.text
+        assert site.answer("/compare/0/won", "").status == 404
+
+
+def test_common_compares_what_both_have(stored: Path, tmp_path: Path) -> None:
+    from .stored import EXTRACTION, store
+
+    gold = tmp_path / "gold.jsonl"
+    lines = (EXTRACTION / "gold.jsonl").read_bytes().splitlines(keepends=True)
+    gold.write_bytes(b"".join(lines[:60]))
+    kept = {json.loads(line)["id"] for line in lines[:60]}
+    answers = tmp_path / "answers.jsonl"
+    given = (EXTRACTION / "model-b.jsonl").read_bytes().splitlines(keepends=True)
+    answers.write_bytes(b"".join(line for line in given if json.loads(line)["id"] in kept))
+    inputs = {"gold": [str(gold)], "predictions": [str(answers)], "schema": [str(EXTRACTION / "schema.json")]}
+    fewer = store(tmp_path / "fewer", "extraction", inputs, EXTRACTION / "protocol-fail.yaml")
+    with looked_at(stored / "a", fewer) as (_, compared, _):
+        assert compared.refused
+    with looked_at(stored / "a", fewer, common=True) as (_, compared, site):
+        assert compared.refused == ""
+        assert "different gold" in page(site, "/").text

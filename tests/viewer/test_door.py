@@ -1,0 +1,193 @@
+"""Who may ask: every reason to refuse, and no more than these."""
+
+from __future__ import annotations
+
+import pytest
+
+from goldgate.viewer.door import Door, Request, is_everywhere, is_loopback
+
+PORT = 8642
+NAME = f"goldgate-view-{PORT}"
+
+
+def request(path: str = "/", query: str = "", method: str = "GET", **headers: str) -> Request:
+    given = {"host": f"127.0.0.1:{PORT}", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return Request(method, path, query, [*given.items()])
+
+
+def cookie_of(door: Door) -> str:
+    cookie = door.admit(request(query=f"token={door.token}"))
+    assert cookie is not None
+    return cookie.split(";")[0]
+
+
+def refused(door: Door, asked: Request) -> int | None:
+    refusal = door.refuse(asked)
+    return None if refusal is None else refusal.status
+
+
+@pytest.fixture
+def door() -> Door:
+    return Door("127.0.0.1", PORT)
+
+
+def test_with_the_cookie_a_page_is_shown(door: Door) -> None:
+    assert refused(door, request("/0/samples", cookie=cookie_of(door))) is None
+    assert refused(door, request(method="HEAD", cookie=f"other=1; {cookie_of(door)}; third=3")) is None
+
+
+def test_the_cookie_is_for_this_site_and_no_script(door: Door) -> None:
+    parts = str(door.admit(request(query=f"token={door.token}"))).split("; ")
+    assert parts[1:] == ["Path=/", "HttpOnly", "SameSite=Strict"]
+    assert parts[0].startswith(f"goldgate-view-{PORT}=")
+    assert door.token not in parts[0]
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "=", ";;;", "\x00", "é=ü", f"goldgate-view-{PORT}=", f"goldgate-view-{PORT}=x"]
+)
+def test_without_it_the_page_says_what_is_missing(door: Door, cookie: str) -> None:
+    refusal = door.refuse(request(cookie=cookie))
+    assert refusal is not None
+    assert refusal.status == 403
+    assert refusal.lacks_token
+    assert "goldgate view printed" in refusal.message
+
+
+def test_a_cookie_of_another_door_is_none(door: Door) -> None:
+    assert refused(door, request(cookie=cookie_of(Door("127.0.0.1", PORT)))) == 403
+
+
+@pytest.mark.parametrize("query", ["", "token=", "token=x", "token", "tok=1", "&" * 5_000, "token=%FF", "token=%00"])
+def test_only_the_token_opens(door: Door, query: str) -> None:
+    assert door.admit(request(query=query)) is None
+    assert door.admit(request("/0/", query=f"token={door.token}")) is None  # and only at the entrance
+    assert door.admit(request("//elsewhere.example/", query=f"token={door.token}")) is None
+
+
+def test_the_address_for_the_browser_is_good_once(door: Door) -> None:
+    query = door.address_once().partition("?")[2]
+    assert door.token not in query
+    assert door.admit(request(query=query)) is not None
+    assert door.admit(request(query=query)) is None
+    assert door.admit(request(query=door.address.partition("?")[2])) is not None  # the printed one stays
+
+
+def test_tokens_are_long_and_different() -> None:
+    tokens = {Door("127.0.0.1", PORT).token for _ in range(50)}
+    assert len(tokens) == 50
+    assert all(len(token) >= 43 for token in tokens)  # 256 bits
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "X"])
+def test_nothing_but_reading(door: Door, method: str) -> None:
+    refusal = door.refuse(request(method=method, cookie=cookie_of(door)))
+    assert refusal is not None
+    assert (refusal.status, refusal.headers, refusal.lacks_token) == (405, {"Allow": "GET, HEAD"}, False)
+
+
+HOSTS = [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"LOCALHOST:{PORT}", f"[::1]:{PORT}", f"127.0.0.2:{PORT}"]
+OTHERS = [
+    "",
+    "127.0.0.1",
+    "localhost",
+    "127.0.0.1:1",
+    f"evil.example:{PORT}",
+    f"127.0.0.1.evil.example:{PORT}",
+    f"localhost.evil.example:{PORT}",
+    f"localhost:{PORT}.evil.example",
+    f"192.168.1.5:{PORT}",
+    f"::1:{PORT}",
+    f"[127.0.0.1]:{PORT}",
+    f"[evil.example]:{PORT}",
+    f"user@127.0.0.1:{PORT}",
+    f"127.0.0.1:{PORT}, evil.example:{PORT}",
+    f"0.0.0.0:{PORT}",
+    f"127.0.0.1:٨{PORT}",
+    "[::1]",
+    "[",
+    "]",
+    ":",
+]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_its_own_names(door: Door, host: str) -> None:
+    assert refused(door, request(host=host, cookie=cookie_of(door))) is None
+
+
+@pytest.mark.parametrize("host", OTHERS)
+def test_no_other_name_even_with_the_token(door: Door, host: str) -> None:
+    """Another name is how a page elsewhere would come in by DNS rebinding."""
+    refusal = door.refuse(request(host=host, cookie=cookie_of(door), query=f"token={door.token}"))
+    assert refusal is not None
+    assert (refusal.status, refusal.lacks_token) == (403, False)
+
+
+def test_one_name_and_not_two(door: Door) -> None:
+    host, cookie = ("host", f"127.0.0.1:{PORT}"), ("cookie", cookie_of(door))
+    assert refused(door, Request("GET", "/", "", [host, cookie])) is None
+    assert refused(door, Request("GET", "/", "", [host, host, cookie])) == 403
+    assert refused(door, Request("GET", "/", "", [cookie])) == 403
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "", "http://evil.example", f"https://127.0.0.1:{PORT}", "http://127.0.0.1", f"http://localhost:{PORT}"],
+)
+def test_other_origins_are_refused(door: Door, origin: str) -> None:
+    assert refused(door, request(cookie=cookie_of(door), origin=origin)) == 403
+    assert refused(door, request(cookie=cookie_of(door), origin=f"http://127.0.0.1:{PORT}")) is None
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "dest", "allowed"),
+    [
+        ("same-origin", "navigate", "document", True),
+        ("none", "navigate", "document", True),
+        ("cross-site", "navigate", "document", True),  # a link that a person follows: without the cookie it is no use
+        ("cross-site", "navigate", "iframe", False),
+        ("cross-site", "no-cors", "image", False),
+        ("cross-site", "no-cors", "script", False),
+        ("same-site", "cors", "empty", False),  # another port of this machine
+        ("same-site", "no-cors", "style", False),
+    ],
+)
+def test_what_other_sites_load_is_refused(door: Door, site: str, mode: str, dest: str, allowed: bool) -> None:
+    asked = request(cookie=cookie_of(door), sec_fetch_site=site, sec_fetch_mode=mode, sec_fetch_dest=dest)
+    assert (refused(door, asked) is None) is allowed
+
+
+@pytest.mark.parametrize(
+    ("listens", "host", "allowed"),
+    [
+        ("0.0.0.0", "192.168.1.5", True),
+        ("0.0.0.0", "localhost", True),
+        ("0.0.0.0", "[fe80::1]", True),
+        ("::", "10.0.0.1", True),
+        ("0.0.0.0", "box.example", False),  # a name could be anyone's
+        ("192.168.1.5", "192.168.1.5", True),
+        ("192.168.1.5", "localhost", False),
+        ("box.example", "box.example", True),
+        ("box.example", "evil.example", False),
+        ("localhost", "127.0.0.1", True),
+    ],
+)
+def test_names_of_a_server_elsewhere(listens: str, host: str, allowed: bool) -> None:
+    door = Door(listens, PORT)
+    asked = request(host=f"{host}:{PORT}", cookie=cookie_of(door))
+    assert (refused(door, asked) is None) is allowed
+
+
+def test_addresses_can_be_opened() -> None:
+    starts = {host: Door(host, 1).address.partition("?")[0] for host in ("127.0.0.1", "::1", "0.0.0.0", "::", "box")}
+    assert starts == {
+        "127.0.0.1": "http://127.0.0.1:1/",
+        "::1": "http://[::1]:1/",
+        "0.0.0.0": "http://127.0.0.1:1/",
+        "::": "http://[::1]:1/",
+        "box": "http://box:1/",
+    }
+    assert is_loopback("127.1.2.3")
+    assert not is_loopback("box")
+    assert is_everywhere("::")

@@ -1,0 +1,116 @@
+"""The index of a file of records says what reading all of them says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+
+from goldgate.core.unit_page import UnitSummary
+from goldgate.errors import InputError
+from goldgate.suites import load_suite
+from goldgate.viewer import index as module
+from goldgate.viewer.bits import places_of
+from goldgate.viewer.index import Index, Order, build_index
+from goldgate.viewer.kept_index import explained_gates
+from tests.contract.inputs import HOSTILE, NAMES
+
+from .stored import loaded, store_made_up
+
+ORDERS: tuple[Order, ...] = ("weight", "file")
+
+
+def summaries(path: Path) -> list[UnitSummary]:
+    result = loaded(path)
+    return [result.suite.summary(orjson.loads(line)) for line in result.records.read_bytes().splitlines()]
+
+
+def index_of(path: Path) -> Index:
+    result = loaded(path)
+    return build_index(result.suite, result.records, explained_gates(result))
+
+
+@pytest.mark.parametrize("few", [1, 10**9], ids=["lists", "bits"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("word", ["", HOSTILE], ids=["plain", "hostile"])
+def test_index_agrees_with_the_records(
+    name: str, word: str, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FEW", few)
+    path = store_made_up(tmp_path / "it", name, word)
+    known, index = summaries(path), index_of(path)
+    assert len(index) == len(known)
+    assert index.wrong == sum(summary.weight > 0 for summary in known)
+    assert [*index.by_weight] == sorted(range(len(known)), key=lambda number: (-known[number].weight, number))
+    facets = {facet for summary in known for facet in summary.facets}
+    assert {*index.facets} - {"gate"} == facets
+    for order in ORDERS:
+        for facet in facets:
+            expected = Counter(value for summary in known for value in {*summary.facets.get(facet, ())})
+            assert index.counts(facet, index.selected({}, order), order) == expected
+            for value in expected:
+                found = [index.number(place, order) for place in places_of(index.having(facet, value, order))]
+                assert sorted(found) == [n for n, each in enumerate(known) if value in each.facets.get(facet, ())]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_several_values_must_all_be_there(stored: Path, order: Order) -> None:
+    known, index = summaries(stored / "b"), index_of(stored / "b")
+    found = index.selected({"error": "boundary", "read": "repaired"}, order)
+    numbers = {index.number(place, order) for place in places_of(found)}
+    wanted = {
+        number
+        for number, each in enumerate(known)
+        if "boundary" in each.facets.get("error", ()) and "repaired" in each.facets["read"]
+    }
+    assert numbers == wanted
+    assert 0 < len(wanted) < len(known)
+    assert index.selected({"error": "no such error"}, order) == 0
+    assert index.selected({"no such facet": "x"}, order) == 0
+
+
+def test_a_place_and_a_number_belong_together(stored: Path) -> None:
+    index = index_of(stored / "b")
+    for order in ORDERS:
+        assert [index.place(index.number(place, order), order) for place in range(len(index))] == [*range(len(index))]
+
+
+def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
+    index = index_of(stored / "b")
+    # strict_f1 is 2 · strict / (predicted + gold): what is above lacks of what is below is what a sample costs it.
+    result = loaded(stored / "b")
+    records = [orjson.loads(line) for line in result.records.read_bytes().splitlines()]
+    lacking = [
+        n
+        for n, record in enumerate(records)
+        if 2 * record["units"]["matching"][0] < sum(record["units"]["matching"][2:])
+    ]
+    found = index.having("gate", "strict_f1", "file")
+    assert [*places_of(found)] == lacking
+    assert {*index.facets["gate"]} == {"strict_f1", "relaxed_f1", "parse_errors"}
+
+
+def test_more_values_than_can_be_kept_are_counted(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_VALUES", 3)
+    known, index = summaries(stored / "b"), index_of(stored / "b")
+    assert len(index.facets["role"]) == 3
+    every = sum(len({*summary.facets.get("role", ())}) for summary in known)
+    assert index.left_out["role"] == every - sum(having.units for having in index.facets["role"].values())
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b"not JSON\n", b"[]\n", b'{"id": "x"}\n', b"\xff\n", b"\n"])
+def test_a_line_that_is_no_record_is_named(line: bytes, stored: Path, tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl"
+    file.write_bytes((stored / "b" / "samples.jsonl").read_bytes().splitlines(keepends=True)[0] + line)
+    with pytest.raises(InputError) as caught:
+        build_index(load_suite("extraction"), file)
+    assert (caught.value.code, caught.value.place.line) == ("records.malformed", 2)
+
+
+def test_a_file_without_a_record(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_bytes(b"")
+    index = build_index(load_suite("extraction"), tmp_path / "samples.jsonl")
+    assert len(index) == index.wrong == 0
+    assert index.selected({}, "weight") == 0
