@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,11 +63,11 @@ def watched(browser: Browser) -> Iterator[Watched]:
     assert watching.seen == []
 
 
-def goldgate(*arguments: object) -> None:
+def goldgate(*arguments: object, program: str = "goldgate", status: tuple[int, ...] = (0, 1)) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "goldgate", *map(str, arguments), "--quiet"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", program, *map(str, arguments), "--quiet"], cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in status, done.stderr
 
 
 def extraction(folder: Path, gold: Path, answers: Path, schema: Path, protocol: Path) -> Path:
@@ -78,6 +79,19 @@ def extraction(folder: Path, gold: Path, answers: Path, schema: Path, protocol: 
     return folder / "report.html"
 
 
+def _toy(folder: Path) -> None:
+    """A suite that says no more than it must."""
+    gold = [{"id": f"q{n}", "question": f"What is {n}?", "answer": str(n), "sources": ["a"]} for n in range(4)]
+    said = [{"id": f"q{n}", "answer": "0", "citations": ["a"]} for n in range(4)]
+    for name, records in (("gold", gold), ("predictions", said)):
+        (folder / f"toy-{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "toy.yaml").write_text("gates:\n  exact_match: {min: 0.9}\n")
+    goldgate(
+        "qa", "--gold", folder / "toy-gold.jsonl", "--predictions", folder / "toy-predictions.jsonl",
+        "--protocol", folder / "toy.yaml", "--out", folder / "toy", program="tests.toy",
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages of the examples, by name."""
@@ -87,6 +101,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "research", "--golden", ROOT / "eval" / "golden_queries.json",
         "--outputs", ROOT / "examples" / "research" / "failing", "--out", folder / "research",
     )  # fmt: skip
+    _toy(folder)
     protocol = EXTRACTION / "protocol-fail.yaml"
     found = {
         model: extraction(folder / model, gold, EXTRACTION / f"{model}.jsonl", schema, protocol)
@@ -98,4 +113,10 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         check=True,
     )
     (folder / "compare.html").write_bytes(compared.stdout)
-    return {**found, "research": folder / "research" / "report.html", "compare": folder / "compare.html"}
+    goldgate("extraction", "--gold", folder / "none", "--predictions", gold, "--out", folder / "error", status=(2,))
+    names = ("research", "toy", "error")
+    return {
+        **found,
+        **{name: folder / name / "report.html" for name in names},
+        "compare": folder / "compare.html",
+    }

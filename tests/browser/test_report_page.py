@@ -14,7 +14,7 @@ from .conftest import Watched
 
 Reports = dict[str, Path]
 
-every_page = pytest.mark.parametrize("name", ["model-b", "research", "compare"])
+every_page = pytest.mark.parametrize("name", ["model-b", "research", "compare", "toy", "error"])
 
 
 def rows(page: Page, section: str, column: int) -> list[str]:
@@ -56,6 +56,31 @@ def test_one_click_leads_from_a_failed_gate_to_the_text_that_explains_it(watched
     text = unit.locator(".text").first
     expect(text).to_be_in_viewport()
     expect(text.locator(".tag em").first).to_be_visible()  # the error stands beside what is marked
+
+
+def test_on_a_phone_what_explains_a_gate_is_in_sight(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"], viewport={"width": 360, "height": 800})
+    for link in page.locator("td.why a").all():
+        box = link.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+
+
+def test_an_answer_that_was_not_read_is_what_a_click_leads_to(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["model-b"])
+    page.locator("table.gates tr", has_text="parse_errors").locator("td.why a").first.click()
+    section = page.locator("details.unit[open] section").first
+    expect(section.locator("h3")).to_have_text("Answer")
+    expect(section.locator(".text")).to_be_in_viewport()
+
+
+def test_a_suite_that_says_no_more_leads_to_its_records(watched: Watched, reports: Reports) -> None:
+    page = watched.open(reports["toy"])
+    page.locator("td.why a").first.click()
+    unit = page.locator("details.unit[open]")
+    expect(unit.locator(".word")).to_have_text("it costs exact_match")
+    expect(unit.locator(".text").first).to_be_in_viewport()
 
 
 def test_the_same_without_a_script(watched: Watched, reports: Reports) -> None:
@@ -173,6 +198,8 @@ def test_in_print_there_are_no_controls_and_details_are_open(watched: Watched, r
     page.emulate_media(media="print")
     for selector in ("nav", "#filters", ".search"):
         expect(page.locator(selector).first).to_be_hidden()
-    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    grounds = "each => getComputedStyle(document.querySelector(each)).backgroundColor"
+    assert page.evaluate(grounds, "html") == "rgb(255, 255, 255)"
+    assert page.evaluate(grounds, ".verdict.fail") == "rgb(251, 230, 228)"  # as on light paper
     expect(page.locator("#roles ~ details tbody tr").first).to_be_visible()
     assert len(page.pdf()) > 50_000

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,12 +39,14 @@ def test_json_has_what_scripts_need(stored: Path) -> None:
             assert {"value", "low", "high"} <= entry["difference"].keys()
 
 
-def test_all_four_files_are_written(stored: Path, tmp_path: Path) -> None:
+def test_all_files_are_written(stored: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
     result = run(stored / "a", stored / "b", "--out", out, "--format", "json")
-    assert {path.name for path in out.iterdir()} == {"comparison.json", "comparison.md", "changed.jsonl", "run.json"}
+    pages = {"comparison.json", "comparison.md", "comparison.html"}
+    assert {path.name for path in out.iterdir()} == {*pages, "changed.jsonl", "run.json"}
     assert (out / "comparison.json").read_bytes() == result.stdout_bytes
     assert (out / "comparison.md").read_text() == run(stored / "a", stored / "b", "--format", "markdown").stdout
+    assert (out / "comparison.html").read_text() == run(stored / "a", stored / "b", "--format", "html").stdout
     assert len((out / "changed.jsonl").read_bytes().splitlines()) == 67
     assert str(stored) not in (out / "comparison.json").read_text()
 
@@ -55,6 +58,12 @@ def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None
     assert written.startswith(plain)
     end = " ".join(written.removeprefix(plain).split())
     assert end.startswith("comparison.json, comparison.md, changed.jsonl and run.json are in")
+    assert written.replace("\n", "").replace(" ", "").endswith("comparison.html")  # a long path has several lines
+
+
+def test_the_page_has_the_pictures_of_plot(stored: Path) -> None:
+    page = run(stored / "a", stored / "b", "--format", "html").stdout
+    assert [*re.findall('aria-label="Picture: ([^"]*)"', page)] == ["Differences from a", "Systems"]
 
 
 def test_results_are_not_written_over(stored: Path) -> None:
@@ -69,6 +78,7 @@ def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path:
     run(stored / "a", stored / "b", "--out", tmp_path)
     assert run(stored / "a", stored / "passing", "--out", tmp_path).exit_code == 2
     assert json.loads((tmp_path / "comparison.json").read_bytes())["status"] == "SYSTEM_ERROR"
+    assert "SYSTEM_ERROR" in (tmp_path / "comparison.html").read_text()
     assert not (tmp_path / "changed.jsonl").exists()
 
 

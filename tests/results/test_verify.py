@@ -431,6 +431,7 @@ def test_a_comparison_is_made_again(at: Callable[[str], Path], monkeypatch: pyte
     [
         ("comparison.json", '"wins": 0', '"wins": 3'),
         ("comparison.md", "A", "B"),
+        ("comparison.html", ">A<", ">B<"),
         ("changed.jsonl", '"id":"q1"', '"id":"q2"'),
     ],
 )

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from goldgate.comparison.compare import Comparison
     from goldgate.comparison.systems import SystemSource
 
-COMPARISON_JSON, COMPARISON_MARKDOWN, CHANGED = "comparison.json", "comparison.md", "changed.jsonl"
-NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
+COMPARISON_JSON, COMPARISON_MARKDOWN, COMPARISON_HTML = "comparison.json", "comparison.md", "comparison.html"
+CHANGED = "changed.jsonl"
+NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
 
 
 @click.command("compare", short_help="Compare systems: is the difference real?")
@@ -43,7 +44,7 @@ NAMES = (COMPARISON_MARKDOWN, RUN, COMPARISON_JSON)
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
 @click.option("--against", metavar="NAME", help="The system that the others are compared with. Without it: the first.")
 @click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
-@click.option("--out", metavar="DIR", help=f"Write {COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} here.")
+@click.option("--out", metavar="DIR", help="Write comparison.json, .md and .html, changed.jsonl and run.json here.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with.")
 @click.option(
     "--format",
@@ -87,7 +88,8 @@ def _written(out: str) -> str:
     from goldgate.report.layout import words
 
     files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} are in {out}"
-    return "\n".join(words(visible(files), columns())) + "\n"
+    to_look_at = f"to look at: {os.path.join(out, COMPARISON_HTML)}"
+    return "\n".join(line for said in (files, to_look_at) for line in words(visible(said), columns())) + "\n"
 
 
 def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:
@@ -120,7 +122,7 @@ def _into_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
             failed = isinstance(outcome, GoldgateError)
             if not isinstance(outcome, GoldgateError):
                 folder.open_samples().writelines(outcome.changed_lines())
-            files = {COMPARISON_JSON: "json", COMPARISON_MARKDOWN: "markdown"}
+            files = {COMPARISON_JSON: "json", COMPARISON_MARKDOWN: "markdown", COMPARISON_HTML: "html"}
             shown = {name: _file(outcome, format) for name, format in files.items()}
             status = outcome.exit_status if isinstance(outcome, GoldgateError) else EXIT_PASSED
             run = run_record(job, began, time.perf_counter() - clock, status)
@@ -138,12 +140,12 @@ def _file(outcome: Comparison | GoldgateError, format: str) -> bytes:
 
 
 def _rendered(comparison: Comparison, format: str) -> str | bytes:
-    from goldgate.comparison.page import describe_comparison
     from goldgate.report import render_page
+    from goldgate.results.pictures import comparison_page
 
     if format == "json":
         return comparison.to_json().encode()
-    return render_page(describe_comparison(comparison.report), format, columns=columns(), colour=in_colour())
+    return render_page(comparison_page(comparison.report), format, columns=columns(), colour=in_colour())
 
 
 def _fail(error: GoldgateError, format: str) -> int:

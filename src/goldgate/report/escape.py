@@ -155,7 +155,7 @@ def width(text: str) -> int:
 
 def shortened(text: str, columns: int) -> str:
     """The text in so many columns; what does not fit becomes `…`."""
-    if width(text) <= columns and len(text) <= columns * _MARKS:
+    if len(text) <= columns * _MARKS and width(text) <= columns:  # a huge text is not measured
         return text
     kept, used = [], 0
     for character in text[: columns * _MARKS]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.comparison.compare import Comparison, compare_systems
-from goldgate.comparison.page import describe_comparison
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.suite import Input
 from goldgate.errors import ConfigError, InputError, Place
@@ -17,11 +16,11 @@ from goldgate.readers.stored_result import MOST_BYTES
 from goldgate.report import render_page
 from goldgate.results.differences import NOTHING, Difference, compare_json, compare_records, compare_text
 from goldgate.results.inputs import PROTOCOL, Paths, find_path, used_inputs
-from goldgate.results.origin import load_json, load_origin
+from goldgate.results.origin import COMPARISON, load_json, load_origin
+from goldgate.results.pictures import comparison_page
 from goldgate.results.verification import Verification
 
-COMPARISON, COMPARISON_FILE = "comparison", "comparison.json"
-MARKDOWN, CHANGED = "comparison.md", "changed.jsonl"
+MARKDOWN, HTML, CHANGED = "comparison.md", "comparison.html", "changed.jsonl"
 SYSTEMS = Input("systems", "The systems that are compared.", metavar="DIR", many=True)
 _INPUTS = (SYSTEMS, Input("gold", "The gold.", many=True), Input("schema", "The event schema."), PROTOCOL)
 _RESULTS = "the results that it compares: they are taken as they are (verify each of them)"
@@ -49,14 +48,15 @@ def verify_comparison(file: Path, given: Paths, root: str | None = None, workers
     )
     found = [
         compare_json(file.name, data, again.to_json().encode(), last="systems"),
-        _compare_markdown(file.parent / MARKDOWN, again),
+        _compare_page(file.parent / MARKDOWN, "markdown", again),
+        _compare_page(file.parent / HTML, "html", again),
         _compare_changed(file.parent / CHANGED, again),
     ]
     report = again.report
     return Verification(
         of="comparison",
         subject=str(report["suite"]),
-        compared=[file.name, MARKDOWN, CHANGED],
+        compared=[file.name, MARKDOWN, HTML, CHANGED],
         differences=[difference for difference in found if difference is not None],
         inputs=used_inputs(dict(_digests(stored)), dict(_digests(report)), _files(sources, paths)),
         not_compared=[_RUN] if paths["gold"] else [_RUN, _RESULTS],
@@ -102,10 +102,10 @@ def _items(digests: Any) -> list[tuple[str, list[str]]]:
     return [(kind, listed) for kind, listed in found if isinstance(listed, list)]
 
 
-def _compare_markdown(file: Path, again: Comparison) -> Difference | None:
+def _compare_page(file: Path, format: str, again: Comparison) -> Difference | None:
     if not file.exists():
         return Difference(file.name, NOTHING, "a file")
-    wanted = render_page(describe_comparison(again.report), "markdown").encode("utf-8", "backslashreplace")
+    wanted = render_page(comparison_page(again.report), format).encode("utf-8", "backslashreplace")
     return compare_text(file.name, read_bytes(file, COMPARISON, most=MOST_BYTES), wanted)
 
 

@@ -13,6 +13,7 @@ from goldgate.files.text_file import decode_text, read_bytes
 from goldgate.readers.stored_result import MOST_BYTES, StoredResult
 
 RUN = "run.json"
+COMPARISON, COMPARISON_FILE = "comparison", "comparison.json"
 
 
 @dataclass(frozen=True, slots=True)

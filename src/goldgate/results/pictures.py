@@ -13,14 +13,13 @@ from goldgate.comparison.compare import compare_systems
 from goldgate.comparison.page import describe_comparison, p_value
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.gate import Verdict
-from goldgate.core.page import Interval, Measured, measured
+from goldgate.core.page import Interval, Measured, Page, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
 from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.report import describe
 from goldgate.report.svg import page_pictures, render_svg
-from goldgate.results.comparison import COMPARISON, COMPARISON_FILE
-from goldgate.results.origin import load_json
+from goldgate.results.origin import COMPARISON, COMPARISON_FILE, load_json
 from goldgate.suites import all_suites
 
 Report = Mapping[str, Any]
@@ -97,6 +96,12 @@ def comparison_pictures(report: Report) -> list[Picture]:
     several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
     runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
     return [*several, *runs]
+
+
+def comparison_page(report: Report) -> Page:
+    """A comparison as a page, with the pictures that plot draws of it."""
+    drawn = tuple(replace(each, about="") for each in comparison_pictures(report))  # it stands above them all
+    return replace(describe_comparison(report), pictures=drawn)
 
 
 def _systems(report: Report) -> Picture:

@@ -13,9 +13,9 @@ from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.stored_result import REPORT, load_result
 from goldgate.results.baseline import verify_baseline
-from goldgate.results.comparison import COMPARISON, COMPARISON_FILE, verify_comparison
+from goldgate.results.comparison import verify_comparison
 from goldgate.results.inputs import Paths, locate
-from goldgate.results.origin import load_json
+from goldgate.results.origin import COMPARISON, COMPARISON_FILE, load_json
 from goldgate.results.recompute import verify_result
 from goldgate.results.records_check import verify_records
 from goldgate.results.verification import Verification

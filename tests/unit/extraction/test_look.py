@@ -226,6 +226,15 @@ def test_an_answer_that_is_read_otherwise_now_is_not_explained_by_that() -> None
     assert any("reads the answer otherwise" in str(block) for block in section(page, "Answer"))
 
 
+def test_an_answer_that_could_not_be_read_comes_first() -> None:
+    titles = {
+        response: [each.title for each in page_of(WANTED, response).sections[:3]]
+        for response in (None, "I cannot.", "[]")
+    }
+    assert titles[None] == titles["I cannot."] == ["Result", "Answer", "Errors"]
+    assert titles["[]"] == ["Result", "Errors", "Source text"]
+
+
 def test_no_prediction_an_empty_one_and_structured_events() -> None:
     assert section(page_of(WANTED, None), "Answer") == [Paragraph("There is no prediction for this sample.")]
     assert text_of(page_of(WANTED, ""), "Answer").note == "The response is empty."

@@ -122,7 +122,33 @@ def test_samples_beyond_the_size_of_a_page_are_left_out_and_that_is_said() -> No
     count = shown.count('<article id="sample-')
     assert 10 < count < 100
     assert f"{count} of 300 samples with errors are shown" in shown
-    assert "u199" not in shown
+    assert 'href="#sample-u199"' in shown  # a gate names it: it finds room before others
+    assert "u198" not in shown
+
+
+def test_a_sample_does_not_say_again_what_stands_above_it() -> None:
+    page = UnitPage("a", (UnitSection("Result", (Paragraph("missing 1"),)), UnitSection("Errors", (Paragraph("x"),))))
+    right = UnitPage("b", (UnitSection("Result", (Paragraph("Nothing went wrong."),)),))
+    units = ((UnitSummary("a", "missing 1", 1), page), (UnitSummary("b"), right))
+    shown = render_html(Page("s"), Looked(units, 2, 1))
+    assert shown.count("missing 1") == shown.count("othing went wrong") == 1
+    assert ">Errors</h3>" in shown
+    assert ">Result</h3>" in render_html(Page("s"), Looked(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
+
+
+def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
+    """Of a suite that does not say what went wrong in a unit."""
+    looked = Looked(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
+    shown = render_html(Page("s", gates=(failed("f1"),)), looked)
+    assert "othing went wrong" not in shown
+    assert "1 run is shown that costs a gate; of 5 in all." in shown
+    assert "it costs f1" in shown
+
+
+def test_a_long_table_scrolls_by_itself() -> None:
+    for rows, tall in ((40, False), (41, True)):
+        table = Table((Column("n"),), tuple((str(number),) for number in range(rows)))
+        assert ('class="wide tall"' in render_html(Page("s", sections=(Section("T", (table,)),)))) is tall
 
 
 def test_a_page_without_samples_says_nothing_of_them() -> None:

@@ -28,6 +28,7 @@ from goldgate.report.said_once import Reasons, said_once, undefined_cells
 
 MOST_ROWS = 1_000  # of one table
 MOST_GRIDS, MOST_NAMES = 12, 30  # heat maps of one matrix, rows and columns of one heat map
+_TALL = 40  # rows: a longer table also scrolls by itself
 _HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
 
@@ -59,9 +60,10 @@ def phrase(parts: Phrase) -> list[Content]:
 
 
 def table(title: str, head: Content, rows: Sequence[Markup], *, class_: str = "") -> Markup:
-    """A table that scrolls by itself where it is wider than the page."""
+    """A table that scrolls by itself where it is wider than the page, or long."""
     inner = element("table", head, element("tbody", *rows), class_=class_ or None)
-    return element("div", inner, class_="wide", tabindex=0, role="region", aria_label=words(title))
+    looks = "wide tall" if len(rows) > _TALL else "wide"
+    return element("div", inner, class_=looks, tabindex=0, role="region", aria_label=words(title))
 
 
 def heads(titles: Sequence[str], numbers: Sequence[bool] = ()) -> Markup:

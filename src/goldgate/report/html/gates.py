@@ -14,7 +14,7 @@ from goldgate.report.said_once import gate_columns, gate_notes
 from goldgate.report.svg import draw
 
 GATE = "gate"  # the facet of a unit that explains one
-_FIRST = 3  # units that are named beside a gate
+FIRST = 3  # units that are named beside a gate
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", "SYSTEM_ERROR": "!"}
 _LOOKS = {"PASS": "pass", "FAIL": "fail", "SYSTEM_ERROR": "fail", "INCONCLUSIVE": "open", "NO_GATES": "open"}
@@ -74,12 +74,12 @@ def _explained(gate: GateLine, looked: Looked) -> Content:
     if not shown:
         return None
     links: list[Content] = []
-    for identity in shown[:_FIRST]:
+    for identity in shown[:FIRST]:
         href = looked.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
         links += [element("a", element("bdi", name(identity)), href=href), " "]
     if gate.metric in looked.gate_links:
         links.append(element("a", f"all {count}", href=looked.gate_links[gate.metric]))
-    elif len(shown) > _FIRST or count > len(shown):
+    elif len(shown) > FIRST or count > len(shown):
         of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
         links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE, data_value=name(gate.metric)))
     return links

@@ -7,6 +7,7 @@
     made.append(...content);
     return made;
   };
+  const inOrder = new Intl.Collator(undefined, { numeric: true }).compare;
   const fold = (text) => text.normalize("NFKC").toLowerCase();
 
   // Tables.
@@ -20,7 +21,7 @@
   const compare = (one, other) => {
     if (one === null || other === null) return (one === null) - (other === null); // what is undefined comes last
     if (typeof one === "number" && typeof other === "number") return one - other;
-    return String(one).localeCompare(String(other), undefined, { numeric: true });
+    return inOrder(String(one), String(other));
   };
   const sort = (table, head, column) => {
     const down = head.getAttribute("aria-sort") === "ascending";
@@ -106,7 +107,7 @@
       const counts = new Map();
       for (const { facets } of known) for (const value of values(facets, facet)) counts.set(value, (counts.get(value) || 0) + 1);
       if (!counts.size) continue;
-      const sorted = [...counts.keys()].sort((one, other) => one.localeCompare(other, undefined, { numeric: true }));
+      const sorted = [...counts.keys()].sort(inOrder);
       const select = make("select", { "aria-label": facet }, make("option", { value: "" }, "any"));
       for (const value of sorted) select.append(make("option", { value }, `${value} (${counts.get(value)})`));
       select.addEventListener("change", show);

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from goldgate.core.page import counted
+from goldgate.core.page import Paragraph, counted
 from goldgate.core.unit_page import MarkedText, UnitPage, UnitSummary
 from goldgate.report.html.anchors import unit_anchor
 from goldgate.report.html.blocks import SAMPLES, Facets, block
 from goldgate.report.html.element import Content, Markup, element, fragment
-from goldgate.report.html.gates import GATE
+from goldgate.report.html.gates import FIRST, GATE
 from goldgate.report.html.looked import Looked
 from goldgate.report.html.texts import PAGE, Limits, marked, name, names, words
 
+NOTHING_WRONG = "nothing went wrong"
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
 
@@ -40,17 +41,20 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
     shown = names(summary.id for summary, _ in looked.units)
-    items: list[Markup] = []
-    kept: list[tuple[UnitSummary, UnitPage]] = []
+    first = {identity for _, identities in looked.explains.values() for identity in identities[:FIRST]}
+    found: dict[int, Markup] = {}
     left = limit
-    for summary, unit in looked.units:
-        item = _item(summary, unit, shown[summary.id], _facets(summary, reasons.get(summary.id, ())))
-        if items and len(item) > left:  # a smaller one may still find room
+    # Those that a gate names find room before all others.
+    for place in sorted(range(len(looked.units)), key=lambda place: looked.units[place][0].id not in first):
+        summary, unit = looked.units[place]
+        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()))
+        if found and len(item) > left:  # a smaller one may still find room
             continue
         left -= len(item)
-        items.append(item)
-        kept.append((summary, unit))
-    return element("div", *items, class_="units"), replace(looked, units=tuple(kept), explains=_kept(looked, kept))
+        found[place] = item
+    kept = tuple(looked.units[place] for place in sorted(found))
+    items = [found[place] for place in sorted(found)]
+    return element("div", *items, class_="units"), replace(looked, units=kept, explains=_kept(looked, kept))
 
 
 def shown_words(looked: Looked) -> str:
@@ -58,6 +62,10 @@ def shown_words(looked: Looked) -> str:
     shown = sum(1 for summary, _ in looked.units if summary.weight)
     rest = len(looked.units) - shown
     things = f"{looked.unit}s"
+    if not looked.wrong and looked.units:  # the suite does not say what went wrong in a unit
+        count = len(looked.units)
+        said = "is shown that costs" if count == 1 else "are shown that cost"
+        return f"{counted(count, looked.unit)} {said} a gate; of {looked.total} in all."
     if not looked.wrong:
         return f"In none of {counted(looked.total, looked.unit)} anything went wrong."
     said = f"{shown} of {looked.wrong} {things} with errors are shown, the worst first"
@@ -74,26 +82,36 @@ def facets_of(looked: Looked) -> Facets:
     return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in found.items()}
 
 
-def _item(summary: UnitSummary, unit: UnitPage, shown: str, facets: Mapping[str, tuple[str, ...]]) -> Markup:
-    anchor = unit_anchor(summary.id)
+def _item(summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str]) -> Markup:
+    anchor, facets = unit_anchor(summary.id), _facets(summary, gates)
+    word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     # The place of a link lies inside: a browser that follows the link opens what is around it.
     return element(
         "details",
         element(
             "summary",
             element("bdi", shown, class_="id"),
-            element("span", words(summary.word or "nothing went wrong"), class_="word", dir="auto"),
+            element("span", words(word), class_="word", dir="auto"),
         ),
         element(
             "article",
             element("a", "link to this", href=f"#{anchor}", class_="here"),
-            unit_sections(unit),
+            unit_sections(_without(unit, word)),
             id=anchor,
             aria_label=shown,
         ),
         class_="unit" if summary.weight else "unit right",
         data_facets=json.dumps(facets, ensure_ascii=True, separators=(",", ":")),
     )
+
+
+def _without(unit: UnitPage, said: str) -> UnitPage:
+    """Without a first section that only says again what stands above it."""
+    first = unit.sections[0].blocks if unit.sections else ()
+    match first:
+        case (Paragraph(text=text),) if text.rstrip(".").lower() == said.lower():
+            return replace(unit, sections=unit.sections[1:])
+    return unit
 
 
 def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, ...]]:

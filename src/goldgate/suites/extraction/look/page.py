@@ -13,6 +13,7 @@ from goldgate.suites.extraction.look.marks import source_text, thought_text
 from goldgate.suites.extraction.look.sample import LookedAt, look_at
 from goldgate.suites.extraction.look.summary import summary
 from goldgate.suites.extraction.look.tables import MOST_ROWS, arguments, errors
+from goldgate.suites.extraction.response.parsed import Status
 
 _NO_GOLD = "The gold record is not there any more, or has changed since: its text is not shown."
 _NO_TEXT = "The gold record has no source text."
@@ -28,10 +29,12 @@ def unit_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
 def _sections(sample: LookedAt) -> Iterator[tuple[str, tuple[Block | MarkedText, ...]]]:
     record = sample.record
     yield "Result", (Paragraph(summary(record).word or "Nothing went wrong."),)
+    unread = record["parse"] is None or record["parse"]["status"] == Status.ERROR
+    yield "Answer", answer(sample) if unread else ()  # it explains all the rest
     yield "Errors", errors(sample) if record["errors"] else ()
     yield "Source text", (_source(sample),)
     yield "Arguments", arguments(sample) if record["gold"] or record["predicted"] else ()
-    yield "Answer", answer(sample)
+    yield "Answer", () if unread else answer(sample)
     yield "Thought", _thought(sample)
     yield "Unsupported values", _unsupported(record["hallucination"])
     yield "Not in the expected form", _violations(record["violations"])
