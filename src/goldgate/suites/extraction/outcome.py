@@ -15,6 +15,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of, form_signature
 from goldgate.suites.extraction.hints import hints
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
+from goldgate.suites.extraction.papers import VERSION as PROFILE_VERSION
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
 
@@ -64,4 +65,5 @@ def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[st
         "hallucination": f"{settings.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
         "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
         "types": "none" if schema is None else schema.digest[:12],
+        **({} if settings.profile is None else {"profile": f"{settings.profile}.v{PROFILE_VERSION}"}),
     }

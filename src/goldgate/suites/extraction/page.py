@@ -57,6 +57,7 @@ def describe(report: Mapping[str, Any]) -> Page:
     sections = [
         Section("Scores", (_scores(report),)),
         *_groups(report),
+        _papers(report),
         Section("Errors by name", (_mistakes(report),)),
         Section("How answers were read", (_reading(report),)),
         _hints(report),
@@ -100,6 +101,16 @@ def _groups(report: Mapping[str, Any]) -> list[Section]:
             title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
             found[title][name] = metric
     return [Section(title, (values(metrics),)) for title, metrics in found.items() if metrics]
+
+
+def _papers(report: Mapping[str, Any]) -> Section:
+    """What the protocol's profile adds: precision, recall and F1 of each family in a row, then counts."""
+    found = report["metrics"].get("papers", {})
+    names = [name.removesuffix("_f1") for name in found if name.endswith("_f1")]
+    families = {name: {rate: found[f"{name}_{rate}"] for rate in RATES} for name in names}
+    counts = {name: metric for name, metric in found.items() if not name.endswith(RATES)}
+    blocks = (_rates(families.items()), *((values(counts),) if counts else ()))
+    return Section("As papers report", blocks if found else ())
 
 
 def _diagnostics(report: Mapping[str, Any]) -> Section:

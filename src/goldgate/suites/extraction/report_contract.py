@@ -23,6 +23,7 @@ class MetricsValue(TypedDict):
     version: str
     main: dict[str, RateValue | CountValue]
     diagnostics: dict[str, RateValue | CountValue]
+    papers: NotRequired[dict[str, RateValue | CountValue]]  # where the protocol sets a profile
 
 
 class InputsValue(TypedDict):

@@ -51,6 +51,9 @@ class KeySettings:
     argument: tuple[str, ...] = ("argument",)
 
 
+# Numbers that papers report, beside the specification's; `goldgate.suites.extraction.papers` has what each adds.
+Profile = Literal["textee", "doc2edag", "duee-fin", "values", "all"]
+
 FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
 
 
@@ -84,3 +87,4 @@ class ExtractionSettings:
     schema: SchemaSettings = SchemaSettings()
     hallucination: HallucinationSettings = HallucinationSettings()
     cot: CotSettings = CotSettings()
+    profile: Profile | None = None

@@ -12,6 +12,7 @@ from goldgate.suites.extraction.measures.parse import Parse
 from goldgate.suites.extraction.measures.relaxed_excess import RelaxedExcess
 from goldgate.suites.extraction.measures.schema_compliance import SchemaCompliance
 from goldgate.suites.extraction.measures.thought import Thought
+from goldgate.suites.extraction.papers import profile_measures
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -28,4 +29,5 @@ def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         Mistaken(),
         Hinted(settings.response),
         Thought(settings.cot),
+        *profile_measures(settings),
     ]
