@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
-from goldgate.core.measure import EACH, Over, precision_recall_f1
+from goldgate.core.measure import Over, over, precision_recall_f1
 from goldgate.core.sums import Counts
 from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.papers.by_event_type import ByEventType
@@ -26,17 +26,17 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 class _Assigned(ByEventType):
     """P = right / predicted arguments, R = right / gold arguments, F1 = 2 right / (predicted + gold).
 
-    Three ways: as published, under the best one-to-one assignment, and over whole records. `below_best` counts the
-    samples in which the published assignment finds less than the best one does: there, order may have decided.
+    Three ways: as published, under the best one-to-one assignment, and over whole records. `below_best` is the share
+    of assignments (an event type in a document, with records on both sides) in which the published one finds less
+    than the best: there, order may have decided.
     """
 
     columns = (
         *("hits", "best", "predicted", "gold"),
         *("records", "predicted_records", "gold_records"),
-        *("below_best", EACH),
+        *("below_best", "assignments"),
     )
     known = frozenset({"gold", "gold_records"})
-    single = frozenset({"below_best", EACH})
 
     def __init__(self, settings: ExtractionSettings) -> None:
         self.form = form_of(settings.response)
@@ -62,7 +62,7 @@ class _Assigned(ByEventType):
         return (
             *(hits, best, sum(map(size, predicted)), sum(map(size, gold))),
             *(whole(predicted, gold), len(predicted), len(gold)),
-            *(int(hits < best), 1),
+            *(int(hits < best), int(bool(predicted and gold))),
         )
 
 
@@ -71,6 +71,7 @@ def _ratios(prefix: str) -> dict[str, Over]:
         **precision_recall_f1(f"{prefix}_", "hits"),
         **precision_recall_f1(f"{prefix}_best_", "best"),
         **precision_recall_f1(f"{prefix}_record_", "records", "predicted_records", "gold_records"),
+        f"{prefix}_below_best": over("below_best", "assignments", "no event type has records on both sides"),
     }
 
 
@@ -79,7 +80,6 @@ class Doc2edag(_Assigned):
 
     table = "doc2edag"
     ratios = _ratios("doc2edag")
-    counted = {"doc2edag_below_best": "below_best"}
 
     def assign(self, predicted: Sequence[Record], gold: Sequence[Record]) -> int:
         return as_doc2edag(predicted, gold)
@@ -94,7 +94,6 @@ class DueeFin(_Assigned):
 
     table = "duee_fin"
     ratios = _ratios("duee_fin")
-    counted = {"duee_fin_below_best": "below_best"}
 
     def assign(self, predicted: Sequence[Record], gold: Sequence[Record]) -> int:
         return as_duee_fin(predicted, gold)

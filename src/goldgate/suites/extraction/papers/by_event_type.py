@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from goldgate.core.measure import EACH, RatioMeasure
+from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.suites.extraction.sample import Facts
 
 
 class ByEventType(RatioMeasure[Facts]):
-    """A column that is at most 1 in a sample is 1 there if it is in any event type."""
+    """What a sample counts is what its event types count together."""
 
     section = "papers"
     parts = {"event type": "macro"}
@@ -33,11 +33,5 @@ class ByEventType(RatioMeasure[Facts]):
         tally.meet(parts)
 
     def summed(self, by_type: Mapping[str, Counts]) -> Counts:
-        """What the sample counts."""
-        rows = [*by_type.values()]
-        return tuple(self._of_sample(column, [row[place] for row in rows]) for place, column in enumerate(self.columns))
-
-    def _of_sample(self, column: str, found: list[int]) -> int:
-        if column not in self.single:
-            return sum(found)
-        return int(any(found)) if column != EACH else 1
+        """What the sample counts: the sum over its event types."""
+        return tuple(map(sum, zip(*by_type.values(), strict=True))) if by_type else (0,) * len(self.columns)
