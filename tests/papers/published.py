@@ -7,14 +7,14 @@ None, for every role of the event type, and a greedy assignment that depends on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Triple = tuple[int, int, int]
 Cell = str | None
 Row = tuple[Cell, ...]
 
-KEYS = {
+KEYS: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
     "ti": lambda e, _: (*e["trigger"][:2],),
     "tc": lambda e, _: (*e["trigger"][:3],),
     "ai": lambda e, a: (e["trigger"][2], *a[:2]),

@@ -12,6 +12,8 @@ from typing import Any, get_args
 import pytest
 from click import Command
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 import goldgate
 from goldgate.cli.compare import compare_command
@@ -26,7 +28,7 @@ from goldgate.suites.extraction import papers
 from goldgate.suites.extraction.papers import ALL, PROFILES
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
-from .made import event, judge, settings
+from .made import event, judge, settings, triple
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
@@ -49,7 +51,9 @@ def test_every_profile_is_a_setting_and_every_measure_of_the_folder_is_in_one() 
 
 def test_every_metric_of_a_profile_is_documented() -> None:
     suite = load_suite("extraction")
-    known, usual = (suite.known_metrics(ExtractionSettings(profile=name)) for name in (ALL, None))
+    known, usual = (
+        suite.known_metrics(settings) for settings in (ExtractionSettings(profile="all"), ExtractionSettings())
+    )
     added = known.keys() - usual.keys()
     assert len(added) == 18 + 2 + 2 * 10 + 3
     families = {name.removesuffix("_precision").removesuffix("_recall").removesuffix("_f1") for name in added}
@@ -110,7 +114,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     protocol.write_text(json.dumps(settings(ALL)), encoding="utf-8")
     made = []
     for model in ("model-a", "model-b"):
-        given = ["--gold", EXAMPLES / "gold.jsonl", "--predictions", EXAMPLES / f"{model}.jsonl"]
+        given: list[str | Path] = ["--gold", EXAMPLES / "gold.jsonl", "--predictions", EXAMPLES / f"{model}.jsonl"]
         run(suite_command("extraction"), *given, "--protocol", protocol, "--out", base / model, "--quiet")
         made.append(base / model)
     return made
@@ -140,8 +144,29 @@ def test_the_order_of_lines_and_the_number_of_workers_change_nothing(folders: li
     lines = (EXAMPLES / "model-a.jsonl").read_bytes().splitlines(keepends=True)
     turned = folders[0].parent / "turned.jsonl"
     turned.write_bytes(b"".join(reversed(lines)))
-    given = [EXAMPLES / "gold.jsonl", turned, None, folders[0].parent / "protocol.yaml"]
+    protocol = folders[0].parent / "protocol.yaml"
     stored = json.loads((folders[0] / "report.json").read_bytes())
     for workers in (1, 2):
-        again = goldgate.evaluate_files(*given, workers=workers).report
+        again = goldgate.evaluate_files(EXAMPLES / "gold.jsonl", turned, None, protocol, workers=workers).report
         assert again["metrics"] == stored["metrics"]
+
+
+KEYS = ("event_type", "trigger", "start", "end", "arguments", "role", "argument", "text", "trigger_start_index")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 40) | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6) | JSON, max_size=4))
+def test_whatever_a_model_writes_is_scored(events: list[Any]) -> None:
+    gold = [event("T", ("A", "5%", 0, 2), trigger=("x", 3, 4))]
+    found = judge(ALL, gold, events)
+    again = judge(ALL, gold, [*events, *events])
+    for family in ("ti", "tc", "ai", "ac", "ai_plus", "ac_plus"):
+        assert triple(found, f"textee_{family}") == triple(again, f"textee_{family}")  # sets: repeats say nothing
+    assert triple(found, "strict")[0] <= triple(found, "values")[0]
+    for name in ("doc2edag", "duee_fin"):
+        hits, predicted, gold_arguments = triple(found, f"{name}_best")
+        assert triple(found, name)[0] <= hits <= min(predicted, gold_arguments)

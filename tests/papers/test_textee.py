@@ -135,7 +135,7 @@ def test_triggers_are_found_in_a_raw_response_and_in_another_form() -> None:
 
 
 def test_an_event_that_is_none_does_not_take_the_trigger_of_the_next() -> None:
-    answer = [3, {"event_type": " ", "trigger": "x", "arguments": []}, event("Attack", trigger=("bombed",))]
+    answer: list[Any] = [3, {"event_type": " ", "trigger": "x", "arguments": []}, event("Attack", trigger=("bombed",))]
     assert triple(judge("textee", [event("Attack", trigger=("bombed",))], answer), "textee_tc") == (1, 1, 1)
 
 
