@@ -104,6 +104,10 @@ def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their
     )
     assert [gate["verdict"] for gate in found.report["gates"]] == ["PASS"] * 5
     assert found.report["metrics"]["papers"]["doc2edag_f1"]["interval"]
+    breakdown = found.report["breakdown"]
+    assert {e["event_type"]: e["metrics"]["doc2edag_f1"]["value"] for e in breakdown["papers"]} == {"T": 1, "U": 1 / 3}
+    assert breakdown["macro"]["papers"]["doc2edag_f1"]["value"] == 2 / 3
+    assert "As papers report, by event type" in render(found.report, "markdown")
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +161,18 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=12,
 )
+PLACES = {"start": st.integers(-1, 5) | st.none(), "end": st.integers(0, 6)}
+ARGUMENTS = st.fixed_dictionaries(
+    {"role": st.sampled_from("AB"), "argument": st.sampled_from(("5%", "6 %", "百分之五", ["x", "5%"])) | JSON},
+    optional=PLACES,
+)
+EVENTS = st.fixed_dictionaries(
+    {"event_type": st.sampled_from("TU"), "arguments": st.lists(ARGUMENTS, max_size=3)},
+    optional={"trigger": st.sampled_from("xy") | JSON, "trigger_start_index": st.integers(0, 4), **PLACES},
+)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6) | JSON, max_size=4))
+@given(st.lists(EVENTS | JSON, max_size=4))
 def test_whatever_a_model_writes_is_scored(events: list[Any]) -> None:
     gold = [event("T", ("A", "5%", 0, 2), trigger=("x", 3, 4))]
     found = judge(ALL, gold, events)

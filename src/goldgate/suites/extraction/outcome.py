@@ -15,8 +15,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of, form_signature
 from goldgate.suites.extraction.hints import hints
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
-from goldgate.suites.extraction.papers import VERSION as PROFILE_VERSION
-from goldgate.suites.extraction.settings import ExtractionSettings
+from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
 
 PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
@@ -30,6 +29,7 @@ class ExtractionOutcome(Outcome):
         super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
         self._schema = schema
         self._form = form_of(settings.response)
+        self._settings = settings
 
     def part_names(self) -> list[tuple[str, ...]]:
         roles = {} if self._schema is None else self._schema.role_order
@@ -40,7 +40,7 @@ class ExtractionOutcome(Outcome):
             "errors": error_names(tally),
             "reading": reading(tally),
             "hints": hints(tally, self._form),
-            "breakdown": breakdown(tally),
+            "breakdown": breakdown(tally, self._settings),
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:

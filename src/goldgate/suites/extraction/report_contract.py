@@ -109,6 +109,14 @@ class MacroScores(TypedDict):
 class MacroValue(TypedDict):
     event_types: MacroScores
     roles: MacroScores
+    papers: NotRequired[dict[str, MeanValue]]  # over event types, where a profile counts them
+
+
+class PaperScores(TypedDict):
+    """What a profile counts for one event type."""
+
+    event_type: str
+    metrics: dict[str, RateValue]
 
 
 class Breakdown(TypedDict):
@@ -116,6 +124,7 @@ class Breakdown(TypedDict):
 
     event_types: list[UnitScores]
     roles: list[UnitScores]
+    papers: NotRequired[list[PaperScores]]  # where a profile counts them
     macro: MacroValue
 
 

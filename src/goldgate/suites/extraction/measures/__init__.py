@@ -12,13 +12,17 @@ from goldgate.suites.extraction.measures.parse import Parse
 from goldgate.suites.extraction.measures.relaxed_excess import RelaxedExcess
 from goldgate.suites.extraction.measures.schema_compliance import SchemaCompliance
 from goldgate.suites.extraction.measures.thought import Thought
-from goldgate.suites.extraction.papers import profile_measures
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
 def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
     """Every measure under these settings."""
+    added: list[Measure[Facts]] = []
+    if settings.profile is not None:
+        from goldgate.suites.extraction.papers import profile_measures  # most protocols set none
+
+        added = profile_measures(settings)
     return [
         Matched(),
         EventType(),
@@ -29,5 +33,5 @@ def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         Mistaken(),
         Hinted(settings.response),
         Thought(settings.cot),
-        *profile_measures(settings),
+        *added,
     ]

@@ -19,7 +19,6 @@ PROFILES: dict[str, Callable[[ExtractionSettings], Measure[Facts]]] = {
     "values": Valued,
 }
 ALL = "all"
-VERSION = 1  # raised whenever a number of a profile may change
 
 
 def profile_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
