@@ -14,12 +14,14 @@ from click import Command
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 import goldgate
 from goldgate.cli.compare import compare_command
 from goldgate.cli.power import power_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.cli.verify import verify_command
+from goldgate.core.evaluation import render_json
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError
 from goldgate.report import RENDERERS, render
@@ -83,6 +85,22 @@ def test_every_renderer_shows_what_a_profile_adds(format: Any) -> None:
     shown = render(judge(ALL, [event("T", ("A", "a"))], [event("T", ("A", "a"))]).report, format)
     for name in ("textee_ac_plus", "doc2edag_best", "duee_fin_record", "values", "duee_fin_below_best"):
         assert name in shown.replace("\\_", "_")
+
+
+def test_a_report_with_a_profile_fits_its_contract() -> None:
+    report = judge(ALL, [event("T", ("A", "a"), trigger=("x", 0, 1))], [event("T", ("A", "b"))]).report
+    schema = json.loads((ROOT / "contracts" / "extraction_report.schema.json").read_bytes())
+    Draft202012Validator(schema).validate(json.loads(render_json(report)))
+
+
+def test_it_stands_out_where_a_number_is_not_the_published_one() -> None:
+    gold = [event("T", ("A", "a"), ("B", "c")), event("T", ("A", "z"), ("B", "b"))]
+    answer = [event("T", ("A", "a"), ("B", "b")), event("T", ("A", "a"), ("B", "c"))]
+    found = {each["code"]: each["counts"] for each in judge(ALL, gold, answer).report["stands_out"]}
+    assert found["compared_by_text"] == {"samples": 1, "of": 1}
+    assert found["below_best"] == {"below": 1, "of": 1}
+    placed = [event("T", ("A", "a", 0, 1))]
+    assert {each["code"] for each in judge(ALL, placed, placed).report["stands_out"]} == {"no_gates"}
 
 
 def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their_average() -> None:

@@ -134,6 +134,15 @@ def test_triggers_are_found_in_a_raw_response_and_in_another_form() -> None:
         assert triple(found, "textee_ac_plus") == (1, 1, 1), response
 
 
+def test_every_mention_of_an_event_is_a_trigger_and_arguments_belong_to_the_first() -> None:
+    mentions = [{"text": "bombed", "start": 4, "end": 10}, {"text": "attack", "start": 40, "end": 46}]
+    gold = [event("Attack", ("Place", "Rome", 11, 15), trigger=("bombed", 4, 10)) | {"mentions": mentions}]
+    found = judge("textee", gold, [event("Attack", ("Place", "Rome", 11, 15), trigger=("attack", 40, 46))])
+    assert triple(found, "textee_tc") == (1, 1, 2)
+    assert triple(found, "textee_ac") == (1, 1, 1)
+    assert triple(found, "textee_ac_plus") == (0, 1, 1)
+
+
 def test_an_event_that_is_none_does_not_take_the_trigger_of_the_next() -> None:
     answer: list[Any] = [3, {"event_type": " ", "trigger": "x", "arguments": []}, event("Attack", trigger=("bombed",))]
     assert triple(judge("textee", [event("Attack", trigger=("bombed",))], answer), "textee_tc") == (1, 1, 1)

@@ -35,10 +35,10 @@ class Argument(NamedTuple):
 
 
 class PaperEvent(NamedTuple):
-    """An event as papers score it; `trigger` is None where none was given."""
+    """An event as papers score it. It may have no trigger, and has several where it is mentioned several times."""
 
     event_type: str
-    trigger: Mention | None
+    triggers: tuple[Mention, ...]
     arguments: tuple[Argument, ...]
 
 
@@ -62,14 +62,14 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
 
 def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
     """Events with the triggers that the list has for them. An event without a type is none, and has none."""
-    triggers = [_trigger(item) for item in listed if _has_type(item)]
+    triggers = [_triggers(item) for item in listed if _has_type(item)]
     found = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
             Argument(role, Mention(texts[place].strip(), normalized[place], None if spans is None else spans[place]))
             for place, role in enumerate(roles)
         )
-        found.append(PaperEvent(event_type, triggers[number] if number < len(triggers) else None, arguments))
+        found.append(PaperEvent(event_type, triggers[number] if number < len(triggers) else (), arguments))
     return found
 
 
@@ -77,15 +77,21 @@ def _has_type(item: Any) -> bool:
     return type(item) is dict and type(item.get("event_type")) is str and bool(item["event_type"].strip())
 
 
-def _trigger(item: dict[str, Any]) -> Mention | None:
-    """The trigger of an event: words with the event's own offsets, or an object that has both."""
-    trigger, place = item.get("trigger"), item
-    if type(trigger) is dict:
-        place = trigger
-        trigger = next((place[key] for key in ("text", "trigger", "argument") if key in place), None)
-    if type(trigger) is not str or not (text := normalize(trigger)):
+def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
+    """The trigger of an event (words with the event's own offsets, or an object that has both), and other mentions."""
+    trigger, mentions = item.get("trigger"), item.get("mentions")
+    objects = [trigger if type(trigger) is dict else item | {"text": trigger}]
+    if type(mentions) is list:
+        objects += [mention for mention in mentions if type(mention) is dict]
+    found = [mention for mention in map(_mention, objects) if mention is not None]
+    return tuple(dict.fromkeys(found))
+
+
+def _mention(given: dict[str, Any]) -> Mention | None:
+    words = given.get("text")
+    if type(words) is not str or not (text := normalize(words)):
         return None
-    return Mention(trigger.strip(), text, _span(place, trigger))
+    return Mention(words.strip(), text, _span(given, words))
 
 
 def _span(place: dict[str, Any], text: str) -> Span | None:

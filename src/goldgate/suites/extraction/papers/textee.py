@@ -80,12 +80,11 @@ class _Keys(NamedTuple):
     @staticmethod
     def of(events: Sequence[PaperEvent], by_offsets: bool) -> _Keys:
         keys = _Keys(set(), set(), set(), set(), set(), set())
-        for event_type, trigger, arguments in events:
-            # An event without a trigger has no key among the triggers; its arguments are attached to nothing.
-            at = None if trigger is None else _place(trigger, by_offsets)
-            if at is not None:
-                keys.ti.add((at,))
-                keys.tc.add((at, event_type))
+        for event_type, triggers, arguments in events:
+            places = [_place(trigger, by_offsets) for trigger in triggers]
+            keys.ti.update((place,) for place in places)
+            keys.tc.update((place, event_type) for place in places)
+            at = places[0] if places else None  # what arguments are attached to: without a trigger, nothing
             for role, mention in arguments:
                 argument = _place(mention, by_offsets)
                 keys.ai.add((event_type, argument))
@@ -100,5 +99,4 @@ def _place(mention: Mention, by_offsets: bool) -> Hashable:
 
 
 def _mentions(event: PaperEvent) -> list[Mention]:
-    arguments = [mention for _, mention in event.arguments]
-    return arguments if event.trigger is None else [event.trigger, *arguments]
+    return [*event.triggers, *(mention for _, mention in event.arguments)]
