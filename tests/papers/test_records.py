@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from goldgate import Evaluation
 from goldgate.suites.extraction.papers.best_assignment import best_assignment
+from goldgate.suites.extraction.papers.records import at_best, right
 
 from . import published
 from .made import Json, event, judge, judge_all, rate, triple
@@ -139,6 +140,14 @@ def test_best_assignment_is_the_best_of_all(weights: list[list[int]]) -> None:
     else:
         tried = (sum(weights[r][c] for c, r in enumerate(chosen)) for chosen in permutations(range(rows), columns))
     assert best_assignment(weights) == max(tried, default=0)
+
+
+@given(*[st.lists(st.dictionaries(st.sampled_from("ABC"), st.sampled_from("xy"), min_size=1), max_size=4)] * 2)
+def test_equal_records_first_loses_nothing(predicted: list[dict[str, str]], gold: list[dict[str, str]]) -> None:
+    ours, theirs = ([{r: frozenset(v) for r, v in each.items()} for each in side] for side in (predicted, gold))
+    short, long = sorted((ours, theirs), key=len)
+    tried = (sum(map(right, short, chosen)) for chosen in permutations(long, len(short)))
+    assert at_best(ours, theirs) == max(tried)
 
 
 def test_many_records_of_few_in_gold_take_no_time() -> None:
