@@ -201,3 +201,28 @@ def test_whatever_a_model_writes_is_scored(events: list[Any]) -> None:
     for name in ("doc2edag", "duee_fin"):
         hits, predicted, gold_arguments = triple(found, f"{name}_best")
         assert triple(found, name)[0] <= hits <= min(predicted, gold_arguments)
+
+
+def test_a_gate_can_compare_a_number_of_a_profile_with_a_stored_run(folders: list[Path]) -> None:
+    gates = {"duee_fin_best_f1": {"max_drop": 0.01, "against": str(folders[0])}}
+    files = [EXAMPLES / "gold.jsonl", EXAMPLES / "model-b.jsonl"]
+    found = goldgate.evaluate_files(*files, protocol=settings(ALL) | {"gates": gates}).report
+    assert [gate["verdict"] for gate in found["gates"]] == ["FAIL"]
+
+
+def test_a_stored_result_is_made_again_from_its_inputs(folders: list[Path]) -> None:
+    assert run(verify_command, folders[0]).startswith("verified")
+
+
+def test_one_answer_has_a_profile_s_numbers_too() -> None:
+    scorer = goldgate.load_scorer(None, settings("values"))
+    assert scorer.score([event("T", ("A", "百分之五"))], {"events": [event("T", ("A", "5%"))]})["values_f1"] == 1
+
+
+def test_records_of_one_group_count_as_one_unit() -> None:
+    golds = [{"id": str(n), "group": str(n // 2), "events": [event("T", ("A", str(n)))]} for n in range(8)]
+    answers = [{"id": str(n), "events": [event("T", ("A", str(n % 3)))]} for n in range(8)]
+    report = goldgate.evaluate(golds, answers, protocol=settings(ALL)).report
+    found = report["metrics"]["papers"]["doc2edag_f1"]
+    assert (found["numerator"], found["denominator"], found["interval"]["units"]) == (6, 16, 4)
+    assert report["breakdown"]["macro"]["papers"]["doc2edag_f1"]["value"] == 6 / 16
