@@ -205,8 +205,8 @@ def test_whatever_a_model_writes_is_scored(events: list[Any]) -> None:
 
 def test_a_gate_can_compare_a_number_of_a_profile_with_a_stored_run(folders: list[Path]) -> None:
     gates = {"duee_fin_best_f1": {"max_drop": 0.01, "against": str(folders[0])}}
-    files = [EXAMPLES / "gold.jsonl", EXAMPLES / "model-b.jsonl"]
-    found = goldgate.evaluate_files(*files, protocol=settings(ALL) | {"gates": gates}).report
+    gold, predictions = EXAMPLES / "gold.jsonl", EXAMPLES / "model-b.jsonl"
+    found = goldgate.evaluate_files(gold, predictions, protocol=settings(ALL) | {"gates": gates}).report
     assert [gate["verdict"] for gate in found["gates"]] == ["FAIL"]
 
 
