@@ -226,7 +226,7 @@ def _require_same_numbers(result: StoredResult) -> None:
     """The records must give the numbers of the report beside them."""
     measures = {
         measure.key: measure
-        for measure in result.suite.measures(result.suite.settings())
+        for measure in result.suite.measures(result.measured_by)
         if isinstance(measure, RatioMeasure)
     }
     vectors: Counter[tuple[Key, Counts]] = Counter()  # equal ones are multiplied, not added one by one

@@ -172,7 +172,7 @@ def _compared(systems: Systems, common: bool) -> Comparison:
     runs = systems.runs
     require_alike(runs, other_gold=common)
     suite = runs[0].suite
-    rates = compared_rates(suite)
+    rates = compared_rates(suite, runs[0].measured_by)
     headline = [name for name in suite.headline if name in rates]
     watched = _defined_first(headline, runs)
     averages = compared_averages(suite)

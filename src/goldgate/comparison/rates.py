@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.suite import Suite
@@ -22,10 +23,13 @@ class ComparedRate:
     undefined: str  # why there is none, where there is nothing to divide by
 
 
-def compared_rates(suite: Suite) -> dict[str, ComparedRate]:
-    """The rates of a suite by name, the headline first. Plain counts are no rates: their shares are."""
+def compared_rates(suite: Suite, settings: Any = None) -> dict[str, ComparedRate]:
+    """The rates of a suite by name, the headline first. Plain counts are no rates: their shares are.
+
+    `settings` are those that the results have their measures by; none: the defaults.
+    """
     found = {}
-    for measure in suite.measures(suite.settings()):
+    for measure in suite.measures(suite.settings() if settings is None else settings):
         if isinstance(measure, RatioMeasure):
             for name, ratio in measure.ratios.items():
                 found[name] = ComparedRate(

@@ -15,7 +15,7 @@ def summarize_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Each rate of the runs in these folders, which are of one suite and one gold."""
     runs = [load_run(folder) for folder in folders]
     suite = runs[0].suite
-    rates = compared_rates(suite)
+    rates = compared_rates(suite, runs[0].measured_by)
     joined = join_results(runs, columns_by_table(rates), rates[suite.headline[0]].table)
     places = range(len(runs))
     unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit

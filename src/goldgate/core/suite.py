@@ -241,6 +241,10 @@ class Suite(ABC):
         """Where the JSON report goes if nobody says; None: nowhere."""
         return None
 
+    def recorded_settings(self, signed: Mapping[str, str]) -> Any:
+        """Settings with the measures that a report with this signature has; without more: those of every report."""
+        return self.settings()
+
     def known_metrics(self, settings: Any) -> dict[str, Metric]:
         """The metrics that there are, by name, as they are when nothing was counted."""
         return dict(item for measure in self.measures(settings) for item in measure.metrics(Tally()).items())

@@ -78,6 +78,11 @@ class StoredResult:
         """The parts of the signature by name."""
         return signed(self.signature)
 
+    @property
+    def measured_by(self) -> Any:
+        """Settings of the suite with the measures that this result has."""
+        return self.suite.recorded_settings(self.settings)
+
     def digests(self, *, judged: bool) -> dict[str, list[str]]:
         """Of what it was made from: what the system made, or what every system was asked."""
         return input_digests(self.suite, self.report["inputs"], judged=judged)

@@ -19,7 +19,7 @@ def observed_spread(folder: str, other: str) -> Observed:
     runs = [load_run(folder), load_run(other)]
     require_alike(runs)
     suite = runs[0].suite
-    rates = compared_rates(suite)
+    rates = compared_rates(suite, runs[0].measured_by)
     joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
     if not joined.units:
         raise InputError("power.nothing_in_common", "the two results have no unit in common", place=Place(other))

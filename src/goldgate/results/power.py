@@ -76,7 +76,7 @@ class Scale(NamedTuple):
 
 def plan_power(result: StoredResult, wanted: Wanted, against: Observed | None = None) -> dict[str, Any]:
     """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
-    measures = ratio_measures(result.suite, result.suite.settings())
+    measures = ratio_measures(result.suite, result.measured_by)
     tally, records = summed_records(result, measures)
     rates = {
         name: metric

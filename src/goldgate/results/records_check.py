@@ -24,7 +24,7 @@ def verify_records(result: StoredResult, protocol: str | None = None) -> Verific
     `protocol` is where the protocol is, if it is there: some settings leave a metric undefined whatever was counted.
     """
     settings = known_settings(result, protocol)
-    measures = ratio_measures(result.suite, result.suite.settings() if settings is None else settings)
+    measures = ratio_measures(result.suite, result.measured_by if settings is None else settings)
     tally, _ = summed_records(result, measures)
     unit = GROUP if tally.is_grouped else result.suite.unit
     sections = recorded_metrics(tally, measures)

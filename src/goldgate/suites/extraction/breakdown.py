@@ -5,29 +5,40 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metrics, Rate, mean
 from goldgate.core.tally import Tally
 from goldgate.stats.reported import GROUP, with_interval
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
+from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.measures.matched import Matched
 from goldgate.suites.extraction.response.parsed import METHODS
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
+from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.settings import ExtractionSettings
 
 SAMPLE = "sample"
 
 
-def breakdown(tally: Tally) -> dict[str, Any]:
-    """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages."""
+def breakdown(tally: Tally, settings: ExtractionSettings) -> dict[str, Any]:
+    """Counts and P/R/F1, strict and relaxed, for each event type and role, with macro averages.
+
+    What a profile counts for each event type is under `papers`, here and among the averages.
+    """
     unit = GROUP if tally.is_grouped else SAMPLE
     types, roles = _parts(tally, 1), _parts(tally, 2)
     # Roles that meet in a sample are many: to sum the products of their counts would cost as much as to score it.
     macro = {"event_types": Matched().means(tally), "roles": _means(roles.values())}
+    by_paper = [m for m in all_measures(settings) if isinstance(m, RatioMeasure) and m.section == "papers" and m.parts]
+    if by_paper:
+        macro["papers"] = {name: mean for measure in by_paper for name, mean in measure.means(tally).items()}
     return {
         "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in types.items()],
         "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in roles.items()],
+        **({"papers": _of_papers(tally, by_paper, unit)} if by_paper else {}),
         "macro": {
             kind: {name: with_interval(mean, unit) for name, mean in means.items()} for kind, means in macro.items()
         },
@@ -68,15 +79,25 @@ def reading(tally: Tally) -> dict[str, Any]:
     }
 
 
+def _of_papers(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[dict[str, Any]]:
+    """The rates of each event type that a profile counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for measure in measures:
+        for (event_type,), metrics in _parts(tally, 1, measure).items():
+            rates = {name: with_interval(metric, unit) for name, metric in metrics.items()}
+            found.setdefault(event_type, {}).update(rates)
+    return [{"event_type": event_type, "metrics": found[event_type]} for event_type in sorted(found)]
+
+
 def _checked_values(tally: Tally) -> int:
     rate = Hallucination().metrics(tally)["hallucination_entity_rate"]
     assert isinstance(rate, Rate)
     return rate.denominator
 
 
-def _parts(tally: Tally, names: int) -> dict[tuple[str, ...], Metrics]:
+def _parts(tally: Tally, names: int, of: RatioMeasure[Facts] | None = None) -> dict[tuple[str, ...], Metrics]:
     """The metrics of each event type (`names` 1), or of each role of an event type (2), sorted by name."""
-    measure = Matched()
+    measure = Matched() if of is None else of
     keys = sorted(key for key in tally.tables if key[0] == measure.table and len(key) == names + 1)
     return {key[1:]: measure.metrics_of(tally, key) for key in keys}
 

@@ -28,7 +28,7 @@ class GoldArgument(TypedDict):
 
 
 class GoldEvent(TypedDict):
-    """An event of the gold. The trigger and other keys are not read."""
+    """An event of the gold. Profiles read `trigger`, with `start` and `end`; other keys are not read."""
 
     event_type: Words
     arguments: list[GoldArgument]

@@ -16,7 +16,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of, form_signature
 from goldgate.suites.extraction.hints import hints
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
-from goldgate.suites.extraction.settings import ExtractionSettings
+from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
 
 PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
@@ -30,6 +30,7 @@ class ExtractionOutcome(Outcome):
         super().__init__({"gold": [], "predictions": [], "schema": digest}, _signed(settings, schema))
         self._schema = schema
         self._form = form_of(settings.response)
+        self._settings = settings
 
     def part_names(self) -> list[tuple[str, ...]]:
         roles = {} if self._schema is None else self._schema.role_order
@@ -41,7 +42,7 @@ class ExtractionOutcome(Outcome):
             "confusions": confusions(tally),
             "reading": reading(tally),
             "hints": hints(tally, self._form),
-            "breakdown": breakdown(tally),
+            "breakdown": breakdown(tally, self._settings),
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
@@ -66,4 +67,5 @@ def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[st
         "hallucination": f"{settings.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
         "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
         "types": "none" if schema is None else schema.digest[:12],
+        **({} if settings.profile is None else {"profile": f"{settings.profile}.v{PROFILE_VERSION}"}),
     }

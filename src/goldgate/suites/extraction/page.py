@@ -61,6 +61,7 @@ def describe(report: Mapping[str, Any]) -> Page:
     sections = [
         Section("Scores", (_scores(report),)),
         *_groups(report),
+        _papers(report),
         Section("Errors by name", (_mistakes(report),)),
         *_confusions(report),
         Section("How answers were read", (_reading(report),)),
@@ -68,6 +69,7 @@ def describe(report: Mapping[str, Any]) -> Page:
         findings_section(report),
         *_breakdown(report),
         Section("Macro averages", (_macro(report),)),
+        _papers_by_type(report),
         _diagnostics(report),
     ]
     return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
@@ -105,6 +107,34 @@ def _groups(report: Mapping[str, Any]) -> list[Section]:
             title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
             found[title][name] = metric
     return [Section(title, (values(metrics),)) for title, metrics in found.items() if metrics]
+
+
+def _papers(report: Mapping[str, Any]) -> Section:
+    """What the protocol's profile adds: precision, recall and F1 of each family in a row, then counts."""
+    found = report["metrics"].get("papers", {})
+    counts = {name: metric for name, metric in found.items() if not name.endswith(RATES)}
+    blocks = (_rates(_families(found)), *((values(counts),) if counts else ()))
+    return Section("As papers report", blocks if found else ())
+
+
+def _papers_by_type(report: Mapping[str, Any]) -> Section:
+    """The same for each event type, where the profile has tables for them, with their plain averages."""
+    found = report["breakdown"].get("papers", ())
+    averages = report["breakdown"]["macro"].get("papers", {})
+    columns = (Column("event type"), Column(""), *map(Column, RATES))
+    entries: list[tuple[Cell, Mapping[str, Any]]] = [(Name(e["event_type"]), e["metrics"]) for e in found]
+    rows: list[tuple[Cell, ...]] = [
+        (name, family, *(measured(rates[rate]) for rate in RATES))
+        for name, metrics in (*entries, ("average", averages))
+        for family, rates in _families(metrics)
+    ]
+    return Section("As papers report, by event type", (Table(columns, tuple(rows)),) if found else (), is_detail=True)
+
+
+def _families(metrics: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Precision, recall and F1 of each family among these metrics."""
+    names = [name.removesuffix("_f1") for name in metrics if name.endswith("_f1")]
+    return [(name, {rate: metrics[f"{name}_{rate}"] for rate in RATES}) for name in names]
 
 
 def _diagnostics(report: Mapping[str, Any]) -> Section:

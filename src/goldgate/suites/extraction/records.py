@@ -51,7 +51,8 @@ def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | No
             expected="a string",
             found=describe(text),
         )
-    return Gold(identity, text or None, events, record_group(record) if "group" in record else None)
+    group = record_group(record) if "group" in record else None
+    return Gold(identity, text or None, events, group, record.get("events") or record.get("event_list") or ())
 
 
 def source_text(record: Mapping[str, Any]) -> Any:

@@ -23,6 +23,7 @@ class MetricsValue(TypedDict):
     version: str
     main: dict[str, RateValue | CountValue]
     diagnostics: dict[str, RateValue | CountValue]
+    papers: NotRequired[dict[str, RateValue | CountValue]]  # where the protocol sets a profile
 
 
 class InputsValue(TypedDict):
@@ -153,6 +154,14 @@ class MacroScores(TypedDict):
 class MacroValue(TypedDict):
     event_types: MacroScores
     roles: MacroScores
+    papers: NotRequired[dict[str, MeanValue]]  # over event types, where a profile counts them
+
+
+class PaperScores(TypedDict):
+    """What a profile counts for one event type."""
+
+    event_type: str
+    metrics: dict[str, RateValue]
 
 
 class Breakdown(TypedDict):
@@ -160,6 +169,7 @@ class Breakdown(TypedDict):
 
     event_types: list[UnitScores]
     roles: list[UnitScores]
+    papers: NotRequired[list[PaperScores]]  # where a profile counts them
     macro: MacroValue
 
 

@@ -22,6 +22,7 @@ class Gold:
     text: str | None
     events: Events
     group: str | None = None  # records that belong together count as one in intervals
+    listed: Sequence[Any] = ()  # the list that the events were read from: profiles look for triggers in it
 
 
 @dataclass(slots=True)

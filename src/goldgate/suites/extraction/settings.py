@@ -51,6 +51,10 @@ class KeySettings:
     argument: tuple[str, ...] = ("argument",)
 
 
+# Numbers that papers report, beside the specification's; `goldgate.suites.extraction.papers` has what each adds.
+Profile = Literal["textee", "doc2edag", "duee-fin", "values", "all"]
+PROFILE_VERSION = 1  # raised whenever a number of a profile may change
+
 FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
 
 
@@ -84,3 +88,4 @@ class ExtractionSettings:
     schema: SchemaSettings = SchemaSettings()
     hallucination: HallucinationSettings = HallucinationSettings()
     cot: CotSettings = CotSettings()
+    profile: Profile | None = None

@@ -25,7 +25,7 @@ def stands_out(report: Report, form: Form, schema: EventSchema | None) -> Iterat
         yield remark("type_from_gold", message)
     if schema is not None:
         yield from _foreign_gold(report, schema.event_types)
-    for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _beyond):
+    for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _beyond, _unlike_papers):
         yield from found(report)
 
 
@@ -88,6 +88,24 @@ def _null_words(report: Report) -> Iterator[Remark]:
             f"{answers} of {total} answers have a word such as null as a value: read as it stands, it is a wrong one"
         )
         yield remark("null_words", message, answers=answers, samples=total)
+
+
+def _unlike_papers(report: Report) -> Iterator[Remark]:
+    """Where a profile's numbers are not what the published scorer would give, or hang on the order of events."""
+    found = report["metrics"].get("papers", {})
+    by_text, by_offsets = (found.get(f"textee_by_{way}", {}).get("value") for way in ("text", "offsets"))
+    if by_text:
+        samples = by_text + by_offsets
+        message = (
+            f"{by_text} of {samples} samples lack offsets and were compared by their words, which TextEE does not do"
+        )
+        yield remark("compared_by_text", message, samples=by_text, of=samples)
+    for name in ("doc2edag", "duee_fin"):
+        share = found.get(f"{name}_below_best")
+        if share and share["numerator"]:
+            below, of = share["numerator"], share["denominator"]
+            message = f"in {below} of {of} assignments of records {name} finds less than {name}_best: order may decide"
+            yield remark("below_best", message, below=below, of=of)
 
 
 def _beyond(report: Report) -> Iterator[Remark]:

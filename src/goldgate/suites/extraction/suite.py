@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
 from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
-from goldgate.suites.extraction.settings import ExtractionSettings
+from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
     from goldgate.core.page import Page
@@ -54,6 +54,10 @@ class ExtractionSuite(Suite):
         from goldgate.suites.extraction.measures import all_measures
 
         return all_measures(settings)
+
+    def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
+        named = signed.get("profile", "").partition(".")[0]
+        return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
 
     def open(
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()

@@ -24,6 +24,7 @@ NO_EVENT = "(none)"
 _OURS = KeySettings()
 _OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
 _OFFSETS = _OTHER_KEYS[1:]
+_TRIGGER = ("trigger", "start", "end", "trigger_start_index")  # units are made without them
 _OPENING_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*")
 _NAME = re.compile(r"[^\W\d]\w*")
 _PATH = re.compile(
@@ -146,7 +147,7 @@ class Form:
             event["arguments"] = self._by_role(arguments)
         elif isinstance(arguments, list):
             event["arguments"] = [self._argument(argument) for argument in arguments]
-        return event
+        return event | {key: value[key] for key in _TRIGGER if key in value}
 
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, dict):

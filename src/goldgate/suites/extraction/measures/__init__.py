@@ -18,6 +18,11 @@ from goldgate.suites.extraction.settings import ExtractionSettings
 
 def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
     """Every measure under these settings."""
+    added: list[Measure[Facts]] = []
+    if settings.profile is not None:
+        from goldgate.suites.extraction.papers import profile_measures  # most protocols set none
+
+        added = profile_measures(settings)
     return [
         Matched(),
         EventType(),
@@ -28,4 +33,5 @@ def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         Mistaken(),
         Hinted(settings.response),
         Thought(settings.cot),
+        *added,
     ]

@@ -1,0 +1,102 @@
+"""Events with what papers look at beside the units: the trigger, offsets, and which argument belongs to which event.
+
+The values are those that units are made of; only triggers are read from the list once more, so that whoever sets no
+profile pays nothing for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from goldgate.suites.extraction.events.event import Events, Span, event_list
+from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.response import Status
+from goldgate.suites.extraction.sample import Facts
+
+# Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
+_STARTS = ("start", "trigger_start_index")
+
+
+class Mention(NamedTuple):
+    """Some words: as they were written, normalized, and where they stand, if that was said."""
+
+    written: str
+    text: str
+    span: Span | None
+
+
+class Argument(NamedTuple):
+    """A role and the words that fill it."""
+
+    role: str
+    mention: Mention
+
+
+class PaperEvent(NamedTuple):
+    """An event as papers score it. It may have no trigger, and has several where it is mentioned several times."""
+
+    event_type: str
+    triggers: tuple[Mention, ...]
+    arguments: tuple[Argument, ...]
+
+
+def gold_events(facts: Facts) -> list[PaperEvent]:
+    """The events of the gold record."""
+    gold = facts.sample.gold
+    return paper_events(gold.events, gold.listed)
+
+
+def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
+    """The events of the answer; none where there is no answer, or none that could be read."""
+    parsed, sample = facts.parsed, facts.sample
+    if parsed is None or parsed.status == Status.ERROR:
+        return []
+    value = parsed.value
+    if sample.response is not None:
+        value = form.to_canonical(value, tuple(sample.gold.events.units))
+    listed = event_list(value)
+    return paper_events(facts.predicted, () if listed is None else listed.items)
+
+
+def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
+    """Events with the triggers that the list has for them. An event without a type is none, and has none."""
+    triggers = [_triggers(item) for item in listed if _has_type(item)]
+    found = []
+    for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
+        arguments = tuple(
+            Argument(role, Mention(texts[place].strip(), normalized[place], None if spans is None else spans[place]))
+            for place, role in enumerate(roles)
+        )
+        found.append(PaperEvent(event_type, triggers[number] if number < len(triggers) else (), arguments))
+    return found
+
+
+def _has_type(item: Any) -> bool:
+    return type(item) is dict and type(item.get("event_type")) is str and bool(item["event_type"].strip())
+
+
+def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
+    """The trigger of an event (words with the event's own offsets, or an object that has both), and other mentions."""
+    trigger, mentions = item.get("trigger"), item.get("mentions")
+    objects = [trigger if type(trigger) is dict else item | {"text": trigger}]
+    if type(mentions) is list:
+        objects += [mention for mention in mentions if type(mention) is dict]
+    found = [mention for mention in map(_mention, objects) if mention is not None]
+    return tuple(dict.fromkeys(found))
+
+
+def _mention(given: dict[str, Any]) -> Mention | None:
+    words = given.get("text")
+    if type(words) is not str or not (text := normalize(words)):
+        return None
+    return Mention(words.strip(), text, _span(given, words))
+
+
+def _span(place: dict[str, Any], text: str) -> Span | None:
+    start = next((place[key] for key in _STARTS if place.get(key) is not None), None)
+    if type(start) is not int:
+        return None
+    end = place.get("end") if place.get("start") is not None else start + len(text)
+    return (start, end) if type(end) is int and 0 <= start < end else None

@@ -1,0 +1,90 @@
+"""Events of a document as records, role by role, and how many arguments are right once records are assigned.
+
+An argument can only be right in the record that its own was assigned to. What was predicted and what is in the gold
+does not depend on the assignment, so precision and recall are decided by the arguments that are right alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from goldgate.suites.extraction.papers.best_assignment import best_assignment
+from goldgate.suites.extraction.papers.read_events import Mention, PaperEvent
+
+Record = Mapping[str, frozenset[str]]  # role → its values; a role without a value is not there
+
+
+def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[Record]]:
+    """The records of each event type, in the order of the events. An event without an argument is no record."""
+    found: dict[str, list[Record]] = {}
+    for event_type, _, arguments in events:
+        values: dict[str, set[str]] = {}
+        for role, mention in arguments:
+            values.setdefault(role, set()).add(value(mention))
+        if values:
+            found.setdefault(event_type, []).append({role: frozenset(given) for role, given in values.items()})
+    return found
+
+
+def size(record: Record) -> int:
+    """How many arguments a record has."""
+    return sum(map(len, record.values()))
+
+
+def right(record: Record, other: Record) -> int:
+    """How many arguments two records have in common."""
+    return sum(len(values & other[role]) for role, values in record.items() if role in other)
+
+
+def as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+    """Arguments that are right as Doc2EDAG assigns records: greedily, and dependent on their order.
+
+    Predicted records with more roles come first; each takes the gold record that is most like it of those left, where
+    two records are alike in a role that both leave empty, too. Of equals, the first in the record is taken.
+    """
+    left, hits = [*gold], 0
+    for record in sorted(predicted, key=len, reverse=True):
+        if not left:
+            break
+        alike = [right(record, other) - len(record.keys() | other.keys()) for other in left]
+        hits += right(record, left.pop(alike.index(max(alike))))
+    return hits
+
+
+def as_duee_fin(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+    """Arguments that are right as DuEE-Fin's rules have it: each gold record, in turn, takes its best prediction.
+
+    Of equals, the first is taken; one in which nothing is right is left for others.
+    """
+    left, hits = [*predicted], 0
+    for record in gold:
+        found = [right(record, other) for other in left]
+        if any(found):
+            hits += max(found)
+            left.pop(found.index(max(found)))
+    return hits
+
+
+def at_best(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+    """Arguments that are right under the best one-to-one assignment, whatever the order.
+
+    Equal records are assigned to each other first, which costs nothing: for sets, |g ∩ p'| + |g' ∩ g| is at most
+    |g| + |g' ∩ p'|.
+    """
+    ours, theirs = _counted(predicted), _counted(gold)
+    equal = ours & theirs
+    hits = sum(times * sum(len(values) for _, values in record) for record, times in equal.items())
+    left, wanted = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
+    if not left or not wanted:
+        return hits
+    return hits + best_assignment([[right(record, other) for other in left] for record in wanted])
+
+
+def whole(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+    """Records that are right in every role; a gold record answers for one predicted record."""
+    return (_counted(predicted) & _counted(gold)).total()
+
+
+def _counted(records: Sequence[Record]) -> Counter[frozenset[tuple[str, frozenset[str]]]]:
+    return Counter(frozenset(record.items()) for record in records)
