@@ -23,6 +23,7 @@ COMMANDS = {
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
+    "trend": ("goldgate.cli.trend", "trend_command"),
     "power": ("goldgate.cli.power", "power_command"),
     "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }

@@ -16,7 +16,8 @@ from goldgate.files.atomic_write import UNFINISHED, unwritable
 from goldgate.files.folder_lock import FolderLock
 
 REPORT_JSON, REPORT_MARKDOWN, SAMPLES, RUN = "report.json", "report.md", "samples.jsonl", "run.json"
-NAMES = (REPORT_MARKDOWN, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
+JUNIT = "junit.xml"
+NAMES = (REPORT_MARKDOWN, JUNIT, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
 
 
 class OutFolder:

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from goldgate.cli.github import tell_github
 from goldgate.cli.guarded import guarded
-from goldgate.cli.out_folder import REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
+from goldgate.cli.out_folder import JUNIT, REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
 from goldgate.cli.printing import closing, columns, in_colour, say, show_error, show_failed_gates
 from goldgate.cli.protect import protect
 from goldgate.cli.run_record import run_record
@@ -27,6 +28,7 @@ from goldgate.files.storable import all_storable
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
 
+GITHUB = "github"  # the format
 
 _OVERWRITES = "against.overwritten"
 _HEAD = 200  # bytes: a report begins with its suite
@@ -140,10 +142,12 @@ def _require_same_suite(job: Job, report: Path) -> None:
 
 
 def _show(job: Job, evaluation: Evaluation) -> int:
+    annotated = tell_github(evaluation.report, printed=job.format == GITHUB and not job.quiet)
     if job.silent:
         return evaluation.exit_status
     if job.quiet:
-        show_failed_gates(evaluation.report)
+        if not annotated:
+            show_failed_gates(evaluation.report)
         return evaluation.exit_status
     rendered = _rendered(job, evaluation.report)
     if job.format == "text":
@@ -163,6 +167,7 @@ def _places(job: Job) -> list[str]:
 
 def _fail(job: Job, error: GoldgateError) -> int:
     show_error(error)
+    tell_github(_error_report(job, error), printed=job.format == GITHUB and not job.quiet and not job.silent)
     if job.format != "text" and not job.quiet and not job.silent:  # as text it stands on stderr already
         return say(_rendered(job, _error_report(job, error)), error.exit_status)
     return error.exit_status
@@ -192,6 +197,7 @@ def _publish(folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, r
     files = {
         REPORT_JSON: render_json(report),
         REPORT_MARKDOWN: RENDERERS["markdown"](report).encode("utf-8", "backslashreplace"),
+        JUNIT: RENDERERS["junit"](report).encode(),
         RUN: render_json(run),
     }
     folder.publish(files, with_samples=not failed)

@@ -53,7 +53,9 @@ def _common(suite: Suite) -> list[click.Option]:
     return [
         click.Option(["--protocol"], metavar="FILE", help=f"Settings and gates, as YAML. Without it: {gates}."),
         click.Option(
-            ["--out"], metavar="DIR", help=f"Write report.json, report.md, {suite.records} and run.json here."
+            ["--out"],
+            metavar="DIR",
+            help=f"Write report.json, report.md, junit.xml, {suite.records} and run.json here.",
         ),
         click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
         click.Option(["--workers"], type=workers, default=1, show_default=True, help="Processes to score with."),

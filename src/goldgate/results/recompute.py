@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import unicodedata
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Literal
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.signature import signed
@@ -21,7 +21,7 @@ from goldgate.results.inputs import Paths, changed_files, used_inputs
 from goldgate.results.origin import Origin, origin_of
 from goldgate.results.verification import OtherSetting, Verification
 
-REPORT_MARKDOWN = "report.md"
+RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
 _RUN = "run.json: it says when and where, which nobody can work out again"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _ALONE = "only the report was named, so nothing beside it was looked at"
@@ -55,8 +55,8 @@ def _compared(result: StoredResult, report: Report, records: IO[bytes], paths: P
     found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
-        found += [_compare_markdown(result, report), _compare_records(result, records)]
-        compared += [REPORT_MARKDOWN, result.suite.records]
+        found += [*_compare_rendered(result, report), _compare_records(result, records)]
+        compared += [*RENDERED, result.suite.records]
     not_compared = [_ALONE] if alone else [_RUN]
     if "generation" in result.report:
         not_compared.append(_GENERATION)
@@ -79,12 +79,14 @@ def _as_stored(report: Report, stored: Report) -> Report:
     return {**report, "signature": f"{report['signature']}|{generation.get('signature')}", "generation": generation}
 
 
-def _compare_markdown(result: StoredResult, report: Report) -> Difference | None:
-    file = result.folder / REPORT_MARKDOWN
-    if not file.exists():
-        return Difference(REPORT_MARKDOWN, NOTHING, "a file")
-    wanted = render(report, "markdown").encode("utf-8", "backslashreplace")
-    return compare_text(REPORT_MARKDOWN, read_bytes(file, "report", most=MOST_BYTES), wanted)
+def _compare_rendered(result: StoredResult, report: Report) -> Iterator[Difference | None]:
+    for name, format in RENDERED.items():
+        file = result.folder / name
+        if not file.exists():
+            yield Difference(name, NOTHING, "a file")
+            continue
+        wanted = render(report, format).encode("utf-8", "backslashreplace")
+        yield compare_text(name, read_bytes(file, "report", most=MOST_BYTES), wanted)
 
 
 def _compare_records(result: StoredResult, records: IO[bytes]) -> Difference | None:
