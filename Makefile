@@ -47,6 +47,7 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/uncertainty.py
 	$(BIN)/python benchmarks/comparison.py
+	$(BIN)/python benchmarks/rewards.py
 
 fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it prints its seed (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
