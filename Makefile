@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local check chaos bench fuzz lock clean
+.PHONY: help demo test test-local check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -52,6 +52,12 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it prints its seed (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+# The build itself needs no network; installing does, as it does for a user.
+dist: $(VENV)/.core ## build wheel and sdist into dist/, install each into an empty environment, and run a demo there
+	rm -rf dist
+	$(BIN)/hatchling build
+	$(BIN)/python -P scripts/try_dist.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
