@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-local test-inspect check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -23,11 +23,15 @@ demo: $(VENV)/.core ## judge the two example models; the reports go to out/
 	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --report out/research.json
 
 test: $(VENV)/.dev ## run the tests, all but those that need torch
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/with_inspect --ignore=tests/chaos
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
+	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
+
+test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
+	$(BIN)/pytest tests/with_inspect
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
@@ -70,6 +74,9 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
 	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
+	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file inspect.txt inspect.in \
+	  && sed -i.old -e '/considered to be unsafe/d' inspect.txt && rm -f inspect.txt.old
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
@@ -101,6 +108,10 @@ $(VENV)/.dev: $(VENV)/.api requirements/dev.txt
 # Versions without hashes: one version of torch has a build for each kind of processor, and all of them will do.
 $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 	$(PIP) install -r requirements/local.txt
+	@touch $@
+
+$(VENV)/.inspect: $(VENV)/.dev requirements/inspect.txt
+	$(PIP) install -r requirements/inspect.txt
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
