@@ -31,7 +31,7 @@ test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the t
 	$(BIN)/pytest tests/local
 
 test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
-	$(BIN)/pytest tests/with_inspect
+	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1

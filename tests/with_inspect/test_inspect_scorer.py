@@ -19,8 +19,6 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from goldgate.inspect_scorer import evaluate_log, event_scorer
 
-pytestmark = pytest.mark.filterwarnings("default")  # of packages that are not ours
-
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 SCHEMA = str(EXAMPLES / "schema.json")
 GOLD = [json.loads(line) for line in (EXAMPLES / "gold.jsonl").read_text(encoding="utf-8").splitlines()][:12]
