@@ -17,7 +17,7 @@ from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.guess import bad_id
-from goldgate.readers.unit_records import unit_counts
+from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
@@ -63,7 +63,7 @@ def evaluate(
             stored.add([stored.taker(render_record(facts), tally)])
         findings.add(findings_of(facts))
         if records:
-            samples.append({**sample_record(facts), **unit_counts(tally)})
+            samples.append({**sample_record(facts), **unit_values(tally)})
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",

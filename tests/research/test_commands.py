@@ -234,7 +234,7 @@ def test_baseline_command(folder: Path) -> None:
 
 def test_schemas_command(tmp_path: Path) -> None:
     assert run("schemas", "--out", tmp_path / "c").exit_code == 0
-    assert len(list((tmp_path / "c").iterdir())) == 13
+    assert {file.name for file in (tmp_path / "c").iterdir()} == {file.name for file in (ROOT / "contracts").iterdir()}
     assert "golden_queries.schema.json" in json.loads(run("schemas").stdout)
 
 

@@ -16,6 +16,12 @@ def with_units(record: bytes, tally: Tally) -> bytes:
     return record[:-2] + b"," + orjson.dumps(unit_counts(tally), option=orjson.OPT_APPEND_NEWLINE)[1:]
 
 
+def unit_values(tally: Tally) -> dict[str, Any]:
+    """The same as it is when a record has been read: with lists."""
+    found: dict[str, Any] = orjson.loads(orjson.dumps(unit_counts(tally)))
+    return found
+
+
 def unit_counts(tally: Tally) -> dict[str, Any]:
     """What the last unit counted: a list for each table, and for the parts of one.
 

@@ -302,11 +302,7 @@ def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
     if paired is None or gate.against is None:
         return {}
     value = paired.sums.value
-
-    def difference(level: float) -> Interval | NoInterval:
-        return careful_interval(paired.sums, level, paired.share, same=paired.same)
-
-    found = None if gate.confidence is None else difference(one_sided(float(gate.confidence)))
+    found = None if gate.confidence is None else _careful(paired, one_sided(float(gate.confidence)))
     interval = found if isinstance(found, Interval) else None
     return {
         "against": {"name": paired.against, "sha256": paired.sha256},

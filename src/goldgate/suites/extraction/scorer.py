@@ -9,7 +9,7 @@ from typing import Any
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
-from goldgate.readers.unit_records import unit_counts
+from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -182,7 +182,7 @@ class Score:
         tally = Tally()
         tally.group, tally.unit = self.facts.sample.gold.group, {}
         self.scorer.add(self.facts, tally)
-        return {**sample_record(self.facts), **unit_counts(tally)}
+        return {**sample_record(self.facts), **unit_values(tally)}
 
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value
