@@ -7,6 +7,8 @@ import inspect
 import json
 import logging
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -192,3 +194,8 @@ def test_the_share_of_answers_that_cannot_be_read_is_logged_where_a_trainer_offe
     logged: list[tuple[str, float]] = []
     REWARD(completions=["?", HALF], events=[EVENTS] * 2, log_metric=lambda name, value: logged.append((name, value)))
     assert logged == [("goldgate_strict_f1/unreadable", 0.5)]
+
+
+def test_the_module_is_there_without_an_import_of_its_own() -> None:
+    code = "import goldgate; assert goldgate.rewards.event_reward(metric='type_f1').__name__ == 'goldgate_type_f1'"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
