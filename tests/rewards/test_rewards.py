@@ -91,11 +91,9 @@ def test_whatever_a_model_leaves_is_worth_nothing_and_raises_nothing(completion:
     assert reward(completion, gold=[]) == [0.0]
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
+BRANCH = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(st.text(max_size=5), LEAF, max_size=3)
+JSON = BRANCH | st.lists(BRANCH, max_size=3) | st.dictionaries(st.text(max_size=5), BRANCH, max_size=3)
 MESSAGES = st.lists(
     st.fixed_dictionaries(
         {}, optional={"role": st.sampled_from(["assistant", "user", "tool", None]), "content": JSON, "tool_calls": JSON}
