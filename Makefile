@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local test-browser check chaos bench fuzz lock clean
+.PHONY: help demo test test-local test-browser test-inspect check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -22,10 +22,11 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch or a browser
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser
+test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser or inspect-ai
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
+	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
@@ -36,6 +37,9 @@ export CHROMIUM
 test-browser: $(VENV)/.browser ## open the pages in a real browser, also with hostile samples
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/pytest tests/browser
+
+test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
+	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
@@ -56,10 +60,17 @@ bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are
 	$(BIN)/python benchmarks/uncertainty.py
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/viewing.py
+	$(BIN)/python benchmarks/rewards.py
 
 fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it prints its seed (SEED=… for the same again)
 	@$(MAKE) --no-print-directory $(VENV)/.fuzz || echo "atheris cannot be installed here, see above; going on without it"
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
+# The build itself needs no network; installing does, as it does for a user.
+dist: $(VENV)/.core ## build wheel and sdist into dist/, install each into an empty environment, and run a demo there
+	rm -rf dist
+	$(BIN)/hatchling build
+	$(BIN)/python -P scripts/try_dist.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
@@ -72,6 +83,9 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
 	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
+	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file inspect.txt inspect.in \
+	  && sed -i.old -e '/considered to be unsafe/d' inspect.txt && rm -f inspect.txt.old
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
@@ -107,6 +121,10 @@ $(VENV)/.dev: $(VENV)/.api $(VENV)/.view requirements/dev.txt
 # Versions without hashes: one version of torch has a build for each kind of processor, and all of them will do.
 $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 	$(PIP) install -r requirements/local.txt
+	@touch $@
+
+$(VENV)/.inspect: $(VENV)/.dev requirements/inspect.txt
+	$(PIP) install -r requirements/inspect.txt
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt

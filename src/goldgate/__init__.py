@@ -63,10 +63,12 @@ else:
     }
 
     def __getattr__(name):
-        if name not in _HOMES:
+        if name not in _HOMES and name != "rewards":
             raise AttributeError(f"module 'goldgate' has no attribute {name!r}")
         from importlib import import_module
 
+        if name == "rewards":
+            return import_module("goldgate.rewards")
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
         return value
 

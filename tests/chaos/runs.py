@@ -23,7 +23,7 @@ from goldgate.files.folder_lock import NAME as LOCK
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
 SEED = int(os.environ.get("SEED", "1"))
 SAMPLES = 1_500
-FILES = {"report.html", "report.json", "report.md", "samples.jsonl", "run.json"}
+FILES = {"report.html", "report.json", "report.md", "junit.xml", "samples.jsonl", "run.json"}
 MARK = "GOLDGATE_CHAOS"  # in the environment of a process and all that it starts
 PATIENCE = 60.0  # seconds; ending takes milliseconds, unless the machine is very busy
 

@@ -18,7 +18,7 @@ from goldgate.cli.suite_command import suite_command
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
 GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"
-FILES = {"report.html", "report.json", "report.md", "samples.jsonl", "run.json"}
+FILES = {"report.html", "report.json", "report.md", "junit.xml", "samples.jsonl", "run.json"}
 
 
 def run(*options: str | Path, model: str = "a", protocol: str | None = "pass") -> Result:

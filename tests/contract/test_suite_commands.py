@@ -15,7 +15,7 @@ from .inputs import NAMES, ROOT, options, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 JOINED = ("extraction", "qa")  # their inputs are files of records
-OUT = {"report.html", "report.json", "report.md", "run.json"}
+OUT = {"report.html", "report.json", "report.md", "junit.xml", "run.json"}
 
 
 def run(folder: Path, *arguments: object, typed: str = "") -> subprocess.CompletedProcess[str]:

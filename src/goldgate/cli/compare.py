@@ -22,7 +22,7 @@ from goldgate.cli.run_record import run_record
 from goldgate.cli.start import ended_by_signals
 from goldgate.errors import EXIT_PASSED, GoldgateError
 from goldgate.files.storable import all_storable
-from goldgate.report import RENDERERS
+from goldgate.report import PAGE_FORMATS, RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.comparison.compare import Comparison
@@ -48,7 +48,7 @@ NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to score with.")
 @click.option(
     "--format",
-    type=click.Choice(list(RENDERERS)),
+    type=click.Choice(["json", *PAGE_FORMATS]),
     default="text",
     show_default=True,
     help="Of the printed comparison.",

@@ -8,6 +8,7 @@ from importlib import import_module
 import click
 
 from goldgate import __version__
+from goldgate.cli.completion import completing, with_paths
 from goldgate.cli.start import start
 from goldgate.errors import did_you_mean
 from goldgate.suites import SUITES
@@ -15,6 +16,7 @@ from goldgate.suites import SUITES
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
 # The commands of the suites come before them, and are made from what each suite declares.
 COMMANDS = {
+    "demo": ("goldgate.cli.demo", "demo_command"),
     "compare": ("goldgate.cli.compare", "compare_command"),
     "view": ("goldgate.cli.view", "view_command"),
     "plot": ("goldgate.cli.plot", "plot_command"),
@@ -25,6 +27,7 @@ COMMANDS = {
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
+    "trend": ("goldgate.cli.trend", "trend_command"),
     "power": ("goldgate.cli.power", "power_command"),
     "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }
@@ -37,6 +40,10 @@ class _LazyGroup(click.Group):
         return [*SUITES, *COMMANDS]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        command = self._command(name)
+        return with_paths(command) if command is not None and completing() else command
+
+    def _command(self, name: str) -> click.Command | None:
         if name in SUITES:
             from goldgate.cli.suite_command import suite_command
 

@@ -15,9 +15,10 @@ from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
 from goldgate.files.folder_lock import FolderLock
 
-REPORT_JSON, REPORT_MARKDOWN, REPORT_HTML = "report.json", "report.md", "report.html"
+REPORT_JSON, REPORT_MARKDOWN, REPORT_HTML, JUNIT = "report.json", "report.md", "report.html", "junit.xml"
 SAMPLES, RUN = "samples.jsonl", "run.json"
-NAMES = (REPORT_MARKDOWN, REPORT_HTML, RUN, REPORT_JSON)  # in this order they get their names: the verdict is the last
+# In this order they get their names: the verdict is the last.
+NAMES = (REPORT_MARKDOWN, REPORT_HTML, JUNIT, RUN, REPORT_JSON)
 
 
 class OutFolder:

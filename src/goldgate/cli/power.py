@@ -13,7 +13,7 @@ from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.printing import columns, in_colour, say, show_error
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError
-from goldgate.report import RENDERERS
+from goldgate.report import PAGE_FORMATS
 
 
 @click.command("power", cls=ManyValues, short_help="Say how many documents a difference or a gate needs.")
@@ -40,7 +40,11 @@ from goldgate.report import RENDERERS
     "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents in the curve."
 )
 @click.option(
-    "--format", type=click.Choice(list(RENDERERS)), default="text", show_default=True, help="Of what is printed."
+    "--format",
+    type=click.Choice(["json", *PAGE_FORMATS]),
+    default="text",
+    show_default=True,
+    help="Of what is printed.",
 )
 @click.pass_context
 def power_command(context: click.Context, /, format: str, **given: Any) -> None:

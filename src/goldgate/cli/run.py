@@ -15,9 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
+from goldgate.cli.github import tell_github
 from goldgate.cli.guarded import guarded
 from goldgate.cli.looking import Looking, written_lines
-from goldgate.cli.out_folder import REPORT_HTML, REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
+from goldgate.cli.out_folder import JUNIT, REPORT_HTML, REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
 from goldgate.cli.printing import closing, columns, in_colour, say, show_error, show_failed_gates
 from goldgate.cli.protect import protect
 from goldgate.cli.run_record import run_record
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from goldgate.pipeline import Finished
     from goldgate.report.html.looked import Looked
 
-HTML = "html"
+HTML, GITHUB = "html", "github"  # formats
 
 _OVERWRITES = "against.overwritten"
 _HEAD = 200  # bytes: a report begins with its suite
@@ -164,10 +165,12 @@ def _require_same_suite(job: Job, report: Path) -> None:
 
 
 def _show(job: Job, evaluation: Evaluation, looked: Looked | None) -> int:
+    annotated = tell_github(evaluation.report, printed=job.format == GITHUB and not job.quiet)
     if job.silent:
         return evaluation.exit_status
     if job.quiet:
-        show_failed_gates(evaluation.report)
+        if not annotated:
+            show_failed_gates(evaluation.report)
         return evaluation.exit_status
     rendered = _rendered(job, evaluation.report, looked)
     if job.format == "text":
@@ -188,6 +191,7 @@ def _places(job: Job) -> list[str]:
 
 def _fail(job: Job, error: GoldgateError) -> int:
     show_error(error)
+    tell_github(_error_report(job, error), printed=job.format == GITHUB and not job.quiet and not job.silent)
     if job.format != "text" and not job.quiet and not job.silent:  # as text it stands on stderr already
         return say(_rendered(job, _error_report(job, error)), error.exit_status)
     return error.exit_status
@@ -229,6 +233,7 @@ def _publish(
         REPORT_JSON: render_json(report),
         REPORT_MARKDOWN: RENDERERS["markdown"](report).encode("utf-8", "backslashreplace"),
         REPORT_HTML: _page(report, None if failed else looked),
+        JUNIT: RENDERERS["junit"](report).encode(),
         RUN: render_json(run),
     }
     folder.publish(files, with_samples=not failed)

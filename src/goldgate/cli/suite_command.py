@@ -56,7 +56,7 @@ def _common(suite: Suite) -> list[click.Option]:
         click.Option(
             ["--out"],
             metavar="DIR",
-            help=f"Write report.html, report.json, report.md, {suite.records} and run.json here.",
+            help=f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here.",
         ),
         click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
         click.Option(["--workers"], type=workers, default=1, show_default=True, help="Processes to score with."),

@@ -11,7 +11,7 @@ from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.printing import columns, in_colour, say, show_error
 from goldgate.errors import GoldgateError
-from goldgate.report import RENDERERS
+from goldgate.report import PAGE_FORMATS
 from goldgate.suites import all_suites
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _command() -> click.Command:
             ),
             click.Option(
                 ["--format"],
-                type=click.Choice(list(RENDERERS)),
+                type=click.Choice(["json", *PAGE_FORMATS]),
                 default="text",
                 show_default=True,
                 help="Of what is printed.",

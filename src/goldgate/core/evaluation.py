@@ -10,6 +10,8 @@ import orjson
 
 from goldgate.core.gate import GateResult, Verdict
 from goldgate.core.metric import Metrics, NamedMetrics, UnknownMetricError
+from goldgate.core.page import Interval
+from goldgate.core.passes import Bound, Check, check_bounds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMAT_VERSION = 1  # of report.json
@@ -51,6 +53,15 @@ class Evaluation:
     def __getitem__(self, metric: str) -> float | None:
         """A metric's value; None where it is undefined."""
         return self.metrics[metric].value
+
+    def passes(self, **bounds: Bound) -> Check:
+        """Whether bounds hold, for an assertion: `evaluation.passes(strict_f1=0.45, parse_errors={"max": 0})`.
+
+        A number alone is the least that is good enough. The comparison is exact, and an undefined metric does not pass.
+        """
+        known = {name: self.interval(name) for name in bounds}
+        intervals = {name: Interval(*found) for name, found in known.items() if found is not None}
+        return check_bounds(self.metrics, bounds, intervals)
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """The ends of a metric's 95 % interval; None where it has none (the report's `interval_reason` says why)."""

@@ -56,6 +56,22 @@ PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {
 }
 
 
+def _junit(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.junit import render_junit
+
+    return render_junit(page)
+
+
+def _github(page: Page, columns: int, colour: bool) -> str:
+    from goldgate.report.github import render_github
+
+    return render_github(page)
+
+
+# For CI systems: of pages with a verdict only. A comparison has none.
+VERDICT_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {"junit": _junit, "github": _github}
+
+
 def describe(report: Report) -> Page:
     """A report as a page: as its suite describes it, or why there are no numbers."""
     if report.get("error"):
@@ -70,17 +86,17 @@ def describe(report: Report) -> Page:
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
     """A page in a format. How wide it is, and in colour or not, only concerns those for a terminal."""
-    return PAGE_FORMATS[format](page, columns, colour)
+    return {**PAGE_FORMATS, **VERDICT_FORMATS}[format](page, columns, colour)
 
 
 def render(
     evaluation: Evaluation | Report,
-    format: Literal["text", "markdown", "latex", "csv", "html", "json"] = "text",
+    format: Literal["text", "markdown", "latex", "csv", "html", "json", "junit", "github"] = "text",
     *,
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """An evaluation, or the report of one, as text, Markdown, LaTeX, CSV, HTML or JSON."""
+    """An evaluation, or its report, as text, Markdown, LaTeX, CSV, HTML, JSON, JUnit XML or annotations of GitHub."""
     if format not in RENDERERS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(RENDERERS)}")
     report = evaluation if isinstance(evaluation, dict) else evaluation.report
@@ -91,4 +107,5 @@ def render(
     return render_page(describe(report), format, columns=columns, colour=colour)
 
 
-RENDERERS: dict[str, Callable[..., str]] = {name: partial(render, format=name) for name in ("json", *PAGE_FORMATS)}  # type: ignore[arg-type]  # the names of the formats
+_NAMES = ("json", *PAGE_FORMATS, *VERDICT_FORMATS)
+RENDERERS: dict[str, Callable[..., str]] = {name: partial(render, format=name) for name in _NAMES}  # type: ignore[arg-type]  # the names of the formats

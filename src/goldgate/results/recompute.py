@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import unicodedata
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Literal
 
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.plan import Plan
@@ -26,7 +26,8 @@ from goldgate.results.inputs import Paths, changed_files, used_inputs
 from goldgate.results.origin import Origin, origin_of
 from goldgate.results.verification import OtherSetting, Verification
 
-REPORT_MARKDOWN, REPORT_HTML = "report.md", "report.html"
+REPORT_HTML = "report.html"
+RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
 _RUN = "run.json: it says when and where, which nobody can work out again"
 _GENERATION = "/generation of report.json: it comes from the journal of the answers, not from the predictions"
 _ALONE = "only the report was named, so nothing beside it was looked at"
@@ -67,11 +68,10 @@ def _compared(result: StoredResult, report: Report, records: IO[bytes], looked: 
     found = [compare_json(result.file.name, result.data, render_json(report), last="inputs")]
     compared = [result.file.name]
     if not alone:
-        markdown = render(report, "markdown").encode("utf-8", "backslashreplace")
         page = render_html(describe(report), looked).encode()
-        found += [_compare_text(result, REPORT_MARKDOWN, markdown), _compare_records(result, records)]
+        found += [*_compare_rendered(result, report), _compare_records(result, records)]
         found.append(_compare_text(result, REPORT_HTML, page))
-        compared += [REPORT_MARKDOWN, result.suite.records, REPORT_HTML]
+        compared += [*RENDERED, result.suite.records, REPORT_HTML]
     not_compared = [_ALONE] if alone else [_RUN]
     if "generation" in result.report:
         not_compared.append(_GENERATION)
@@ -92,6 +92,11 @@ def _as_stored(report: Report, stored: Report) -> Report:
     if not isinstance(generation, dict):
         return report
     return {**report, "signature": f"{report['signature']}|{generation.get('signature')}", "generation": generation}
+
+
+def _compare_rendered(result: StoredResult, report: Report) -> Iterator[Difference | None]:
+    for name, format in RENDERED.items():
+        yield _compare_text(result, name, render(report, format).encode("utf-8", "backslashreplace"))
 
 
 def _compare_text(result: StoredResult, name: str, wanted: bytes) -> Difference | None:

@@ -1,0 +1,92 @@
+"""`goldgate demo`: judges two made-up models with the data that comes with the package, and shows the commands."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import chdir, nullcontext
+from pathlib import Path
+
+import click
+
+from goldgate.cli.guarded import guarded
+from goldgate.cli.printing import say, show_error
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
+
+_JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml"
+# Each with the exit status that it has to end with.
+_COMMANDS = {
+    f"{_JUDGE} --predictions model-a.jsonl --out report-a": EXIT_PASSED,
+    f"{_JUDGE} --predictions model-b.jsonl --out report-b": EXIT_GATE_FAILED,
+    "compare report-a report-b": EXIT_PASSED,
+}
+
+
+@click.command("demo", short_help="Judge two made-up models, and show how.")
+@click.option("--out", metavar="DIR", help="Keep the data and the reports in this folder, which must be new or empty.")
+@click.pass_context
+def demo_command(context: click.Context, out: str | None) -> None:
+    """Judge two made-up models on 24 documents that come with goldgate, and show the commands that do it.
+
+    Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
+    """
+    where = guarded(lambda: None if out is None else _new_folder(out))
+    if isinstance(where, GoldgateError):
+        show_error(where)
+        context.exit(where.exit_status)
+    with nullcontext(where) if where is not None else tempfile.TemporaryDirectory() as folder:
+        written = guarded(lambda: _write_data(Path(folder)))
+        if isinstance(written, GoldgateError):
+            show_error(written)
+            context.exit(written.exit_status)
+        with chdir(folder):
+            status = _run_all()
+    if status == EXIT_PASSED:
+        from goldgate.report.escape import visible
+
+        kept = "" if out is None else f"\nThe data and the reports are in {visible(out)}.\n"
+        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{kept}", status)
+    context.exit(status)
+
+
+def _run_all() -> int:
+    """Every command, with what it prints; the first that does not end as it should ends the demo."""
+    from goldgate.cli.main import goldgate
+
+    for number, (line, wanted) in enumerate(_COMMANDS.items()):
+        say(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
+        status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
+        if status != wanted:
+            say(f"\nThis command should have ended with status {wanted}, and ended with {status}.\n", EXIT_SYSTEM_ERROR)
+            return EXIT_SYSTEM_ERROR
+    return EXIT_PASSED
+
+
+def _new_folder(out: str) -> str:
+    """The folder, made if need be: whatever is in it is not ours to overwrite."""
+    try:
+        os.makedirs(out, exist_ok=True)
+        found = os.listdir(out)
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise ConfigError(
+            "out.unwritable", "the folder for the demo cannot be made", place=Place(out), found=why
+        ) from None
+    if found:
+        raise ConfigError(
+            "out.not_ours",
+            "this folder is not empty",
+            place=Place(out),
+            expected="a new or an empty folder",
+            found=", ".join(sorted(found)[:3]),
+            advice="choose another folder for --out",
+        )
+    return out
+
+
+def _write_data(folder: Path) -> None:
+    from goldgate.demo import demo_files
+    from goldgate.files.atomic_write import write_whole
+
+    for name, content in demo_files().items():
+        write_whole(str(folder / name), content, "--out")

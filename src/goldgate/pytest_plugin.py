@@ -1,0 +1,128 @@
+"""A plugin of pytest: a file `….goldgate.yaml` is collected as one test for each gate of its protocol.
+
+pytest imports this module in every session, so it imports nothing of goldgate before there is such a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from goldgate.judged_file import Judged
+    from goldgate.report.outcomes import Outcome
+
+ENDINGS = (".goldgate.yaml", ".goldgate.yml")
+_OPTION = "--goldgate-input"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("goldgate").addoption(
+        _OPTION,
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="judge this file in place of the one that a .goldgate.yaml names, such as predictions=new.jsonl",
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GateFile | None:
+    if not file_path.name.endswith(ENDINGS):
+        return None
+    found: GateFile = GateFile.from_parent(parent, path=file_path)
+    return found
+
+
+class GateFailedError(Exception):
+    """A gate did not pass; its text is what is shown."""
+
+
+class GateFile(pytest.File):
+    """The gates of one file. They are judged when the first of them runs, and only once."""
+
+    _outcomes: dict[str, Outcome] | None = None
+    _fault: Exception | None = None
+    judged: Judged
+
+    def collect(self) -> Iterator[GateItem]:
+        from goldgate.errors import GoldgateError
+        from goldgate.judged_file import load_judged
+
+        try:
+            self.judged = load_judged(self.path, _instead(self.config))
+            names = self.judged.gate_names()
+        except GoldgateError as error:
+            raise self.CollectError(_shown(error)) from None
+        for name in names or ["gates"]:
+            yield GateItem.from_parent(self, name=_item_name(name), gate=name)
+
+    def outcome(self, gate: str) -> Outcome:
+        """What came of a gate; the error of the evaluation, for each of them, where there was one."""
+        if self._fault is not None:
+            raise self._fault
+        if self._outcomes is None:
+            from goldgate.report import describe
+            from goldgate.report.outcomes import outcomes
+
+            try:
+                report = self.judged.evaluate().report
+            except Exception as problem:
+                self._fault = problem
+                raise
+            self._outcomes = {each.name: each for each in outcomes(describe(report))}
+        return self._outcomes[gate]
+
+
+class GateItem(pytest.Item):
+    """One gate: it fails where the exit status of the command would be 1 for it, and is skipped where it only warns."""
+
+    def __init__(self, *, gate: str, **given: Any) -> None:
+        super().__init__(**given)
+        self.gate = gate
+
+    def runtest(self) -> None:
+        assert isinstance(self.parent, GateFile)
+        outcome = self.parent.outcome(self.gate)
+        if outcome.kind == "failed":
+            raise GateFailedError("\n".join([f"{outcome.word}: {outcome.reason}", *outcome.details]))
+        if outcome.kind == "warning":
+            pytest.skip(f"{outcome.word} (warn): {outcome.reason}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """In our words: a gate has no traceback, and neither has a mistake in the inputs."""
+        from goldgate.errors import GoldgateError
+
+        if isinstance(excinfo.value, GateFailedError):
+            from goldgate.report.escape import visible
+
+            return "\n".join(visible(line) for line in str(excinfo.value).splitlines())
+        if isinstance(excinfo.value, GoldgateError):
+            return _shown(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"gate {self.name}"
+
+
+def _instead(config: pytest.Config) -> dict[str, str]:
+    pairs = [given.partition("=") for given in config.getoption(_OPTION)]
+    for name, equals, path in pairs:
+        if not (name and equals and path):
+            raise pytest.UsageError(f"{_OPTION} takes NAME=PATH, not {name}{equals}{path}")
+    return {name: path for name, _, path in pairs}
+
+
+def _item_name(gate: str) -> str:
+    """Safe to print, and one piece in a node id."""
+    from goldgate.report.escape import named
+
+    return named(gate)
+
+
+def _shown(error: Any) -> str:
+    from goldgate.report.text import render_error
+
+    return render_error({**error.as_json(), "file": error.place.file}).rstrip("\n")

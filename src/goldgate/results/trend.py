@@ -1,0 +1,198 @@
+"""Stored reports of one suite in the order given: how each metric went from one to the next.
+
+A change is worked out only between reports that measured the same thing: with the same settings, on the same gold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from goldgate.core.gate import Verdict
+from goldgate.core.page import measured
+from goldgate.core.signature import unlike
+from goldgate.core.suite import Suite
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.readers.stored_result import StoredResult, load_result
+
+FORMAT_VERSION = 1  # of the JSON of a trend
+
+
+class Stored(NamedTuple):
+    """A report under its name; None where it ended in SYSTEM_ERROR and has no numbers."""
+
+    name: str
+    result: StoredResult | None
+
+    @property
+    def status(self) -> str:
+        return Verdict.SYSTEM_ERROR if self.result is None else str(self.result.report["status"])
+
+    @property
+    def measured(self) -> dict[str, Mapping[str, Any]]:
+        """Its metrics, and what its gates measured: a gate may stand on one event type."""
+        if self.result is None:
+            return {}
+        gates = self.result.report["gates"]
+        return self.result.metrics | {str(gate["metric"]): gate["measured"] for gate in gates}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Of its gates, by what they stand on."""
+        gates = [] if self.result is None else self.result.report["gates"]
+        return {str(gate["metric"]): str(gate.get("verdict")) for gate in gates}
+
+
+def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] = ()) -> dict[str, Any]:
+    """How these reports went, as the JSON of the command: `reports` in their order, and `metrics` by name.
+
+    Without `metrics`: those that have a gate in any of the reports, and the main ones of the suite.
+    """
+    known = [*suites]
+    stored = [_load(path, known) for path in paths]
+    suite = _one_suite(stored)
+    chosen = [*metrics] if metrics else _main(stored, suite)
+    _require_known(chosen, stored)
+    before = _before(stored)
+    differs = [_unlike(earlier, each.result) for earlier, each in zip(before, stored, strict=True)]
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "trend",
+        "suite": suite.name,
+        "reports": [_report(each, other) for each, other in zip(stored, differs, strict=True)],
+        "metrics": {name: [*_points(name, stored, before, differs)] for name in chosen},
+    }
+
+
+def _load(path: str, suites: Sequence[Suite]) -> Stored:
+    name, equals, rest = path.partition("=")
+    if name and equals and not os.path.exists(path):
+        return Stored(name, _result(rest, suites))
+    return Stored(path.rstrip("/") or path, _result(path, suites))
+
+
+def _result(path: str, suites: Sequence[Suite]) -> StoredResult | None:
+    try:
+        return load_result(path, suites)
+    except InputError as error:
+        if error.code == "report.system_error":
+            return None
+        raise
+
+
+def _one_suite(stored: Sequence[Stored]) -> Suite:
+    suites = {each.result.suite.name: each.result.suite for each in stored if each.result is not None}
+    if len(suites) == 1:
+        return next(iter(suites.values()))
+    if not suites:
+        raise InputError(
+            "report.system_error",
+            "none of these reports has numbers: all of them ended in SYSTEM_ERROR",
+            place=Place(stored[0].name),
+        )
+    other = next(each for each in stored if each.result is not None and each.result.suite.name != next(iter(suites)))
+    raise InputError(
+        "report.other_suite",
+        "these reports are of different suites",
+        place=Place(other.name),
+        expected=f"a report of the {next(iter(suites))} suite, as before it",
+        found=f"one of the {other.result.suite.name} suite" if other.result is not None else None,
+        advice="call the command once for each suite",
+    )
+
+
+def _main(stored: Sequence[Stored], suite: Suite) -> list[str]:
+    gated = [name for each in stored for name in each.verdicts]
+    known = {name for each in stored for name in each.measured}
+    return [name for name in dict.fromkeys([*gated, *suite.headline]) if name in known]
+
+
+def _require_known(metrics: Sequence[str], stored: Sequence[Stored]) -> None:
+    known = {name for each in stored for name in each.measured}
+    for name in metrics:
+        if name not in known:
+            raise ConfigError(
+                "option.wrong_value",
+                "none of these reports has this metric",
+                expected="the name of a metric, or of what a gate stands on",
+                found=name,
+                advice=did_you_mean(name, sorted(known)),
+            )
+
+
+def _before(stored: Sequence[Stored]) -> list[StoredResult | None]:
+    """Of each report the last one before it that has numbers."""
+    found: list[StoredResult | None] = []
+    last: StoredResult | None = None
+    for each in stored:
+        found.append(last)
+        last = each.result or last
+    return found
+
+
+def _unlike(earlier: StoredResult | None, later: StoredResult | None) -> list[str]:
+    """What two reports do not have in common of what makes numbers comparable: settings, and what was asked."""
+    if earlier is None or later is None:
+        return []
+    settings = [part.name for part in unlike(earlier.settings, later.settings)]
+    mine, theirs = earlier.digests(judged=False), later.digests(judged=False)
+    return [*settings, *(kind for kind in {**mine, **theirs} if mine.get(kind) != theirs.get(kind))]
+
+
+def _report(stored: Stored, differs: Sequence[str]) -> dict[str, Any]:
+    result = stored.result
+    return {
+        "name": stored.name,
+        "status": stored.status,
+        "signature": None if result is None else result.report["signature"],
+        "report_sha256": None if result is None else result.sha256,
+        "differs_in": [*differs],
+    }
+
+
+def _points(
+    metric: str, stored: Sequence[Stored], before: Sequence[StoredResult | None], differs: Sequence[Sequence[str]]
+) -> Iterator[dict[str, Any]]:
+    for each, earlier, other in zip(stored, before, differs, strict=True):
+        found = _readable(each, metric)
+        old = None if earlier is None else Stored("", earlier).measured.get(metric)
+        comparable = earlier is not None and not other
+        yield {
+            "name": each.name,
+            "measured": found,
+            "change": _change(old, found) if comparable and old is not None and found is not None else None,
+            "verdict": each.verdicts.get(metric),
+        }
+
+
+def _readable(stored: Stored, metric: str) -> Mapping[str, Any] | None:
+    """What a report says of a metric; an InputError where nobody can make sense of it."""
+    found = stored.measured.get(metric)
+    try:
+        if found is not None:
+            str(measured(found))
+            _exact(found)
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        where = stored.result.name if stored.result is not None else stored.name
+        raise InputError(
+            "report.malformed", "this report is not complete", place=Place(where, None, f"metrics: {metric}")
+        ) from None
+    return found
+
+
+def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> float | None:
+    """The difference, taken exactly; None where one of the two is undefined."""
+    exact = [_exact(old), _exact(new)]
+    if exact[0] is None or exact[1] is None:
+        return None
+    difference = exact[1] - exact[0]
+    return int(difference) if type(old["value"]) is int and type(new["value"]) is int else float(difference)
+
+
+def _exact(metric: Mapping[str, Any]) -> Fraction | None:
+    if metric.get("denominator"):
+        return Fraction(metric["numerator"], metric["denominator"])
+    value = metric.get("value")
+    return None if value is None else Fraction(value)

@@ -1,0 +1,111 @@
+"""action.yml, its judging step carried out as the runner would: environment, script, outputs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from .runner import obeyed
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "extraction"
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+FILES = {"gold": "gold.jsonl", "schema": "schema.json", "predictions": "model-b.jsonl"}
+INPUTS = "\n\n  ".join(f"--{kind}={EXAMPLES / name}" for kind, name in FILES.items())  # blanks and empty lines are fine
+FAILING = f"{INPUTS}\n--protocol={EXAMPLES / 'protocol-fail.yaml'}"
+
+
+class Step:
+    """The judging step, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        command = folder / "temp" / "goldgate" / "bin" / "goldgate"
+        command.parent.mkdir(parents=True)
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m goldgate "$@"\n')
+        command.chmod(0o755)
+
+    def run(self, **given: str) -> subprocess.CompletedProcess[str]:
+        inputs = {name: str(about.get("default", "")) for name, about in ACTION["inputs"].items()} | given
+        step = next(step for step in ACTION["runs"]["steps"] if step.get("id") == "judge")
+        env = {name: _filled(value, inputs) for name, value in step["env"].items()}
+        runner = {
+            "RUNNER_TEMP": self.folder / "temp",
+            "GITHUB_OUTPUT": self.folder / "output",
+            "GITHUB_ACTIONS": "true",
+        }
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
+            cwd=self.folder,
+            env={**os.environ, **env, **{name: str(value) for name, value in runner.items()}},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+        )
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        lines = (self.folder / "output").read_text().splitlines()
+        return {name: value for name, _, value in (line.partition("=") for line in lines)}
+
+
+def _filled(value: str, inputs: dict[str, str]) -> str:
+    return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda match: inputs[match[1]], value)
+
+
+@pytest.fixture
+def step(tmp_path: Path) -> Step:
+    return Step(tmp_path)
+
+
+def test_no_script_holds_an_expression() -> None:
+    """`${{ … }}` in a script is text that becomes part of it: whoever writes an input would write the script."""
+    for step in ACTION["runs"]["steps"]:
+        assert "${{" not in step["run"]
+
+
+def test_every_output_comes_from_a_step_or_an_input() -> None:
+    written = {"steps.judge.outputs.status", "steps.judge.outputs.exit-status", "inputs.out"}
+    assert {output["value"][4:-3] for output in ACTION["outputs"].values()} == written
+
+
+def test_a_failed_gate_fails_the_step_and_is_annotated(step: Step) -> None:
+    shown = step.run(arguments=FAILING)
+    assert shown.returncode == 1
+    assert step.outputs == {"exit-status": "1", "status": "FAIL"}
+    assert [command.name for command in obeyed(shown.stderr)][:3] == ["error"] * 3
+    assert (step.folder / "goldgate-report" / "junit.xml").exists()
+
+
+def test_a_failed_gate_may_pass_but_never_a_broken_run(step: Step) -> None:
+    assert step.run(arguments=FAILING, **{"fail-on": "error"}).returncode == 0
+    assert step.outputs["status"] == "FAIL"
+    assert step.run(arguments="--gold=missing.jsonl", **{"fail-on": "error"}).returncode == 2
+    assert step.outputs["status"] == "SYSTEM_ERROR"
+    assert step.run(arguments=FAILING, **{"fail-on": "errors"}).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "status"), [("", "NO_GATES"), (f"\n--protocol={EXAMPLES / 'missing.yaml'}", "SYSTEM_ERROR")]
+)
+def test_other_statuses(step: Step, more: str, status: str) -> None:
+    step.run(arguments=INPUTS + more, out="a folder")
+    assert step.outputs["status"] == status
+
+
+@pytest.mark.parametrize("hostile", ["$(touch made)", "`touch made`", '"; touch made; "', "--gold=x; touch made", "*"])
+def test_an_argument_is_never_a_command(step: Step, hostile: str) -> None:
+    for given in (
+        {"arguments": hostile},
+        {"arguments": INPUTS, "suite": hostile},
+        {"arguments": INPUTS, "out": f"o/{hostile}"},
+    ):
+        step.run(**given)
+    assert not (step.folder / "made").exists()

@@ -1,0 +1,18 @@
+"""What needs an extra says so where it is missing, and nothing else needs it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_a_scorer_of_inspect_says_what_to_install() -> None:
+    code = "import sys; sys.modules['inspect_ai'] = None; import goldgate.inspect_scorer"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "goldgate inside Inspect needs inspect-ai" in shown.stderr
+    assert "pip install inspect-ai" in shown.stderr
+
+
+def test_rewards_need_no_trainer() -> None:
+    code = "import sys; sys.modules['trl'] = sys.modules['torch'] = None; import goldgate.rewards"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

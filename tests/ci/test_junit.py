@@ -1,0 +1,112 @@
+"""JUnit XML: what Jenkins and GitLab make of it, for every outcome, and for names that are hostile."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from decimal import Decimal
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldgate.core.evaluation import error_report
+from goldgate.core.gate import Gate
+from goldgate.core.page import GateLine, Measured, Page
+from goldgate.errors import InputError, Place
+from goldgate.report import describe, render_page
+from tests.unit.report.pages import page as full_page
+
+from .schema import problems
+
+Effect = Literal["", "failure", "skipped"]
+RATE = Measured(0.75, 3, 4)
+
+
+def line(verdict: str, metric: str = "strict_f1", **gate: object) -> GateLine:
+    bounds = Gate(min=Decimal("0.80"), **gate)  # type: ignore[arg-type]
+    return GateLine(metric, bounds, RATE, verdict, f"because {verdict}")
+
+
+def judged(*lines: GateLine, verdict: str = "FAIL") -> Page:
+    return Page(suite="extraction", verdict=verdict, subject="3 samples", protocol="release 1.0", gates=lines)
+
+
+def parsed(page: Page) -> ElementTree.Element:
+    text = render_page(page, "junit")
+    assert text.isascii()
+    root = ElementTree.fromstring(text)
+    assert problems(root) == []
+    return root
+
+
+@pytest.mark.parametrize(
+    ("gate", "effect"),
+    [
+        (line("PASS"), ""),
+        (line("FAIL"), "failure"),
+        (line("FAIL", severity="warn"), "skipped"),
+        (line("INCONCLUSIVE", confidence=Decimal("0.95")), "failure"),  # the exit status is 1
+        (line("INCONCLUSIVE", confidence=Decimal("0.95"), on_inconclusive="warn"), "skipped"),
+        (line("INCONCLUSIVE", confidence=Decimal("0.95"), on_inconclusive="pass"), "skipped"),
+        (line("INCONCLUSIVE", confidence=Decimal("0.95"), severity="warn"), "skipped"),
+    ],
+)
+def test_a_gate_is_a_test_case_that_fails_when_the_exit_status_does(gate: GateLine, effect: Effect) -> None:
+    suite = parsed(judged(gate))[0]
+    (case,) = suite.iter("testcase")
+    assert (case.get("name"), case.get("classname")) == ("strict_f1", "goldgate.extraction")
+    assert [child.tag for child in case] == ([effect] if effect else [])
+    for child in case:
+        assert gate.reason in str(child.get("message"))
+        assert "strict_f1 is 0.7500 (3/4)" in str(child.text)
+        assert child.get("type") == gate.verdict
+    counted = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    one = {"failure": "failures", "skipped": "skipped"}.get(effect)
+    assert counted == {"tests": "1", "failures": "0", "errors": "0", "skipped": "0"} | ({one: "1"} if one else {})
+
+
+def test_without_gates_there_is_a_case_that_is_skipped() -> None:
+    """Jenkins calls a file without cases broken, and nobody looks for what is not there."""
+    suite = parsed(judged(verdict="NO_GATES"))[0]
+    (case,) = suite.iter("testcase")
+    assert case.get("name") == "gates"
+    assert "nothing was judged" in str(case[0].get("message"))
+    assert suite.get("failures") == suite.get("errors") == "0"
+
+
+def test_what_could_not_be_carried_out_is_an_error_and_no_failure() -> None:
+    error = InputError(
+        "gold.bad_id", "no id", place=Place("gold.jsonl", 3, "id"), expected="an id", found="\x1b]0;<&\"'"
+    )
+    suite = parsed(describe(error_report("extraction", error)))[0]
+    assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
+    (case,) = suite.iter("testcase")
+    assert case[0].get("type") == "gold.bad_id"
+    assert "gold.jsonl:3" in str(case[0].text)
+
+
+@given(st.text(st.characters(), min_size=1))
+def test_any_name_gives_a_valid_file_that_names_it_apart_from_others(name: str) -> None:
+    other = replace(full_page(name), gates=(line("FAIL", name), line("PASS", f"{name} "), line("FAIL", f"{name}x")))
+    for page in (full_page(name), other):
+        root = parsed(page)
+        names = [case.get("name") for case in root.iter("testcase")]
+        assert len({*names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    "name", ["]]>", "<!--", "&#0;", "\x00", "\ud800", "\ufffe", "a\nb", "::error::x", "##[x]", '"']
+)
+def test_hostile_names(name: str) -> None:
+    text = render_page(judged(line("FAIL", name), line("PASS", "other")), "junit")
+    assert "::" not in text
+    assert "##" not in text
+    assert problems(ElementTree.fromstring(text)) == []
+
+
+def test_the_same_page_gives_the_same_bytes_and_has_no_clock() -> None:
+    page = full_page("x")
+    assert render_page(page, "junit") == render_page(page, "junit")
+    assert 'timestamp="1970-01-01T00:00:00"' in render_page(page, "junit")

@@ -1,0 +1,49 @@
+"""`goldgate demo`: the data that comes with the package, judged, anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from goldgate.demo import demo_files
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
+
+
+def demo(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "goldgate", "demo", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=120)
+
+
+def test_two_models_are_judged_and_compared(tmp_path: Path) -> None:
+    shown = demo(tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    commands = [line.split()[2] for line in shown.stdout.splitlines() if line.startswith("$ ")]
+    assert commands == ["extraction", "extraction", "compare"]
+    assert "PASS  all 4 gates passed" in shown.stdout
+    assert "FAIL  2 of 4 gates failed" in shown.stdout
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_it_shows_can_be_kept(tmp_path: Path) -> None:
+    shown = demo(tmp_path, "--out", "kept")
+    assert shown.returncode == 0
+    assert "are in kept" in shown.stdout
+    assert json.loads((tmp_path / "kept" / "report-b" / "report.json").read_bytes())["status"] == "FAIL"
+    again = demo(tmp_path, "--out", "kept")
+    assert again.returncode == 2
+    assert "out.not_ours" in again.stderr
+    (tmp_path / "file").write_text("")
+    assert "out.unwritable" in demo(tmp_path, "--out", "file").stderr
+
+
+def test_the_data_is_part_of_the_examples_and_small() -> None:
+    files = demo_files()
+    assert sum(map(len, files.values())) < 60_000
+    assert files["schema.json"] == (EXAMPLES / "schema.json").read_bytes()
+    for name in ("gold.jsonl", "model-a.jsonl", "model-b.jsonl"):
+        whole = set((EXAMPLES / name).read_bytes().splitlines())
+        assert set(files[name].splitlines()) < whole

@@ -1,0 +1,38 @@
+"""What a wheel has to hold, built as `make dist` builds it; that it works elsewhere, `make dist` tries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from goldgate.demo import FILES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (path,) = folder.iterdir()
+    return zipfile.ZipFile(path)
+
+
+def test_a_wheel_holds_every_file_of_the_package_and_no_other(wheel: zipfile.ZipFile) -> None:
+    source = ROOT / "src"
+    files = [path for path in (source / "goldgate").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert packed == {path.relative_to(source).as_posix() for path in files}
+    assert {f"goldgate/demo/data/{name}" for name in FILES} | {"goldgate/py.typed"} <= packed
+
+
+def test_a_wheel_brings_the_command_and_the_plugin(wheel: zipfile.ZipFile) -> None:
+    (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    entries = wheel.read(name).decode()
+    assert "goldgate = goldgate.cli.main:main" in entries
+    assert "[pytest11]\ngoldgate = goldgate.pytest_plugin" in entries

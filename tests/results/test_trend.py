@@ -1,0 +1,142 @@
+"""`goldgate trend`: stored reports in the order given, changes worked out exactly, and only where they are fair."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.suite_command import suite_command
+from goldgate.cli.trend import trend_command
+
+from .made import EXTRACTION, RESEARCH, ROOT
+
+
+def trend(*given: object) -> Result:
+    return CliRunner().invoke(trend_command, [str(each) for each in given])
+
+
+def shown(*given: object) -> Any:
+    result = trend(*given, "--format", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def judge(out: Path, model: str, protocol: str = "protocol-fail.yaml", gold: Path = EXTRACTION / "gold.jsonl") -> Path:
+    inputs = [f"--gold={gold}", f"--predictions={EXTRACTION / model}", f"--schema={EXTRACTION / 'schema.json'}"]
+    options = [*inputs, f"--protocol={EXTRACTION / protocol}", f"--out={out}", "--quiet"]
+    CliRunner().invoke(suite_command("extraction"), options)
+    return out
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("stored")
+    return {
+        "b": judge(folder / "b", "model-b.jsonl"),
+        "a": judge(folder / "a", "model-a.jsonl"),
+        "other gates": judge(folder / "gates", "model-a.jsonl", "protocol-pass.yaml"),
+        "broken": judge(folder / "broken", "missing.jsonl"),
+        "research": research(folder / "research"),
+    }
+
+
+def research(out: Path) -> Path:
+    options = [f"--golden={ROOT / 'eval' / 'golden_queries.json'}", f"--outputs={RESEARCH / 'passing'}", f"--out={out}"]
+    CliRunner().invoke(suite_command("research"), [*options, "--quiet"])
+    return out
+
+
+def test_changes_are_differences_of_counts(stored: dict[str, Path]) -> None:
+    """strict_f1 is 430/752 and then 740/835: (740·752 - 430·835) / (752·835) = 197430/627920."""
+    found = shown(f"main={stored['b']}", f"branch={stored['a']}")
+    assert [report["name"] for report in found["reports"]] == ["main", "branch"]
+    assert [report["status"] for report in found["reports"]] == ["FAIL", "FAIL"]
+    first, second = found["metrics"]["strict_f1"]
+    assert (first["change"], second["change"]) == (None, 197430 / 627920)
+    assert second["measured"]["numerator"] == 740
+    assert second["verdict"] == "FAIL"
+    assert found["metrics"]["parse_errors"][1]["change"] == -5
+
+
+def test_the_order_is_the_one_given(stored: dict[str, Path]) -> None:
+    there, back = shown(stored["b"], stored["a"]), shown(stored["a"], stored["b"])
+    assert there["metrics"]["strict_f1"][1]["change"] == -back["metrics"]["strict_f1"][1]["change"]
+
+
+def test_other_gates_do_not_make_numbers_incomparable(stored: dict[str, Path]) -> None:
+    found = shown(stored["a"], stored["other gates"])
+    assert found["reports"][1]["differs_in"] == []
+    assert found["metrics"]["strict_f1"][1]["change"] == 0
+    assert [point["verdict"] for point in found["metrics"]["strict_f1"]] == ["FAIL", "PASS"]
+
+
+def test_other_gold_does(stored: dict[str, Path], tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_bytes((EXTRACTION / "gold.jsonl").read_bytes() + b"\n")
+    found = shown(stored["a"], judge(tmp_path / "out", "model-a.jsonl", gold=gold))
+    assert found["reports"][1]["differs_in"] == ["gold"]
+    assert found["metrics"]["strict_f1"][1]["change"] is None
+    text = trend(stored["a"], tmp_path / "out").stdout.replace("\n      ", " ").replace("\n    ", " ")
+    assert "they differ in gold" in text
+
+
+def test_a_report_without_numbers_is_a_gap(stored: dict[str, Path]) -> None:
+    found = shown(stored["b"], stored["broken"], stored["a"])
+    assert found["reports"][1]["status"] == "SYSTEM_ERROR"
+    points = found["metrics"]["strict_f1"]
+    assert points[1]["measured"] is None
+    assert points[2]["change"] == 197430 / 627920
+
+
+def test_any_suite_and_chosen_metrics(stored: dict[str, Path]) -> None:
+    found = shown(stored["research"] / "report.json", "--metric", "golden_recall")
+    assert (found["suite"], list(found["metrics"])) == ("research", ["golden_recall"])
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "csv", "latex"])
+def test_formats(stored: dict[str, Path], format: str) -> None:
+    result = trend(f"main={stored['b']}", f"::error::x={stored['a']}", "--format", format)
+    assert result.exit_code == 0
+    assert "strict" in result.stdout
+    assert "::" not in result.stdout
+    if format == "csv":
+        rows = [row for row in csv.DictReader(io.StringIO(result.stdout)) if row["section"] == "strict_f1"]
+        assert rows[0]["report"] == "main"
+        assert float(rows[1]["change"]) == pytest.approx(0.31442, abs=1e-5)
+        assert float(rows[1]["low"]) < float(rows[1]["value"]) < float(rows[1]["high"])
+
+
+def test_refusals(stored: dict[str, Path], tmp_path: Path) -> None:
+    for given, code in (
+        ((stored["a"], stored["research"]), "report.other_suite"),
+        ((stored["broken"],), "report.system_error"),
+        ((tmp_path / "missing",), "report.missing"),
+        ((stored["a"], "--metric", "strict_f"), "option.wrong_value"),
+    ):
+        result = trend(*given)
+        assert result.exit_code == 2
+        assert code in result.stderr
+    assert "strict_f1" in trend(stored["a"], "--metric", "strict_f").stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("metrics", "main", "strict_f1", "interval"), {}), (("metrics", "main", "strict_f1", "value"), "x"),
+     (("gates", 0, "measured"), [1]), (("gates", 0, "verdict"), None), (("status",), 7)],
+)  # fmt: skip
+def test_a_spoiled_report_is_no_traceback(stored: dict[str, Path], tmp_path: Path, path: Any, value: object) -> None:
+    report = json.loads((stored["a"] / "report.json").read_bytes())
+    inside = report
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    result = trend(stored["b"], tmp_path)
+    assert result.exit_code in (0, 2)
+    assert "internal" not in result.stderr

@@ -1,0 +1,199 @@
+"""Rewards as TRL's GRPO trainer asks for them: by keyword, a batch at a time, and never an exception for what a model
+writes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import goldgate
+from goldgate.errors import ConfigError, InputError
+from goldgate.rewards import EventReward, event_reward
+
+SCHEMA = {"event_types": {"Hire": {"roles": ["Person", "Company"]}}}
+TEXT = "Lena Ortiz joined Harbour Bank."
+EVENTS: list[dict[str, Any]] = [
+    {
+        "event_type": "Hire",
+        "arguments": [{"role": "Person", "argument": "Lena Ortiz"}, {"role": "Company", "argument": "Harbour Bank"}],
+    }
+]
+HALF = json.dumps([{"event_type": "Hire", "arguments": [{"role": "Person", "argument": "Lena Ortiz"}]}])
+REWARD = event_reward(schema=SCHEMA, metric="strict_f1")
+
+
+def reward(*completions: Any, gold: Any = EVENTS, function: EventReward = REWARD) -> list[float | None]:
+    """As version 1 of the trainer calls it."""
+    count = len(completions)
+    return function(
+        prompts=["…"] * count,
+        completions=list(completions),
+        completion_ids=[[1, 2]] * count,
+        trainer_state=object(),
+        log_extra=lambda column, values: None,
+        log_metric=lambda name, value: None,
+        environments=None,
+        events=[gold] * count,
+        text=[TEXT] * count,
+        id=["1"] * count,
+    )
+
+
+def message(content: Any, **more: Any) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": content, **more}]
+
+
+def test_a_reward_is_the_metric_of_one_answer() -> None:
+    """Half: 1 of 1 predicted and 1 of 2 gold units, F1 = 2·1 / (1 + 2)."""
+    whole = json.dumps(EVENTS)
+    assert reward(whole, HALF, "I cannot tell.", "[]") == [1.0, 2 / 3, 0.0, 0.0]
+    scorer = goldgate.load_scorer(SCHEMA)
+    record = {"id": "1", "text": TEXT, "events": EVENTS}
+    assert reward(HALF) == [scorer.score(HALF, record)["strict_f1"]]
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        HALF,
+        message(HALF),
+        message([{"type": "text", "text": HALF}]),
+        [{"content": HALF}],  # without a role, as in TRL's own examples
+        {"role": "assistant", "content": HALF},
+        message(f"<think>Nobody? Lena Ortiz.</think>\n{HALF}"),
+        message(HALF, reasoning_content="Lena Ortiz, I think."),
+        [*message("Let me look."), {"role": "tool", "content": "[]"}, *message(HALF)],
+        [*message(HALF), {"role": "tool", "content": json.dumps(EVENTS)}],  # what a tool says is no answer
+        message("", tool_calls=[{"function": {"name": "answer", "arguments": HALF}}]),
+        (message(HALF)[0],),
+    ],
+)
+def test_completions_are_text_or_messages(completion: Any) -> None:
+    assert reward(completion) == [2 / 3]
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [None, 7, [], {}, [[]], [None], b"x", message(None), message(7), message([7]), [{"role": "user", "content": HALF}],
+     message([{"type": "image"}]), [{"role": 7}], message("", tool_calls=[object()]), "\ud800", "[" * 5000, "{" * 100],
+)  # fmt: skip
+def test_whatever_a_model_leaves_is_worth_nothing_and_raises_nothing(completion: Any) -> None:
+    assert reward(completion, "[]", gold=EVENTS) == [0.0, 0.0]
+    assert reward(completion, gold=[]) == [0.0]
+
+
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
+BRANCH = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(st.text(max_size=5), LEAF, max_size=3)
+JSON = BRANCH | st.lists(BRANCH, max_size=3) | st.dictionaries(st.text(max_size=5), BRANCH, max_size=3)
+MESSAGES = st.lists(
+    st.fixed_dictionaries(
+        {}, optional={"role": st.sampled_from(["assistant", "user", "tool", None]), "content": JSON, "tool_calls": JSON}
+    ),
+    max_size=3,
+)
+
+
+@given(st.lists(st.text(st.characters()) | MESSAGES | JSON, max_size=4))
+def test_any_batch_gives_as_many_rewards_from_0_to_1(completions: list[Any]) -> None:
+    found = reward(*completions)
+    assert len(found) == len(completions)
+    assert all(isinstance(each, float) and 0 <= each <= 1 for each in found)
+
+
+def test_none_where_there_is_no_gold() -> None:
+    found = REWARD(prompts=["", ""], completions=[HALF, HALF], events=[None, EVENTS], text=[None, None])
+    assert found == [None, 2 / 3]
+
+
+def test_a_column_that_is_missing_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    function = event_reward(schema=SCHEMA)
+    with caplog.at_level(logging.WARNING, "goldgate"):
+        assert function(prompts=[""], completions=[HALF]) == [None]
+        assert function(completions=[HALF, HALF]) == [None, None]
+    assert len(caplog.records) == 1
+    assert "'events'" in caplog.text
+
+
+def test_rightly_saying_nothing_is_worth_1_and_nothing_readable_is_not() -> None:
+    """The metric is undefined there; a trainer would take None for no opinion, and never reward silence."""
+    assert reward("[]", '{"events": []}', "", "no idea", HALF, gold=[]) == [1.0, 1.0, 0.0, 0.0, 0.0]
+    precision = event_reward(schema=SCHEMA, metric="strict_precision")
+    assert reward("[]", function=precision) == [0.0]  # nothing predicted, and there was something
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        json.dumps(EVENTS),
+        # Arrow: keys that some rows lack are None in them, and a Sequence of objects is an object of lists.
+        [
+            {
+                "event_type": "Hire",
+                "trigger": None,
+                "arguments": [{**a, "start": None, "end": None} for a in EVENTS[0]["arguments"]],
+            }
+        ],
+        {
+            "event_type": ["Hire"],
+            "arguments": [{"role": ["Person", "Company"], "argument": ["Lena Ortiz", "Harbour Bank"]}],
+        },
+        tuple(EVENTS),
+    ],
+)
+def test_gold_as_data_sets_have_it(gold: Any) -> None:
+    assert reward(HALF, gold=gold) == [2 / 3]
+
+
+@pytest.mark.parametrize("gold", ["not json", 7, [7], [{"event_type": ""}], {"a": 1}])
+def test_gold_that_cannot_be_read_is_an_error_with_its_row(gold: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        REWARD(completions=[HALF, HALF], events=[EVENTS, gold])
+    assert "row 2" in str(caught.value)
+
+
+def test_other_columns() -> None:
+    function = event_reward(schema=SCHEMA, metric="strict_f1", events="gold", text="document")
+    assert function(completions=[HALF], gold=[EVENTS], document=[TEXT], events=[[]]) == [2 / 3]
+
+
+def test_lengths_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="2 completions, 1 events"):
+        REWARD(completions=[HALF, HALF], events=[EVENTS])
+
+
+@pytest.mark.parametrize("metric", ["hallucination_rate", "relaxed_f", "parse_errors", "relaxed_excess", 7])
+def test_what_cannot_be_a_reward(metric: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        event_reward(schema=SCHEMA, metric=metric)
+    assert "relaxed_f1" in str(caught.value.expected)
+
+
+def test_it_can_be_pickled_has_a_name_and_is_no_coroutine() -> None:
+    again = pickle.loads(pickle.dumps(REWARD))
+    assert reward(HALF, function=again) == [2 / 3]
+    assert again.__name__ == "goldgate_strict_f1"
+    assert not inspect.iscoroutinefunction(again)
+
+
+def test_a_schema_is_not_needed() -> None:
+    assert reward(HALF, function=event_reward(metric="strict_f1")) == [2 / 3]
+
+
+def test_the_share_of_answers_that_cannot_be_read_is_logged_where_a_trainer_offers_that() -> None:
+    logged: list[tuple[str, float]] = []
+    REWARD(completions=["?", HALF], events=[EVENTS] * 2, log_metric=lambda name, value: logged.append((name, value)))
+    assert logged == [("goldgate_strict_f1/unreadable", 0.5)]
+
+
+def test_the_module_is_there_without_an_import_of_its_own() -> None:
+    code = "import goldgate; assert goldgate.rewards.event_reward(metric='type_f1').__name__ == 'goldgate_type_f1'"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
