@@ -9,6 +9,7 @@ from typing import NamedTuple
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
+from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.joined import PairReader, Record
 from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
@@ -65,4 +66,6 @@ def open_source(inputs: Inputs, plan: Plan) -> AbstractContextManager[JoinedSour
     schema = obtain_event_schema(named[0] if named else None)
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
-    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome)
+    named = inputs.get("dialect") or ()
+    opener = GoldOpener(named[0] if named else None)
+    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, opener)

@@ -17,6 +17,15 @@ if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command li
     from goldgate.suites.extraction.sample import Facts
 
 
+DIALECT = Input(
+    "dialect",
+    "The published format of the gold. Without it, that of the first record; goldgate convert --help lists them.",
+    metavar="NAME",
+    required=False,
+    is_path=False,
+)
+
+
 class ExtractionSuite(Suite):
     """Strict, relaxed and type P/R/F1, parse diagnostics, schema compliance, hallucination, thoughts."""
 
@@ -30,6 +39,7 @@ class ExtractionSuite(Suite):
             "The event schema: event types and their roles. Needed unless the protocol sets schema mode syntax_only.",
             required=False,
         ),
+        DIALECT,
     )
     section = "metrics"
     settings = ExtractionSettings
