@@ -39,16 +39,15 @@ dialect_option = click.option(
 @click.pass_context
 def convert_command(context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None) -> None:
     def work() -> str:
+        from goldgate.core.page import counted
         from goldgate.files.atomic_write import whole_file
         from goldgate.suites.extraction.convert import convert_gold
 
         require_other_file(gold, out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
             found = convert_gold(gold, stream, dialect)
-        return (
-            f"{' and '.join(found.dialects) or OWN}: {found.records} records, {found.events} events and "
-            f"{found.arguments} arguments are in {out}\n"
-        )
+        sizes = (counted(found.records, "record"), counted(found.events, "event"), counted(found.arguments, "argument"))
+        return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n"
 
     end(context, guarded(work))
 

@@ -29,13 +29,14 @@ def schema_command(context: click.Context, gold: tuple[str, ...], out: str, dial
 
     def work() -> str:
         from goldgate.core.evaluation import render_json
+        from goldgate.core.page import counted
         from goldgate.files.atomic_write import write_whole
         from goldgate.suites.extraction.convert import derive_event_schema
 
         require_other_file(gold, out)
         found = derive_event_schema(gold, dialect)
         write_whole(out, render_json(found), "--out")
-        types = found["event_types"].values()
-        return f"{len(types)} event types with {sum(len(kind['roles']) for kind in types)} roles are in {out}\n"
+        roles = [kind["roles"] for kind in found["event_types"].values()]
+        return f"{counted(len(roles), 'event type')}, {counted(sum(map(len, roles)), 'role')} in {out}\n"
 
     end(context, guarded(work))

@@ -236,6 +236,7 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
             yield _Problem(
                 "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
             )
+        yield from _check_trigger(event, path, text)
         for place, argument in enumerate(_list(event.get("arguments"))):
             role = _name(argument, "role")
             if role is None:
@@ -252,6 +253,13 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
                     message = f"{_quoted(value)} is already at {units[unit]}: it counts once"
                     yield _Problem("duplicate_unit", message, f"{inner}.argument", "note")
                 units.setdefault(unit, inner)
+
+
+def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:
+    """Where a trigger says that it is, it must be."""
+    trigger, start, end = (event.get(name) for name in ("trigger", "start", "end"))
+    if text is not None and type(trigger) is str and trigger and type(start) is int and type(end) is int:
+        yield from _check_offsets(trigger, (start, end), path, text)
 
 
 def _check_argument(argument: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:
