@@ -71,8 +71,17 @@ def first_record(file: RecordFile) -> Any:
     return None
 
 
+def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
+    """Line, offset and bytes of each record."""
+    line, counted = 1, 0
+    for offset, data in iterate(file):
+        line += file.plain.read(counted, offset - counted).count(b"\n")
+        counted = offset
+        yield line, offset, data
+
+
 def rewritten(
-    file: RecordFile, form: str, rewrite: Rewrite, unconverted: list[Unconverted] | None = None
+    file: RecordFile, form: str | None, rewrite: Rewrite, unconverted: list[Unconverted] | None = None
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
@@ -87,10 +96,8 @@ def rewritten(
 
 def _blocks(file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] | None) -> Iterator[bytes]:
     store = RecordStore([file])
-    line, counted, written = 1, 0, 1
-    for offset, data in iterate(file):
-        line += file.plain.read(counted, offset - counted).count(b"\n")
-        counted = offset
+    written = 1
+    for line, offset, data in numbered_lines(file):
         try:
             found = rewrite(data)
         except InputError as error:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
-from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.joined import PairReader, Record
 from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
+from goldgate.readers.layouts.layout import Fields
+from goldgate.readers.pair_files import PairOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
@@ -60,12 +61,20 @@ class ExtractionWork(JoinedWork[Facts]):
         return findings_of(facts)
 
 
-def open_source(inputs: Inputs, plan: Plan) -> AbstractContextManager[JoinedSource[Facts]]:
+@contextmanager
+def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
-    named = inputs.get("schema") or ()
-    schema = obtain_event_schema(named[0] if named else None)
+    schema = obtain_event_schema(_one(inputs, "schema"))
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
-    named = inputs.get("dialect") or ()
-    opener = GoldOpener(named[0] if named else None)
-    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, opener)
+    fields = Fields(_one(inputs, "id_field"), _one(inputs, "response_field"))
+    opener = PairOpener(_one(inputs, "dialect"), fields)
+    with open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, opener) as source:
+        opener.require_as_many(source.units)
+        outcome.note_reading(fields, by_order=opener.by_order)
+        yield source
+
+
+def _one(inputs: Inputs, name: str) -> Any:
+    """The one value of an input, or None."""
+    return next(iter(inputs.get(name) or ()), None)

@@ -26,6 +26,22 @@ DIALECT = Input(
 )
 
 
+ID_FIELD = Input(
+    "id_field",
+    "Where a prediction has its id, as a dotted path such as metadata.doc_id; also a gold record that has no id.",
+    metavar="PATH",
+    required=False,
+    is_path=False,
+)
+RESPONSE_FIELD = Input(
+    "response_field",
+    "Where a prediction has what the model wrote, as a dotted path such as choices.0.text.",
+    metavar="PATH",
+    required=False,
+    is_path=False,
+)
+
+
 class ExtractionSuite(Suite):
     """Strict, relaxed and type P/R/F1, parse diagnostics, schema compliance, hallucination, thoughts."""
 
@@ -40,6 +56,8 @@ class ExtractionSuite(Suite):
             required=False,
         ),
         DIALECT,
+        ID_FIELD,
+        RESPONSE_FIELD,
     )
     section = "metrics"
     settings = ExtractionSettings
