@@ -19,7 +19,7 @@ from goldgate.readers.records import RecordFile
 
 MOST_BYTES = 1 << 30  # of one sample, or of a log that is one JSON file
 _ZIP = b"PK\x03\x04"
-_ZSTANDARD = 93  # what Inspect packs with since 2025, and Python's zipfile cannot read
+_ZSTANDARD = 93  # what newer versions of Inspect pack with, and zipfile cannot read
 _ATTACHMENT = "attachment://"
 
 

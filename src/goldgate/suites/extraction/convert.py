@@ -31,7 +31,7 @@ def convert_gold(paths: Sequence[str | Path], out: IO[bytes], dialect: str | Non
     """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError."""
     found = Conversion()
     names = set()
-    for form, record, line in _gold(paths, dialect):
+    for form, record, line in _gold(paths, dialect, with_ids=True):
         names.add(form or OWN)
         found.records += 1
         events = record.get("events", record.get("event_list")) or []
@@ -45,7 +45,7 @@ def convert_gold(paths: Sequence[str | Path], out: IO[bytes], dialect: str | Non
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
     """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
     roles: dict[str, set[str]] = {}
-    for _, record, line in _gold(paths, dialect):
+    for _, record, line in _gold(paths, dialect, with_ids=False):
         for event_type, of, *_ in gold_events(record, line).columns:
             roles.setdefault(event_type, set()).update(of)
     if not roles:
@@ -57,7 +57,9 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
     return {"event_types": {name: {"roles": sorted(roles[name])} for name in sorted(roles)}}
 
 
-def _gold(paths: Sequence[str | Path], dialect: str | None) -> Iterator[tuple[str | None, dict[str, Any], bytes]]:
+def _gold(
+    paths: Sequence[str | Path], dialect: str | None, *, with_ids: bool
+) -> Iterator[tuple[str | None, dict[str, Any], bytes]]:
     """The dialect, the record in our form, and its line, of every record; each is checked."""
     store, opener = RecordStore([]), GoldOpener(dialect)
     try:
@@ -69,7 +71,7 @@ def _gold(paths: Sequence[str | Path], dialect: str | None) -> Iterator[tuple[st
                     location = (number << OFFSET_BITS) + offset
                     record = store.decode(location, data)
                     try:
-                        parse_gold(record, id_of(record, store, location), data)
+                        parse_gold(record, id_of(record, store, location) if with_ids else "", data)
                     except InputError as error:
                         raise store.at(error, location) from None
                     yield file.form, record, _one_line(record, data)
