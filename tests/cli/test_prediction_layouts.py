@@ -108,7 +108,7 @@ def table(path: Path, columns: list[str], rows: list[list[str]], mark: str = ","
 def test_every_file_of_the_folder_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(goldgate.readers.layouts.__path__)} - NOT_LAYOUTS
     assert len(modules) == len(RECORD_LAYOUTS) + len(FILE_LAYOUTS)
-    assert all(layout.about for layout in (*RECORD_LAYOUTS, *FILE_LAYOUTS))
+    assert all([layout.about for layout in RECORD_LAYOUTS] + [layout.about for layout in FILE_LAYOUTS])
 
 
 def test_the_output_of_a_batch(gold: Path, tmp_path: Path) -> None:
