@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -18,7 +19,9 @@ import goldgate
 import goldgate.readers.layouts
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError, InputError, MachineError
-from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS
+from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS, inspect_log
+from goldgate.readers.layouts.layout import OUR_NAMES
+from tests.unit.readers.test_dialects import damages
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person"]}}}
 PEOPLE = ("Ann", "Bo", "Cy")
@@ -345,3 +348,24 @@ def test_an_error_in_a_converted_record_has_its_line(gold: Path, tmp_path: Path)
     error = refusal(gold, path)
     assert isinstance(error, InputError)
     assert (error.code, error.place.line) == ("predictions.duplicate_id", 3)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        batch(0),
+        batch(0, response={"body": {"output": [{"type": "message", "content": [{"text": "a"}]}]}}),
+        {"prompt": "p", "predict": "a", "label": "l"},
+        {"doc_id": 0, "doc": {"id": "d0"}, "target": "", "resps": [["a"]]},
+        sample(0, error=None),
+    ],
+)
+def test_no_damage_to_a_record_raises_anything_but_an_error_of_its_own(record: Json) -> None:
+    readers = [layout.answer for layout in RECORD_LAYOUTS if layout.recognizes(record)] or [
+        lambda each: inspect_log.read_sample(each, OUR_NAMES)
+    ]
+    for damaged in damages(record):
+        if isinstance(damaged, dict):
+            with contextlib.suppress(InputError):
+                for read in readers:
+                    read(damaged)

@@ -34,7 +34,7 @@ def recognizes(file: RecordFile) -> bool:
 def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
     epochs: dict[str, object] = {}
     for number, sample in enumerate(_samples(file), 1):
-        found = _answer(sample, fields)
+        found = read_sample(sample, fields)
         identity = found.id if found is not None else None
         if identity is not None and epochs.setdefault(identity, sample.get("epoch")) != sample.get("epoch"):
             raise InputError(
@@ -48,22 +48,31 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
         yield number, found
 
 
-def _answer(sample: Any, fields: Fields) -> Answer | None:
+def read_sample(sample: Any, fields: Fields) -> Answer | None:
+    """The answer of a sample; none where it ended with an error before there was one."""
     if not isinstance(sample, dict):
         raise InputError("predictions.not_a_log", "a sample of a log is an object", found=describe(sample))
     if fields.response is not None or fields.id is not None:
         return pick(sample, Fields(fields.id or "id", fields.response or "output.completion"))
-    output = sample.get("output")
-    text = output.get("completion") if isinstance(output, dict) else None
-    if not text and isinstance(output, dict):
-        choices = output.get("choices")
-        message = choices[0].get("message") if isinstance(choices, list) and choices else None
-        text = message_text(message) if isinstance(message, dict) else text
+    text = _completion(sample.get("output"))
     if not text and sample.get("error") is not None:
         return None
-    if isinstance(text, str) and text.startswith(_ATTACHMENT):
-        text = (sample.get("attachments") or {}).get(text.removeprefix(_ATTACHMENT), text)
-    return Answer(record_id(sample), {"response": text or ""})
+    attachments = sample.get("attachments")
+    if text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
+        text = attachments.get(text.removeprefix(_ATTACHMENT), text)
+    return Answer(record_id(sample), {"response": text})
+
+
+def _completion(output: Any) -> str:
+    """What the model wrote: the completion, or the message of the first choice, which may be a call."""
+    if not isinstance(output, dict):
+        return ""
+    text, choices = output.get("completion"), output.get("choices")
+    if isinstance(text, str) and text:
+        return text
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    return message_text(message) if isinstance(message, dict) else ""
 
 
 def _samples(file: RecordFile) -> Iterator[Any]:

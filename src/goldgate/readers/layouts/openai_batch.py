@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from goldgate.core.record_id import record_id
 from goldgate.readers.layouts.layout import Answer, RecordLayout
 
 
@@ -23,7 +24,7 @@ def answer(record: Mapping[str, Any]) -> Answer | None:
     response = record.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     text = body_text(body) if isinstance(body, dict) else None
-    return None if text is None else Answer(record.get("custom_id"), {"response": text})
+    return None if text is None else Answer(record_id({"id": record.get("custom_id")}), {"response": text})
 
 
 def body_text(body: Mapping[str, Any]) -> str | None:
@@ -32,19 +33,17 @@ def body_text(body: Mapping[str, Any]) -> str | None:
     if isinstance(choices, list):
         first = choices[0] if choices and isinstance(choices[0], dict) else {}
         message = first.get("message")
-        return message_text(message) if isinstance(message, dict) else first.get("text")
+        return message_text(message) if isinstance(message, dict) else first.get("text")  # of a plain completion
     output = body.get("output")
     if isinstance(output, list):
-        parts = [part for item in output if isinstance(item, dict) for part in item.get("content") or ()]
-        return "".join(_part(part) for part in parts)
+        return "".join(_text(item.get("content")) for item in output if isinstance(item, dict))
     return None
 
 
 def message_text(message: Mapping[str, Any]) -> str:
     """The text of a message; its calls, as JSON, where it says nothing else."""
-    content = message.get("content")
-    text = "".join(_part(part) for part in content) if isinstance(content, list) else content
-    if isinstance(text, str) and text:
+    text = _text(message.get("content"))
+    if text:
         return text
     calls = {key: message[key] for key in ("tool_calls", "function_call") if message.get(key)}
     if calls:
@@ -53,10 +52,11 @@ def message_text(message: Mapping[str, Any]) -> str:
     return refusal if isinstance(refusal, str) else ""
 
 
-def _part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    text = part.get("text") if isinstance(part, dict) else None
+def _text(content: Any) -> str:
+    """The text of a content, which is text, a part with text, or a list of those; other parts say nothing."""
+    if isinstance(content, list):
+        return "".join(map(_text, content))
+    text = content.get("text") if isinstance(content, dict) else content
     return text if isinstance(text, str) else ""
 
 
