@@ -49,6 +49,15 @@ def test_a_published_file_scores_as_what_it_is_converted_to(folder: Path, name: 
 
 
 @pytest.mark.parametrize("name", SAMPLES)
+def test_records_in_memory_score_as_the_file_does(folder: Path, name: str) -> None:
+    record, answers = SAMPLES[name][0], folder / f"{name}.answers.jsonl"
+    protocol = {"metrics": {"schema": {"mode": "syntax_only"}}}
+    of_file = goldgate.evaluate_files(folder / f"{name}.jsonl", answers, None, protocol).report
+    in_memory = goldgate.evaluate([record], [json.loads(answers.read_text())], None, protocol).report
+    assert {**in_memory, "inputs": None} == {**of_file, "inputs": None}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 def test_check_gold_finds_nothing_wrong_with_it(folder: Path, name: str) -> None:
     found = run("check-gold", "--gold", folder / f"{name}.jsonl", "--format", "json")
     report = json.loads(found.output)

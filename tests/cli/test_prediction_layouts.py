@@ -311,6 +311,21 @@ def test_files_without_ids_are_joined_by_order_and_it_is_said(bare_gold: Path, t
     )
 
 
+def test_a_data_set_without_ids_is_joined_by_order_or_by_number(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.json"
+    gold.write_text(json.dumps([["t", f"{person} joined.", "Hire", _docee(person)] for person in PEOPLE]))
+    without = write(tmp_path / "a.jsonl", [{"response": answer} for answer in ANSWERS])
+    with_numbers = write(tmp_path / "b.jsonl", [{"id": str(n), "response": a} for n, a in enumerate(ANSWERS, 1)])
+    by_order, by_number = score(gold, without), score(gold, with_numbers)
+    assert counts(by_order) == counts(by_number) == (2, 2, 0)
+    assert "|joined:by_order|" in by_order["signature"]
+    assert "joined:" not in by_number["signature"]
+
+
+def _docee(person: str) -> list[Json]:
+    return [{"start": 0, "end": len(person), "type": "Person", "text": person}]
+
+
 def test_where_only_one_file_has_ids_it_is_an_error(gold: Path, bare_gold: Path, tmp_path: Path) -> None:
     assert refusal(gold, write(tmp_path / "a.jsonl", [{"response": ""}])).code == "predictions.bad_id"
     assert refusal(bare_gold, write(tmp_path / "b.jsonl", [{"id": "d0", "response": ""}])).code == "gold.bad_id"

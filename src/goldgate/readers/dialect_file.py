@@ -36,6 +36,7 @@ class GoldOpener:
         self._dialect = None if dialect is None else find_dialect(dialect)
         self.unconverted = unconverted
         self._records = 0
+        self.numbered = False  # some record had no id
 
     def __call__(self, path: str | Path, kind: str) -> RecordFile:
         file = open_records(path, kind)
@@ -56,6 +57,7 @@ class GoldOpener:
             record = dialect.convert(decode(data))
             if "id" not in record:
                 record = {"id": str(self._records), **record}
+                self.numbered = True
             return orjson.dumps(record)
 
         return rewrite

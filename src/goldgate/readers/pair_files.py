@@ -92,7 +92,7 @@ class PairOpener:
             return self._copy(file, of_record.name, self._answers(file, of_record), in_order=of_record.in_order)
         if self._fields != OUR_NAMES:
             return self._copy(file, None, self._answers(file, None), in_order=False)
-        if self._unnamed is not None and isinstance(record, dict) and "id" not in record:
+        if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
             return self._copy(file, None, self._answers(file, None), in_order=False)
         if self._unnamed is not None and record is not None:
             raise self._unnamed
@@ -129,7 +129,7 @@ class PairOpener:
     def _identity(self, answer: Answer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
             return answer.id
-        if self._unnamed is None and not in_order:
+        if not self._gold_has_no_ids and not in_order:
             raise bad_id(answer.said, "predictions", Place(file.name, line, "id"))
         self.by_order = True
         position = answer.position
@@ -137,6 +137,10 @@ class PairOpener:
             position, self._taken = self._taken, self._taken + 1
         ids = self._gold_ids()
         return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
+
+    @property
+    def _gold_has_no_ids(self) -> bool:
+        return self._unnamed is not None or self._open_gold.numbered
 
     def _gold_ids(self) -> list[str]:
         if self._ids is None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from goldgate.readers.dialects.dialect import (
     Dialect,
     Record,
@@ -49,6 +47,8 @@ def convert(record: Any) -> Record:
 
 def _arguments(value: Any) -> list[Any]:
     if isinstance(value, str):
+        import orjson  # here: the help of the commands lists the dialects, and needs no more
+
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:

@@ -52,7 +52,7 @@ class ExtractionOutcome(Outcome):
 
     def remarks(self, report: Report) -> Iterable[Remark]:
         if self._by_order:
-            message = "gold and predictions have no ids in common: they are joined by their order"
+            message = "the predictions have no ids: they were joined with the gold by their order"
             yield remark("joined_by_order", message)
         yield from stands_out(report, self._form, self._schema)
 
