@@ -329,6 +329,7 @@ def _docee(person: str) -> list[Json]:
 def test_where_only_one_file_has_ids_it_is_an_error(gold: Path, bare_gold: Path, tmp_path: Path) -> None:
     assert refusal(gold, write(tmp_path / "a.jsonl", [{"response": ""}])).code == "predictions.bad_id"
     assert refusal(bare_gold, write(tmp_path / "b.jsonl", [{"id": "d0", "response": ""}])).code == "gold.bad_id"
+    assert refusal(bare_gold, table(tmp_path / "c.csv", ["id", "response"], [["1", ""]])).code == "gold.bad_id"
 
 
 def test_numbers_of_gold_without_ids_keep_their_digits(tmp_path: Path) -> None:

@@ -54,8 +54,10 @@ class PairOpener:
             file.close()
             raise
 
-    def require_as_many(self, gold: int) -> None:
-        """Files that are joined by order must be equally long."""
+    def require_joined(self, gold: int) -> None:
+        """Gold without ids is an error where nothing was joined by order; what was must be equally long."""
+        if self._unnamed is not None and not self.by_order:
+            raise self._unnamed
         if self.by_order and self._taken and self._taken != gold:
             raise InputError(
                 "predictions.other_count",

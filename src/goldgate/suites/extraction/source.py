@@ -70,7 +70,7 @@ def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
     fields = Fields(_one(inputs, "id_field"), _one(inputs, "response_field"))
     opener = PairOpener(_one(inputs, "dialect"), fields)
     with open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, opener) as source:
-        opener.require_as_many(source.units)
+        opener.require_joined(source.units)
         outcome.note_reading(fields, by_order=opener.by_order)
         yield source
 
