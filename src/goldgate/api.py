@@ -21,15 +21,26 @@ def evaluate_files(
     schema: SchemaSource = None,
     protocol: ProtocolSource = None,
     *,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    response_field: str | None = None,
     workers: int = 1,
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score stored answers of an extraction model and judge them.
 
+    `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
     `records` receives a line of JSON for each sample (what the command writes to samples.jsonl).
     """
-    inputs = {"gold": _listed(gold), "predictions": _listed(predictions), "schema": _listed(schema)}
+    inputs = {
+        "gold": _listed(gold),
+        "predictions": _listed(predictions),
+        "schema": _listed(schema),
+        "dialect": _listed(dialect),
+        "id_field": _listed(id_field),
+        "response_field": _listed(response_field),
+    }
     suite = load_suite("extraction")
     return evaluate(suite, inputs, protocol, workers=workers, records=records, progress=progress)
 

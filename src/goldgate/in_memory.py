@@ -16,6 +16,7 @@ from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
+from goldgate.readers.dialects import recognize
 from goldgate.readers.guess import bad_id
 from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
@@ -48,7 +49,9 @@ def evaluate(
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
     tally, findings, samples = Tally(), FewOfEachCode(), list[dict[str, Any]]()
-    for identity, (number, record) in _by_id(gold, "gold").items():
+    ours, dialects = _in_our_form(gold)
+    outcome.settings.update(dialects)
+    for identity, (number, record) in _by_id(ours, "gold").items():
         with _located("gold", number):
             sample = Sample(parse_gold(record, identity))
         if identity in answers:
@@ -79,6 +82,20 @@ def evaluate(
 def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) -> Scorer:
     """A scorer for one response at a time, as in a training loop: `load_scorer("schema.json").score(text, gold)`."""
     return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
+
+
+def _in_our_form(gold: Iterable[Mapping[str, Any]]) -> tuple[list[Any], dict[str, str]]:
+    """Gold in any dialect, as files are read: that of the first record is that of all. Also what the signature says."""
+    _require_records(gold, "gold")
+    records = list(gold)
+    dialect = recognize(records[0]) if records else None
+    if dialect is None:
+        return records, {}
+    found = []
+    for number, record in enumerate(records, 1):
+        with _located("gold", number):
+            found.append({"id": str(number), **dialect.convert(record)})
+    return found, {"dialect": dialect.name}
 
 
 def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

@@ -23,14 +23,6 @@ EVENTS = '[{"event_type": "T", "arguments": [{"role": "R", "argument": "x"}]}]'
 GOLD = f'{{"id": "a", "text": "x y", "events": {EVENTS}}}\n'
 PREDICTION = '{"id": "a", "response": "[]"}\n'
 SCHEMA = '{"event_types": {"T": {"roles": ["R"]}}}'
-BATCH = {
-    "id": "batch_req_1",
-    "custom_id": "a",
-    "response": {"status_code": 200, "body": {"choices": []}},
-    "error": None,
-}
-LM_EVAL = {"doc_id": 0, "doc": {}, "target": "", "arguments": [], "resps": [["[]"]], "filtered_resps": ["[]"]}
-INSPECT = {"version": 2, "status": "success", "eval": {"task": "t"}, "plan": {}, "results": {}, "samples": [{"id": 1}]}
 PROMPTFOO = {"evalId": "eval-1", "results": {"version": 3, "results": []}, "config": {}}
 
 
@@ -106,13 +98,8 @@ def test_records_inside_an_object_are_found(files: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "tool"),
     [
-        pytest.param(BATCH, "OpenAI batch", id="openai-batch"),
-        pytest.param({**BATCH, "id": "a"}, "OpenAI batch", id="openai-batch-with-the-id"),
         pytest.param({"custom_id": "a", "result": {"type": "succeeded"}}, "Anthropic batch", id="anthropic-batch"),
         pytest.param({"id": "a", "model": "m", "choices": []}, "OpenAI-compatible endpoint", id="a-reply"),
-        pytest.param(LM_EVAL, "lm-evaluation-harness", id="lm-eval"),
-        pytest.param(INSPECT, "Inspect", id="inspect"),
-        pytest.param(json.dumps(INSPECT, indent=2), "Inspect", id="inspect-indented"),
         pytest.param(PROMPTFOO, "promptfoo", id="promptfoo"),
         pytest.param(json.dumps(PROMPTFOO, indent=2), "promptfoo", id="promptfoo-indented"),
     ],

@@ -6,8 +6,10 @@ gave the file: it says what is wrong with it. An InternalError is.
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,7 +21,9 @@ import orjson
 from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.in_memory import load_scorer
-from goldgate.readers.index import Index, index_files, join
+from goldgate.readers.index import Index, Opener, index_files, join
+from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.records import open_records
 from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response.read import parse_any, parse_response, parse_usual
@@ -30,6 +34,7 @@ from goldgate.viewer.choice import parse_choice
 from goldgate.viewer.door import Door, Request
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
+from tests.unit.readers.dialect_samples import SAMPLES
 
 ROOT = Path(__file__).parents[2]
 EXTRACTION = ROOT / "examples" / "extraction"
@@ -126,9 +131,21 @@ def check_records(data: bytes) -> None:
                     parse(index.store.decode(location, index.store.read(location, length)))
 
 
+def check_published(data: bytes) -> None:
+    """Gold of any dialect and predictions of any layout are read, or refused, whatever the file is called."""
+    for name in ("published.jsonl", "published.csv", "published.eval"):
+        with _expected_errors():
+            path = _file(name, data)
+            opener = PairOpener()
+            for kind, parse in (("gold", parse_gold), ("predictions", parse_prediction)):
+                with _indexed(path, kind, opener) as index:
+                    for place in range(len(index)):
+                        parse(index.record(place))
+
+
 @contextmanager
-def _indexed(path: Path, kind: str) -> Iterator[Index]:
-    index = index_files([path], kind)
+def _indexed(path: Path, kind: str, opener: Opener = open_records) -> Iterator[Index]:
+    index = index_files([path], kind, opener)
     try:
         yield index
     finally:
@@ -214,10 +231,31 @@ def _record_files() -> list[bytes]:
     return [b"\n".join(lines) for lines in files] + [b"[" + b",".join(lines) + b"]" for lines in files]
 
 
+def _published_files() -> list[bytes]:
+    """A record of every dialect and layout."""
+    table = b'id,response\n1,"a ""b"""\n'
+    layouts: list[Any] = [
+        {"custom_id": "1", "response": {"body": {"choices": [{"message": {"content": "[]"}}]}}},
+        {"prompt": "p", "predict": "[]", "label": "[]"},
+        {"doc_id": 0, "doc": {"id": "1"}, "resps": [["[]"]]},
+        {"version": 2, "status": "success", "eval": {}, "samples": [{"id": 1, "output": {"completion": "[]"}}]},
+    ]
+    records = [*(record for record, _ in SAMPLES.values()), *layouts]
+    return [*(orjson.dumps(record) for record in records), orjson.dumps([SAMPLES["docee"][0]]), table, _archive()]
+
+
+def _archive() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/1_epoch_1.json", '{"id": 1, "epoch": 1, "output": {"completion": "[]"}}')
+    return data.getvalue()
+
+
 TARGETS: dict[str, Target] = {
     "response": Target(check_response, _responses),
     "score": Target(check_score, _responses),
     "records": Target(check_records, _record_files),
+    "published": Target(check_published, _published_files),
     "protocol": Target(
         check_protocol,
         _files(*sorted(EXTRACTION.glob("*.yaml")), *sorted((ROOT / "examples" / "research").glob("*.yaml"))),

@@ -23,6 +23,8 @@ COMMANDS = {
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
+    "convert": ("goldgate.cli.convert", "convert_command"),
+    "schema": ("goldgate.cli.schema", "schema_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),

@@ -39,7 +39,7 @@ def suite_command(name: str) -> click.Command:
 
 def _option(given: Input) -> click.Option:
     return click.Option(
-        [f"--{given.name}"],
+        [given.option],
         required=given.required,
         multiple=given.many,
         metavar=given.metavar + ("..." if given.many else ""),

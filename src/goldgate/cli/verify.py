@@ -23,10 +23,12 @@ def _input_options() -> list[click.Option]:
     inputs = {given.name: given for suite in all_suites() for given in suite.inputs}
     options = [
         click.Option(
-            [f"--{given.name}"],
+            [given.option],
             multiple=given.many,
             metavar=given.metavar + ("..." if given.many else ""),
-            help=f"The {given.name} that it was made from, if not where run.json says.",
+            help=f"The {given.name} that it was made from, if not where run.json says."
+            if given.is_path
+            else f"How it was read, if not as run.json says: {given.option} of the suite's command.",
         )
         for given in inputs.values()
     ]

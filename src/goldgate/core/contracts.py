@@ -155,6 +155,7 @@ class FileDigest(TypedDict):
 
     sha256: str
     samples: int
+    form: NotRequired[str]  # in which another program wrote it: a dialect of gold, a layout of predictions
 
 
 class GateValue(JudgedGate):

@@ -215,7 +215,8 @@ def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:
             if isinstance(entry, str):
                 yield InputLine(kind, entry)
             elif entry is not None:
-                sizes = (counted(size, _one(things), things) for things, size in entry.items() if things != "sha256")
+                said = {things: size for things, size in entry.items() if things != "sha256"}
+                sizes = (s if isinstance(s, str) else counted(s, _one(things), things) for things, s in said.items())
                 yield InputLine(kind, entry["sha256"], ", ".join(sizes))
 
 

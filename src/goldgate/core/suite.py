@@ -42,6 +42,12 @@ class Input:
     many: bool = False
     required: bool = True
     judged: bool = False  # what a system made: it differs between systems that can be compared
+    is_path: bool = True  # else a word that says how the others are read
+
+    @property
+    def option(self) -> str:
+        """The option that it becomes."""
+        return "--" + self.name.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)

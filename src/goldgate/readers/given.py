@@ -8,7 +8,8 @@ from typing import Any
 
 from goldgate.core.suite import Inputs
 from goldgate.errors import InputError
-from goldgate.readers.index import Index, index_files
+from goldgate.readers.index import Index, Opener, index_files
+from goldgate.readers.records import open_records
 
 JOINED = ("gold", "predictions")
 
@@ -33,12 +34,12 @@ class JoinedGiven:
 
 
 @contextmanager
-def open_joined_given(inputs: Inputs) -> Iterator[JoinedGiven]:
+def open_joined_given(inputs: Inputs, opener: Opener = open_records) -> Iterator[JoinedGiven]:
     """The files that are named of gold and predictions, opened and indexed."""
     with ExitStack() as stack:
         indexes: dict[str, Index] = {}
         for name in JOINED:
             if inputs.get(name):
-                indexes[name] = index_files(inputs[name], name)
+                indexes[name] = index_files(inputs[name], name, opener)
                 stack.callback(indexes[name].store.close)
         yield JoinedGiven(indexes)

@@ -21,7 +21,7 @@ SWAPPED = "are the gold and the predictions swapped?"
 
 
 class _Layout(NamedTuple):
-    """What another tool writes: the keys that give it away, and how to get records out of it."""
+    """What another tool writes and nobody here reads: the keys that give it away, and how to get records out of it."""
 
     name: str
     keys: frozenset[str]
@@ -29,11 +29,6 @@ class _Layout(NamedTuple):
 
 
 _LAYOUTS = (
-    _Layout(
-        "the output of an OpenAI batch",
-        frozenset({"custom_id", "response"}),
-        'write {"id": custom_id, "response": response.body.choices[0].message.content} for each line',
-    ),
     _Layout(
         "the output of an Anthropic batch",
         frozenset({"custom_id", "result"}),
@@ -43,21 +38,6 @@ _LAYOUTS = (
         "a reply of an OpenAI-compatible endpoint",
         frozenset({"choices", "model"}),
         'write {"id": …, "response": choices[0].message.content} for each reply',
-    ),
-    _Layout(
-        "a samples file of lm-evaluation-harness",
-        frozenset({"doc_id", "resps"}),
-        'write {"id": doc_id, "response": resps[0][0]} for each line',
-    ),
-    _Layout(
-        "a log of Inspect",
-        frozenset({"eval", "plan"}),
-        "jq -c '.samples[] | {id: (.id | tostring), response: .output.completion}' takes the answers out of it",
-    ),
-    _Layout(
-        "a log of Inspect",
-        frozenset({"eval", "samples"}),
-        "jq -c '.samples[] | {id: (.id | tostring), response: .output.completion}' takes the answers out of it",
     ),
     _Layout(
         "an output file of promptfoo",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.guess import bad_id, other_layout, swapped
-from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate, open_records
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate, open_records
 
 BUCKETS = 256
 NOT_THERE = -1
@@ -60,9 +60,12 @@ class Index:
         return identity
 
 
-def index_files(paths: Sequence[str | Path], kind: str) -> Index:
+Opener = Callable[[str | Path, str], RecordFile]  # a file by its path and kind
+
+
+def index_files(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> Index:
     """Read the files once and note where the records are."""
-    store = open_store(paths, kind)
+    store = open_store(paths, kind, opener)
     try:
         return index_store(store)
     except BaseException:
@@ -70,12 +73,12 @@ def index_files(paths: Sequence[str | Path], kind: str) -> Index:
         raise
 
 
-def open_store(paths: Sequence[str | Path], kind: str) -> RecordStore:
+def open_store(paths: Sequence[str | Path], kind: str, opener: Opener = open_records) -> RecordStore:
     """The files, ready to be read; nothing of them is known yet."""
     store = RecordStore([])
     try:
         for path in paths:
-            store.files.append(open_records(path, kind))
+            store.files.append(opener(path, kind))
     except BaseException:
         store.close()
         raise

@@ -16,8 +16,8 @@ from orjson import JSONDecodeError, loads
 from goldgate.engines.aside import Promise, start_aside
 from goldgate.errors import InternalError
 from goldgate.readers.given import JoinedGiven
-from goldgate.readers.index import NOT_THERE, Index, id_of, index_store, join, open_store, require_one_id
-from goldgate.readers.records import Digest, RecordStore, held
+from goldgate.readers.index import NOT_THERE, Index, Opener, id_of, index_store, join, open_store, require_one_id
+from goldgate.readers.records import Digest, RecordStore, held, open_records
 
 SHARD_SAMPLES = 500
 SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
@@ -106,22 +106,32 @@ class JoinedFiles:
         """The records of a sample, by its id."""
         return JoinedGiven({"gold": self._gold, "predictions": self._predictions})
 
+    def forms(self) -> dict[str, str]:
+        """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
+        stores = {"dialect": self._gold.store, "layout": self._predictions.store}
+        named = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
+        return {kind: "+".join(sorted(forms)) for kind, forms in named.items() if forms}
+
     def digests(self) -> dict[str, list[Digest]]:
         """What a report says of the files, sorted: in what order they were named changes nothing."""
         stores = {"gold": self._gold.store, "predictions": self._predictions.store}
         return {
-            kind: sorted(Digest(sha256, file.records) for file, sha256 in zip(store.files, hashes, strict=True))
+            kind: sorted(
+                Digest(sha256, file.records, file.form or "") for file, sha256 in zip(store.files, hashes, strict=True)
+            )
             for (kind, store), hashes in zip(stores.items(), self._hashes.result(), strict=True)
         }
 
 
 @contextmanager
-def open_joined(gold: Sequence[str | Path], predictions: Sequence[str | Path]) -> Iterator[JoinedFiles]:
+def open_joined(
+    gold: Sequence[str | Path], predictions: Sequence[str | Path], opener: Opener = open_records
+) -> Iterator[JoinedFiles]:
     """The files, opened, hashed and joined. What was hashed is what is read inside, or it is an error."""
     with ExitStack() as stack:
         stores: list[RecordStore] = []
         for paths, kind in ((gold, "gold"), (predictions, "predictions")):
-            stores.append(open_store(paths, kind))
+            stores.append(open_store(paths, kind, opener))
             stack.callback(stores[-1].close)
         hashes: Promise[list[list[str]]] = Promise()
         start_aside(lambda: hashes.keep(lambda: [store.sha256s() for store in stores]))  # takes no turn from the rest

@@ -26,7 +26,9 @@ from goldgate.core.unit_page import Given
 from goldgate.errors import InputError, Place
 from goldgate.readers.given import open_joined_given
 from goldgate.readers.group import record_group
+from goldgate.readers.index import Opener
 from goldgate.readers.joined import JoinedFiles, PairReader, Record, Shard, open_joined
+from goldgate.readers.records import open_records
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
 
@@ -104,7 +106,7 @@ class JoinedSource(Source[Shard, Facts]):
 
     def finish(self) -> Outcome:
         for kind, found in self._files.digests().items():
-            self._outcome.inputs[kind] = [digest._asdict() for digest in found]
+            self._outcome.inputs[kind] = [digest.as_json() for digest in found]
         return self._outcome
 
     def given(self) -> Given:
@@ -133,10 +135,12 @@ def open_pairs(
     inputs: Inputs,
     make_work: Callable[[PairReader], JoinedWork[Facts]],
     outcome: Outcome,
+    opener: Opener = open_records,
     make_source: Callable[[JoinedFiles, JoinedWork[Facts], Outcome], JoinedSource[Facts]] | None = None,
 ) -> Iterator[JoinedSource[Facts]]:
-    """The inputs `gold` and `predictions`, opened and joined."""
-    with open_joined(inputs["gold"], inputs["predictions"]) as files:
+    """The inputs `gold` and `predictions`, opened and joined. What form other programs wrote is signed."""
+    with open_joined(inputs["gold"], inputs["predictions"], opener) as files:
+        outcome.settings.update(files.forms())
         yield (make_source or JoinedSource)(files, make_work(files.reader), outcome)
 
 

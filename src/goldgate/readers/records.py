@@ -38,6 +38,11 @@ class Digest(NamedTuple):
 
     sha256: str
     samples: int
+    form: str = ""  # in which another program wrote it
+
+    def as_json(self) -> dict[str, object]:
+        form = {"form": self.form} if self.form else {}
+        return {"sha256": self.sha256, "samples": self.samples, **form}
 
 
 @dataclass(slots=True)
@@ -49,6 +54,7 @@ class RecordFile:
     is_array: bool = False
     start: int = 0
     records: int = 0
+    form: str | None = None  # how the records are written on disk, where `plain` has them in another form
 
     @property
     def name(self) -> str:

@@ -27,7 +27,8 @@ def describe_check(report: Mapping[str, Any], summary: str) -> Page:
 
 def describe_gold_check(report: Mapping[str, Any]) -> Page:
     """What check-gold found, with how much it read."""
-    read = f"{counted(report['records'], 'record')}, {report['records_without_events']} without events"
+    forms = "".join(f" of {form}" for form in sorted({each["form"] for each in report["inputs"] if "form" in each}))
+    read = f"{counted(report['records'], 'record')}{forms}, {report['records_without_events']} without events"
     page = describe_check(report, f"{read}; {counted(report['errors'], 'error')}, {counted(report['notes'], 'note')}")
     if report["types_checked"]:
         return page

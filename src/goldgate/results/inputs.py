@@ -66,7 +66,8 @@ def locate_one(result: StoredResult, each: Input, root: str | None = None) -> li
     origin = origin_of(result)
     if _is_unknown(result, each, origin):
         raise _unknown(result, [each], origin)
-    return [find_path(origin, each, path, root) for path in origin.named(each.name)]
+    named = origin.named(each.name)
+    return [find_path(origin, each, path, root) for path in named] if each.is_path else named
 
 
 def used_inputs(stored: Mapping[str, Any], now: Mapping[str, Any], paths: Paths) -> list[UsedInput]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from goldgate.core.gate import Verdict
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.readers.dialect_file import GoldOpener, Unconverted
 from goldgate.readers.guess import id_problem
 from goldgate.readers.records import (
     OFFSET_BITS,
@@ -24,7 +25,6 @@ from goldgate.readers.records import (
     held,
     iterate,
     json_problem,
-    open_records,
 )
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -89,26 +89,39 @@ class GoldCheck:
         }
 
 
-def check_gold(paths: Sequence[str | Path], schema: EventSchema | None) -> GoldCheck:
+def check_gold(paths: Sequence[str | Path], schema: EventSchema | None, dialect: str | None = None) -> GoldCheck:
     """Read gold files and check every record. A file that cannot be read at all is an InputError.
 
     Without an event schema, types and roles are not checked.
     """
     result = GoldCheck(types_checked=schema is not None)
-    store = RecordStore([])
+    store, opener = RecordStore([]), GoldOpener(dialect)
     seen: dict[str, int] = {}  # id → file and line where it was first
     try:
+        unconverted: list[list[Unconverted]] = []
         for path in paths:
-            store.files.append(open_records(path, "gold"))
+            unconverted.append([])
+            opener.unconverted = unconverted[-1]
+            store.files.append(opener(path, "gold"))
         with held([store]):
             for number, file in enumerate(store.files):
+                _note_unconverted(file, unconverted[number], result)
                 _check_file(file, store, number, schema, seen, result)
-                result.inputs.append({"file": file.name, "records": file.records})
+                form = {} if file.form is None else {"form": file.form}
+                result.inputs.append({"file": file.name, "records": file.records, **form})
         if not result.records:
             raise InputError("gold.empty", "there are no gold records", place=Place(", ".join(map(str, paths))))
     finally:
         store.close()
     return result
+
+
+def _note_unconverted(file: RecordFile, unconverted: list[Unconverted], result: GoldCheck) -> None:
+    """Records that are not what their dialect says, which nobody could read."""
+    for line, error in unconverted:
+        file.records += 1
+        message = f"{error.message}: expected {error.expected}, found {error.found}"
+        result.findings.append(Finding(error.code, "error", file.name, line, None, error.place.field, message))
 
 
 class _Problem(NamedTuple):
@@ -223,6 +236,7 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
             yield _Problem(
                 "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
             )
+        yield from _check_trigger(event, path, text)
         for place, argument in enumerate(_list(event.get("arguments"))):
             role = _name(argument, "role")
             if role is None:
@@ -239,6 +253,13 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
                     message = f"{_quoted(value)} is already at {units[unit]}: it counts once"
                     yield _Problem("duplicate_unit", message, f"{inner}.argument", "note")
                 units.setdefault(unit, inner)
+
+
+def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:
+    """Where a trigger says that it is, it must be."""
+    trigger, start, end = (event.get(name) for name in ("trigger", "start", "end"))
+    if text is not None and type(trigger) is str and trigger and type(start) is int and type(end) is int:
+        yield from _check_offsets(trigger, (start, end), path, text)
 
 
 def _check_argument(argument: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:

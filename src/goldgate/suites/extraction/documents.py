@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place
 from goldgate.files.standard_input import STANDARD_INPUT
+from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.index import Index, id_of, index_files, join
 from goldgate.suites.extraction.records import parse_gold, source_text
 from goldgate.suites.extraction.sample import Gold
@@ -52,7 +53,7 @@ class Documents:
         self._index.store.close()
 
 
-def load_documents(paths: Sequence[str | Path]) -> Documents:
+def load_documents(paths: Sequence[str | Path], dialect: str | None = None) -> Documents:
     """Read and check the gold; a malformed record, an id twice or a record without text is an InputError."""
     if STANDARD_INPUT in map(str, paths):
         raise InputError(
@@ -62,7 +63,7 @@ def load_documents(paths: Sequence[str | Path]) -> Documents:
             expected="a file",
             advice="store it in a file first",
         )
-    index = index_files(paths, "gold")
+    index = index_files(paths, "gold", GoldOpener(dialect))
     join(index, index)  # a duplicate id is an error of its own
     store = index.store
     for location, length in zip(index.locations, index.lengths, strict=True):

@@ -7,9 +7,10 @@ from typing import Any
 
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics
-from goldgate.core.remarks import Remark
+from goldgate.core.remarks import Remark, remark
 from goldgate.core.suite import Outcome, Report
 from goldgate.core.tally import Tally
+from goldgate.readers.layouts.layout import Fields
 from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
 from goldgate.suites.extraction.confusions import confusions
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -31,6 +32,13 @@ class ExtractionOutcome(Outcome):
         self._schema = schema
         self._form = form_of(settings.response)
         self._settings = settings
+        self._by_order = False
+
+    def note_reading(self, fields: Fields, *, by_order: bool) -> None:
+        """Say in the signature where ids and responses were found, if not under our names, and what joined them."""
+        self._by_order = by_order
+        named = {"id_field": fields.id, "response_field": fields.response, "joined": "by_order" if by_order else None}
+        self.settings.update({name: value for name, value in named.items() if value is not None})
 
     def part_names(self) -> list[tuple[str, ...]]:
         roles = {} if self._schema is None else self._schema.role_order
@@ -46,7 +54,10 @@ class ExtractionOutcome(Outcome):
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
-        return stands_out(report, self._form, self._schema)
+        if self._by_order:
+            message = "the predictions have no ids: they were joined with the gold by their order"
+            yield remark("joined_by_order", message)
+        yield from stands_out(report, self._form, self._schema)
 
 
 def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[str, object]:

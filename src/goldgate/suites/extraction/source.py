@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from goldgate.core.finding import Finding
@@ -14,6 +14,7 @@ from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.look.given import ExtractionGiven
+from goldgate.suites.extraction.opener import one, pair_opener
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
@@ -67,10 +68,18 @@ class ExtractionSource(JoinedSource[Facts]):
         return ExtractionGiven(super().given(), self.work().settings)
 
 
-def open_source(inputs: Inputs, plan: Plan) -> AbstractContextManager[JoinedSource[Facts]]:
+@contextmanager
+def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
-    named = inputs.get("schema") or ()
-    schema = obtain_event_schema(named[0] if named else None)
+    schema = obtain_event_schema(one(inputs, "schema"))
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
-    return open_pairs(inputs, lambda reader: ExtractionWork(plan.settings, schema, reader), outcome, ExtractionSource)
+    opener = pair_opener(inputs)
+
+    def make_work(reader: PairReader) -> ExtractionWork:
+        return ExtractionWork(plan.settings, schema, reader)
+
+    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource) as source:
+        opener.require_joined(source.units)
+        outcome.note_reading(opener.fields, by_order=opener.by_order)
+        yield source

@@ -19,6 +19,31 @@ if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command li
     from goldgate.suites.extraction.sample import Facts
 
 
+DIALECT = Input(
+    "dialect",
+    "The published format of the gold. Without it, that of the first record; goldgate convert --help lists them.",
+    metavar="NAME",
+    required=False,
+    is_path=False,
+)
+
+
+ID_FIELD = Input(
+    "id_field",
+    "Where a prediction has its id, as a dotted path such as metadata.doc_id; also a gold record that has no id.",
+    metavar="PATH",
+    required=False,
+    is_path=False,
+)
+RESPONSE_FIELD = Input(
+    "response_field",
+    "Where a prediction has what the model wrote, as a dotted path such as choices.0.text.",
+    metavar="PATH",
+    required=False,
+    is_path=False,
+)
+
+
 class ExtractionSuite(Suite):
     """Strict, relaxed and type P/R/F1, parse diagnostics, schema compliance, hallucination, thoughts."""
 
@@ -32,6 +57,9 @@ class ExtractionSuite(Suite):
             "The event schema: event types and their roles. Needed unless the protocol sets schema mode syntax_only.",
             required=False,
         ),
+        DIALECT,
+        ID_FIELD,
+        RESPONSE_FIELD,
     )
     section = "metrics"
     settings = ExtractionSettings

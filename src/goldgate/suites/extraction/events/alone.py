@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.index import id_of
-from goldgate.readers.records import RecordStore, iterate, open_records
+from goldgate.readers.pair_files import PairOpener
+from goldgate.readers.records import RecordStore, iterate
 from goldgate.suites.extraction.events.event import Events, no_events
 from goldgate.suites.extraction.events.form import NO_EVENT
 from goldgate.suites.extraction.records import parse_prediction
@@ -79,7 +80,7 @@ def stored_answers(path: str | Path, ids: Collection[str] = ()) -> Iterator[Answ
 
     An id that no record has is an error, once all others were given.
     """
-    store = RecordStore([open_records(path, "predictions")])
+    store = RecordStore([PairOpener()(path, "predictions")])
     missing = dict.fromkeys(ids)
     try:
         for location, data in iterate(store.files[0]):  # of the only file, offset and location are the same

@@ -10,6 +10,7 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
 from goldgate.core.unit_page import Given
 from goldgate.readers.given import open_joined_given
+from goldgate.suites.extraction.opener import pair_opener
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
@@ -27,5 +28,5 @@ class ExtractionGiven:
 @contextmanager
 def open_given(inputs: Inputs, plan: Plan | None) -> Iterator[ExtractionGiven]:
     """The inputs, opened; without a plan, no answer can be read again."""
-    with open_joined_given(inputs) as records:
+    with open_joined_given(inputs, pair_opener(inputs)) as records:
         yield ExtractionGiven(records, None if plan is None else plan.settings)

@@ -14,8 +14,9 @@ from typing import Any
 import orjson
 
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.index import id_of
-from goldgate.readers.records import RecordStore, iterate, open_records
+from goldgate.readers.records import RecordStore, iterate
 from goldgate.suites.extraction.prompts.template import Example
 from goldgate.suites.extraction.records import parse_gold, source_text
 
@@ -34,7 +35,7 @@ class ExamplePool:
 
 def load_examples(path: str | Path, count: int, seed: int) -> ExamplePool:
     """Choose `count` records of a training file (in the form of gold)."""
-    store = RecordStore([open_records(path, "train")])
+    store = RecordStore([GoldOpener()(path, "train")])
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is shown twice
     try:
         for location, data in iterate(store.files[0]):  # of the only file, offset and location are the same

@@ -1,0 +1,71 @@
+"""`goldgate convert`: gold in a published format, written in ours."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from goldgate.cli.guarded import guarded
+from goldgate.cli.many_values import ManyValues
+from goldgate.cli.printing import say, show_error
+from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.readers.dialects import DIALECTS, OWN
+
+_DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in DIALECTS)
+
+dialect_option = click.option(
+    "--dialect", metavar="NAME", help="The published format of the gold. Without it, that of the first record."
+)
+
+
+@click.command(
+    "convert",
+    cls=ManyValues,
+    help=f"""Write gold of a published format in our own form, a record a line.
+
+    Triggers, offsets in tokens and characters, entities and all their mentions are kept. Exit status: 0 written,
+    2 it could not be carried out. The formats, recognized by their keys:
+
+    \b
+{_DIALECTS}
+    {OWN}: our own form
+    """,
+    short_help="Write gold of a published format in our own form.",
+)
+@click.argument("gold", nargs=-1, required=True, metavar="IN...")
+@click.option("--out", required=True, metavar="FILE", help="The file to write, as JSON Lines.")
+@dialect_option
+@click.pass_context
+def convert_command(context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None) -> None:
+    def work() -> str:
+        from goldgate.core.page import counted
+        from goldgate.files.atomic_write import whole_file
+        from goldgate.suites.extraction.convert import convert_gold
+
+        require_other_file(gold, out)
+        with whole_file(out, "choose a file for --out that can be written to") as stream:
+            found = convert_gold(gold, stream, dialect)
+        sizes = (counted(found.records, "record"), counted(found.events, "event"), counted(found.arguments, "argument"))
+        return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n"
+
+    end(context, guarded(work))
+
+
+def end(context: click.Context, outcome: str | GoldgateError) -> None:
+    """Say what was written, or what went wrong, and leave with the exit status."""
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        context.exit(outcome.exit_status)
+    context.exit(say(outcome, EXIT_PASSED))
+
+
+def require_other_file(inputs: tuple[str, ...], out: str) -> None:
+    """Refuse to write over what is read."""
+    if any(os.path.realpath(given) == os.path.realpath(out) for given in inputs):
+        raise ConfigError(
+            "out.is_an_input",
+            "writing the result would overwrite an input",
+            place=Place(out),
+            advice="choose another file for --out",
+        )

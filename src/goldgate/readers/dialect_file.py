@@ -1,0 +1,113 @@
+"""Gold files in any dialect, read as ours: what is converted lies in a copy, and what is hashed is the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.errors import InputError
+from goldgate.files.opened import copy_aside
+from goldgate.readers.dialects import find_dialect, recognize
+from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
+
+Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
+
+
+class Unconverted(NamedTuple):
+    """A record that could not be converted, and its line."""
+
+    line: int
+    error: InputError
+
+
+class GoldOpener:
+    """Opens gold files, in the dialect that is named or in the one that the first record of each is written in.
+
+    Records without ids are numbered through all files. Where `unconverted` is a list, records that cannot be
+    converted are noted there and left out; else the first is an error.
+    """
+
+    def __init__(self, dialect: str | None = None, unconverted: list[Unconverted] | None = None) -> None:
+        self._named = dialect is not None
+        self._dialect = None if dialect is None else find_dialect(dialect)
+        self.unconverted = unconverted
+        self._records = 0
+        self.numbered = False  # some record had no id
+
+    def __call__(self, path: str | Path, kind: str) -> RecordFile:
+        file = open_records(path, kind)
+        if kind == "predictions":
+            return file
+        try:
+            dialect = self._dialect if self._named else recognize(first_record(file))
+            if dialect is None:
+                return file
+            return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted)
+        except BaseException:
+            file.close()
+            raise
+
+    def _rewrite(self, dialect: Dialect) -> Rewrite:
+        def rewrite(data: bytes) -> bytes:
+            self._records += 1
+            record = dialect.convert(decode(data))
+            if "id" not in record:
+                record = {"id": str(self._records), **record}
+                self.numbered = True
+            return orjson.dumps(record)
+
+        return rewrite
+
+
+def first_record(file: RecordFile) -> Any:
+    """The first record of a file, decoded; None if there is none, or if it is not JSON."""
+    try:
+        for _, data in iterate(file):
+            return decode(data)
+    except (InputError, ValueError):
+        pass  # whoever reads the file says so, with the place
+    return None
+
+
+def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
+    """Line, offset and bytes of each record."""
+    line, counted = 1, 0
+    for offset, data in iterate(file):
+        line += file.plain.read(counted, offset - counted).count(b"\n")
+        counted = offset
+        yield line, offset, data
+
+
+def rewritten(
+    file: RecordFile, form: str | None, rewrite: Rewrite, unconverted: list[Unconverted] | None = None
+) -> RecordFile:
+    """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
+
+    What is not JSON stays as it is: whoever reads it says so.
+    """
+    blocks = _blocks(file, rewrite, unconverted)
+    plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
+    if file.plain is not file.stored:
+        file.plain.close()
+    return RecordFile(file.stored, plain, form=form)
+
+
+def _blocks(file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] | None) -> Iterator[bytes]:
+    store = RecordStore([file])
+    written = 1
+    for line, offset, data in numbered_lines(file):
+        try:
+            found = rewrite(data)
+        except InputError as error:
+            if unconverted is None:
+                raise store.at(error, offset) from None
+            unconverted.append(Unconverted(line, error))
+            continue
+        except ValueError:
+            found = data.rstrip().replace(b"\n", b" ")
+        yield b"\n" * max(0, line - written) + found + b"\n"
+        written = max(line, written) + 1

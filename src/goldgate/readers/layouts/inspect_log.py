@@ -1,0 +1,138 @@
+"""Logs of Inspect: one JSON file, or an .eval file, which is a zip archive with a file for each sample.
+
+A sample that ended with an error and without an answer has none. Of several epochs none is chosen: that is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from goldgate.core.record_id import record_id
+from goldgate.errors import InputError, MachineError, Place, describe
+from goldgate.files.opened import BLOCK
+from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
+from goldgate.readers.layouts.openai_batch import message_text
+from goldgate.readers.records import RecordFile
+
+MOST_BYTES = 1 << 30  # of one sample, or of a log that is one JSON file
+_ZIP = b"PK\x03\x04"
+_ZSTANDARD = 93  # what newer versions of Inspect pack with, and zipfile cannot read
+_ATTACHMENT = "attachment://"
+
+
+def recognizes(file: RecordFile) -> bool:
+    head = file.plain.read_some(file.start, BLOCK)
+    if head.startswith(_ZIP):
+        return file.name.lower().endswith(".eval")
+    start = head.lstrip()[:4096]
+    return start.startswith(b"{") and b'"eval"' in start and b'"status"' in start and b'"version"' in start
+
+
+def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+    epochs: dict[str, object] = {}
+    for number, sample in enumerate(_samples(file), 1):
+        found = read_sample(sample, fields)
+        identity = found.id if found is not None else None
+        if identity is not None and epochs.setdefault(identity, sample.get("epoch")) != sample.get("epoch"):
+            raise InputError(
+                "predictions.several_epochs",
+                "this log has several epochs",
+                place=Place(file.name),
+                expected="one answer for each sample",
+                found=f"epochs {epochs[identity]} and {sample.get('epoch')} of {describe(identity)}",
+                advice="run Inspect with --epochs 1, or write the answers of one epoch to a file of predictions",
+            )
+        yield number, found
+
+
+def read_sample(sample: Any, fields: Fields) -> Answer | None:
+    """The answer of a sample; none where it ended with an error before there was one."""
+    if not isinstance(sample, dict):
+        raise InputError("predictions.not_a_log", "a sample of a log is an object", found=describe(sample))
+    if fields.response is not None or fields.id is not None:
+        return pick(sample, Fields(fields.id or "id", fields.response or "output.completion"))
+    text = _completion(sample.get("output"))
+    if not text and sample.get("error") is not None:
+        return None
+    attachments = sample.get("attachments")
+    if text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
+        text = attachments.get(text.removeprefix(_ATTACHMENT), text)
+    return Answer(record_id(sample), {"response": text})
+
+
+def _completion(output: Any) -> str:
+    """What the model wrote: the completion, or the message of the first choice, which may be a call."""
+    if not isinstance(output, dict):
+        return ""
+    text, choices = output.get("completion"), output.get("choices")
+    if isinstance(text, str) and text:
+        return text
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    return message_text(message) if isinstance(message, dict) else ""
+
+
+def _samples(file: RecordFile) -> Iterator[Any]:
+    if file.plain.read_some(0, len(_ZIP)) == _ZIP:
+        yield from _packed(file)
+        return
+    data = file.plain.read_some(file.start, MOST_BYTES)
+    try:
+        log = json.loads(data)
+    except (ValueError, RecursionError):
+        raise _not_a_log(file, "it is not one JSON object") from None
+    samples = log.get("samples")
+    if not isinstance(samples, list):
+        raise _not_a_log(file, "it has no samples: was it read with header_only, or did the run fail?")
+    yield from samples
+
+
+def _packed(file: RecordFile) -> Iterator[Any]:
+    try:
+        with zipfile.ZipFile(file.plain.file) as archive:
+            members = [each for each in archive.infolist() if each.filename.startswith("samples/")]
+            if not members:
+                raise _not_a_log(file, "it is a zip archive without samples/")
+            for member in members:
+                if member.file_size > MOST_BYTES:
+                    raise _not_a_log(file, f"{member.filename} has {member.file_size:,} bytes")
+                yield json.loads(_unpacked(archive, member, file))
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RecursionError) as problem:
+        raise _not_a_log(file, str(problem) or type(problem).__name__) from None
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: RecordFile) -> bytes:
+    if member.compress_type != _ZSTANDARD:
+        return archive.read(member)
+    try:
+        import zstandard
+    except ImportError:
+        raise MachineError(
+            "machine.missing_package",
+            "this log is packed with zstd, and the package zstandard is not installed",
+            place=Place(file.name),
+            advice='pip install "goldgate[inspect-logs]", or inspect log convert --to json',
+        ) from None
+    # What lies before the data: 30 bytes, of which four say how long the name and the rest of the header are.
+    header = file.plain.read(member.header_offset, 30)
+    begin = (
+        member.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    )
+    packed = file.plain.read(begin, member.compress_size)
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
+            return bytes(stream.read(member.file_size))
+    except zstandard.ZstdError as problem:
+        raise _not_a_log(file, str(problem)) from None
+
+
+def _not_a_log(file: RecordFile, found: str) -> InputError:
+    return InputError(
+        "predictions.not_a_log", "this is not a whole log of Inspect", place=Place(file.name), found=found
+    )
+
+
+LAYOUT = FileLayout("inspect", "A log of Inspect, .json or .eval", recognizes, answers)

@@ -1,0 +1,63 @@
+"""The output of a batch at OpenAI, and at whoever copies it: chat completions or responses, a request a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from goldgate.core.record_id import record_id
+from goldgate.readers.layouts.layout import Answer, RecordLayout
+
+
+def recognizes(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("custom_id"), str)
+        and "response" in record
+        and (record["response"] is None or isinstance(record["response"], dict))
+    )
+
+
+def answer(record: Mapping[str, Any]) -> Answer | None:
+    """The text of the reply; none where the request failed."""
+    response = record.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    text = body_text(body) if isinstance(body, dict) else None
+    return None if text is None else Answer(record_id({"id": record.get("custom_id")}), {"response": text})
+
+
+def body_text(body: Mapping[str, Any]) -> str | None:
+    """What a model wrote: the first choice of a completion, or all texts of a response; None if there is nothing."""
+    choices = body.get("choices")
+    if isinstance(choices, list):
+        first = choices[0] if choices and isinstance(choices[0], dict) else {}
+        message = first.get("message")
+        return message_text(message) if isinstance(message, dict) else first.get("text")  # of a plain completion
+    output = body.get("output")
+    if isinstance(output, list):
+        return "".join(_text(item.get("content")) for item in output if isinstance(item, dict))
+    return None
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """The text of a message; its calls, as JSON, where it says nothing else."""
+    text = _text(message.get("content"))
+    if text:
+        return text
+    calls = {key: message[key] for key in ("tool_calls", "function_call") if message.get(key)}
+    if calls:
+        return json.dumps(calls, ensure_ascii=False)
+    refusal = message.get("refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def _text(content: Any) -> str:
+    """The text of a content, which is text, a part with text, or a list of those; other parts say nothing."""
+    if isinstance(content, list):
+        return "".join(map(_text, content))
+    text = content.get("text") if isinstance(content, dict) else content
+    return text if isinstance(text, str) else ""
+
+
+LAYOUT = RecordLayout("openai-batch", "The output of an OpenAI batch", recognizes, answer)

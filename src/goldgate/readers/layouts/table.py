@@ -1,0 +1,60 @@
+"""Tables as CSV or TSV, by their name: a header, and an answer a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from goldgate.errors import InputError, Place
+from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
+from goldgate.readers.records import RecordFile
+
+LONGEST_CELL = 1 << 30
+_RESPONSE = "response"
+
+
+def recognizes(file: RecordFile) -> bool:
+    return file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+
+
+def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+    mark = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    csv.field_size_limit(LONGEST_CELL)
+    with io.TextIOWrapper(file.plain.stream(file.start), "utf-8", newline="") as text:
+        rows = csv.DictReader(text, delimiter=mark, restkey="", strict=True)
+        try:
+            columns = rows.fieldnames or []
+            if fields.response is None and _RESPONSE not in columns:
+                raise _wrong(
+                    file,
+                    1,
+                    f"a column {_RESPONSE}",
+                    f"the columns {', '.join(columns)}",
+                    "--response-field names the column with what the model wrote",
+                )
+            for row in rows:
+                if "" in row or None in row.values():
+                    found = "more cells" if "" in row else "fewer cells"
+                    raise _wrong(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
+                yield rows.line_num, pick(row, Fields(fields.id, fields.response or _RESPONSE))
+        except csv.Error as problem:
+            raise _wrong(
+                file, rows.line_num, "a table in which quotation marks are doubled", str(problem), None
+            ) from None
+        except UnicodeDecodeError:
+            raise _wrong(file, None, "text in UTF-8", "other bytes", "save the file as UTF-8") from None
+
+
+def _wrong(file: RecordFile, line: int | None, expected: str, found: str, advice: str | None) -> InputError:
+    return InputError(
+        "predictions.bad_table",
+        "this table cannot be read",
+        place=Place(file.name, line),
+        expected=expected,
+        found=found,
+        advice=advice,
+    )
+
+
+LAYOUT = FileLayout("table", "CSV or TSV with a header", recognizes, answers)

@@ -1,0 +1,166 @@
+"""Gold and predictions as people have them: in any dialect and layout, with ids under any name, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.record_id import record_id
+from goldgate.errors import InputError, Place
+from goldgate.files.opened import copy_aside
+from goldgate.readers.dialect_file import GoldOpener, first_record, numbered_lines, rewritten
+from goldgate.readers.guess import bad_id
+from goldgate.readers.layouts import recognize_file, recognize_record
+from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, pick, value_at
+from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
+
+_GOLD_KEYS = ("events", "event_list")
+
+
+class _Written(NamedTuple):
+    """An answer, and the line of the file that it came from."""
+
+    line: int
+    answer: Answer | None
+
+
+class PairOpener:
+    """Opens gold first, then predictions. `by_order` says afterwards that they are joined by their order.
+
+    That is so where neither has ids, and for layouts that never have any.
+    """
+
+    def __init__(self, dialect: str | None = None, fields: Fields = OUR_NAMES) -> None:
+        self._open_gold = GoldOpener(dialect)
+        self.fields = fields
+        self._gold: list[RecordFile] = []
+        self._unnamed: InputError | None = None  # gold without ids: the error that it is where predictions have some
+        self._ids: list[str] | None = None
+        self._numbered = 0
+        self._taken = 0
+        self.by_order = False
+
+    def __call__(self, path: str | Path, kind: str) -> RecordFile:
+        if kind != "predictions":
+            self._gold.append(self._named_gold(self._open_gold(path, kind)))
+            return self._gold[-1]
+        file = open_records(path, kind)
+        try:
+            return self._predictions(file)
+        except BaseException:
+            file.close()
+            raise
+
+    def require_joined(self, gold: int) -> None:
+        """Gold without ids is an error where nothing was joined by order; what was must be equally long."""
+        if self._unnamed is not None and not self.by_order:
+            raise self._unnamed
+        if self.by_order and self._taken and self._taken != gold:
+            raise InputError(
+                "predictions.other_count",
+                "gold and predictions are joined by their order, and one has more records than the other",
+                expected=f"{gold} predictions, as many as there are gold records",
+                found=str(self._taken),
+                advice="give both of them ids, or --id-field",
+            )
+
+    def _named_gold(self, file: RecordFile) -> RecordFile:
+        """Gold with ids: its own, those under another name, or numbers."""
+        record = first_record(file)
+        if not isinstance(record, dict) or "id" in record or not any(key in record for key in _GOLD_KEYS):
+            return file
+        path = self.fields.id
+        if path is not None and _has(record, path):
+            return rewritten(file, file.form, lambda data: with_id(data, value_at(decode(data), path)))
+        if self._unnamed is None:
+            self._unnamed = bad_id(record, "gold", Place(file.name, 1, "id"))
+        return rewritten(file, file.form, self._with_number)
+
+    def _with_number(self, data: bytes) -> bytes:
+        self._numbered += 1
+        return with_id(data, str(self._numbered))
+
+    def _predictions(self, file: RecordFile) -> RecordFile:
+        layout = recognize_file(file)
+        if layout is not None:
+            found = (_Written(*each) for each in layout.answers(file, self.fields))
+            return self._copy(file, layout.name, found, in_order=False)
+        record = first_record(file)
+        of_record = recognize_record(record) if self.fields == OUR_NAMES else None
+        if of_record is not None:
+            return self._copy(file, of_record.name, self._answers(file, of_record), in_order=of_record.in_order)
+        if self.fields != OUR_NAMES:
+            return self._copy(file, None, self._answers(file, None), in_order=False)
+        if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
+            return self._copy(file, None, self._answers(file, None), in_order=False)
+        if self._unnamed is not None and record is not None:
+            raise self._unnamed
+        return file
+
+    def _answers(self, file: RecordFile, layout: RecordLayout | None) -> Iterator[_Written]:
+        store = RecordStore([file])
+        for line, offset, data in numbered_lines(file):
+            record = store.decode(offset, data)
+            try:
+                answer = pick(record, self.fields) if layout is None else layout.answer(record)
+            except InputError as error:
+                raise store.at(error, offset) from None
+            yield _Written(line, answer)
+
+    def _copy(self, file: RecordFile, form: str | None, found: Iterator[_Written], *, in_order: bool) -> RecordFile:
+        """The answers as predictions, each on its line, with the id that it is joined by."""
+        blocks = self._blocks(file, found, in_order=in_order)
+        plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
+        if file.plain is not file.stored:
+            file.plain.close()
+        return RecordFile(file.stored, plain, form=form)
+
+    def _blocks(self, file: RecordFile, found: Iterator[_Written], *, in_order: bool) -> Iterator[bytes]:
+        written = 1
+        for line, answer in found:
+            if answer is None:  # what failed is a missing answer
+                continue
+            identity = self._identity(answer, file, line, in_order=in_order)
+            record = orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
+            yield b"\n" * max(0, line - written) + record + b"\n"
+            written = max(line, written) + 1
+
+    def _identity(self, answer: Answer, file: RecordFile, line: int, *, in_order: bool) -> str:
+        if answer.id is not None:
+            return answer.id
+        if not self._gold_has_no_ids and not in_order:
+            raise bad_id(answer.said, "predictions", Place(file.name, line, "id"))
+        self.by_order = True
+        position = answer.position
+        if position is None:
+            position, self._taken = self._taken, self._taken + 1
+        ids = self._gold_ids()
+        return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
+
+    @property
+    def _gold_has_no_ids(self) -> bool:
+        return self._unnamed is not None or self._open_gold.numbered
+
+    def _gold_ids(self) -> list[str]:
+        if self._ids is None:
+            records = (decode(data) for file in self._gold for _, data in iterate(file))
+            self._ids = [record_id(record) or "" for record in records if isinstance(record, dict)]
+        return self._ids
+
+
+def with_id(data: bytes, identity: Any) -> bytes:
+    """A record with this id at its head; everything else stays as it is written."""
+    inner = data.strip()[1:].lstrip()
+    head = b'{"id":' + orjson.dumps(identity)
+    return head + inner if inner.startswith(b"}") else head + b"," + inner
+
+
+def _has(record: Mapping[str, Any], path: str) -> bool:
+    try:
+        value_at(record, path)
+    except InputError:
+        return False
+    return True

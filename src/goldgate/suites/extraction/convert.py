@@ -1,0 +1,85 @@
+"""Gold in any dialect, made into ours: a file of our records, or the event schema that the gold follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from goldgate.errors import InputError, Place
+from goldgate.readers.dialect_file import GoldOpener
+from goldgate.readers.dialects import OWN
+from goldgate.readers.index import id_of
+from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
+from goldgate.suites.extraction.records import gold_events, parse_gold
+
+
+@dataclass(slots=True)
+class Conversion:
+    """How much was converted, and from what."""
+
+    dialects: list[str] = field(default_factory=list)
+    records: int = 0
+    events: int = 0
+    arguments: int = 0
+
+
+def convert_gold(paths: Sequence[str | Path], out: IO[bytes], dialect: str | None = None) -> Conversion:
+    """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError."""
+    found = Conversion()
+    names = set()
+    for form, record, line in _gold(paths, dialect, with_ids=True):
+        names.add(form or OWN)
+        found.records += 1
+        events = record.get("events", record.get("event_list")) or []
+        found.events += len(events)
+        found.arguments += sum(len(event["arguments"]) for event in events)
+        out.write(line + b"\n")
+    found.dialects = sorted(names)
+    return found
+
+
+def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
+    """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
+    roles: dict[str, set[str]] = {}
+    for _, record, line in _gold(paths, dialect, with_ids=False):
+        for event_type, of, *_ in gold_events(record, line).columns:
+            roles.setdefault(event_type, set()).update(of)
+    if not roles:
+        raise InputError(
+            "gold.no_events",
+            "no record has an event: there is nothing to derive event types from",
+            place=Place(", ".join(map(str, paths))),
+        )
+    return {"event_types": {name: {"roles": sorted(roles[name])} for name in sorted(roles)}}
+
+
+def _gold(
+    paths: Sequence[str | Path], dialect: str | None, *, with_ids: bool
+) -> Iterator[tuple[str | None, dict[str, Any], bytes]]:
+    """The dialect, the record in our form, and its line, of every record; each is checked."""
+    store, opener = RecordStore([]), GoldOpener(dialect)
+    try:
+        for path in paths:
+            store.files.append(opener(path, "gold"))
+        with held([store]):
+            for number, file in enumerate(store.files):
+                for offset, data in iterate(file):
+                    location = (number << OFFSET_BITS) + offset
+                    record = store.decode(location, data)
+                    try:
+                        parse_gold(record, id_of(record, store, location) if with_ids else "", data)
+                    except InputError as error:
+                        raise store.at(error, location) from None
+                    yield file.form, record, _one_line(record, data)
+    finally:
+        store.close()
+
+
+def _one_line(record: dict[str, Any], data: bytes) -> bytes:
+    """The record as it stands, so that numbers keep their digits, unless it is spread over several lines."""
+    line = data.strip()
+    return line if b"\n" not in line else orjson.dumps(record)

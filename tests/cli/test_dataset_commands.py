@@ -1,0 +1,136 @@
+"""Published data sets on the command line: scored, checked, converted, verified, and asked about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import goldgate
+from goldgate.cli.main import goldgate as command
+from goldgate.readers.dialects import recognize
+from goldgate.suites.extraction.documents import load_documents
+from tests.unit.readers.dialect_samples import DOCEE, RAMS, SAMPLES, WIKIEVENTS, WIKIEVENTS_OWN
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A gold file of every format, answers that are all right, and a schema of each."""
+    for name, (record, own) in SAMPLES.items():
+        gold, answers = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.answers.jsonl"
+        gold.write_text(json.dumps([record] if name == "docee" else record) + "\n")
+        answers.write_text(json.dumps({"id": own.get("id", "1"), "response": json.dumps(own["events"])}) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_published_file_scores_as_what_it_is_converted_to(folder: Path, name: str) -> None:
+    gold, own, schema = folder / f"{name}.jsonl", folder / "own.jsonl", folder / "schema.json"
+    assert run("convert", gold, "--out", own).output.startswith(f"{name}: 1 record, ")
+    assert run("schema", "--from", gold, "--out", schema).exit_code == 0
+    answers = folder / f"{name}.answers.jsonl"
+    published = goldgate.evaluate_files(gold, answers, schema).report
+    ours = goldgate.evaluate_files(own, answers, schema).report
+    assert published["inputs"]["gold"][0]["form"] == name
+    assert f"|dialect:{name}|" in published["signature"]
+    assert "form" not in ours["inputs"]["gold"][0]
+    assert "dialect:" not in ours["signature"]
+    assert published["metrics"] == ours["metrics"]
+    assert published["breakdown"] == ours["breakdown"]
+    if name != "maven":  # which has no arguments
+        assert published["metrics"]["main"]["strict_f1"]["value"] == 1.0
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_records_in_memory_score_as_the_file_does(folder: Path, name: str) -> None:
+    record, answers = SAMPLES[name][0], folder / f"{name}.answers.jsonl"
+    protocol = {"metrics": {"schema": {"mode": "syntax_only"}}}
+    of_file = goldgate.evaluate_files(folder / f"{name}.jsonl", answers, None, protocol).report
+    in_memory = goldgate.evaluate([record], [json.loads(answers.read_text())], None, protocol).report
+    assert {**in_memory, "inputs": None} == {**of_file, "inputs": None}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_check_gold_finds_nothing_wrong_with_it(folder: Path, name: str) -> None:
+    found = run("check-gold", "--gold", folder / f"{name}.jsonl", "--format", "json")
+    report = json.loads(found.output)
+    assert (found.exit_code, report["errors"]) == (0, 0)
+    assert report["inputs"][0]["form"] == name
+
+
+def test_check_gold_shows_every_record_that_is_not_of_its_dialect(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    damaged: list[Any] = [WIKIEVENTS, {**WIKIEVENTS, "doc_id": None}, {**WIKIEVENTS, "doc_id": "c", "tokens": 7}]
+    gold.write_text("".join(json.dumps(record) + "\n" for record in damaged))
+    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    assert [(each["code"], each["line"], each["field"]) for each in report["findings"]] == [
+        ("gold.not_in_dialect", 2, "doc_id"),
+        ("gold.not_in_dialect", 3, "tokens"),
+    ]
+    assert report["records"] == 3
+
+
+def test_check_gold_looks_at_the_place_of_a_trigger(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    event = {**WIKIEVENTS_OWN["events"][0], "start": 12, "end": 18}
+    gold.write_text(json.dumps({**WIKIEVENTS_OWN, "events": [event]}))
+    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    assert report["counts"] == {"gold.wrong_offsets": 1}
+
+
+def test_a_report_of_a_published_file_is_verified(folder: Path) -> None:
+    out = folder / "out"
+    gold, answers = folder / "duee-fin.jsonl", folder / "duee-fin.answers.jsonl"
+    schema = folder / "schema.json"
+    run("schema", "--from", gold, "--out", schema)
+    options = ("--gold", gold, "--predictions", answers, "--schema", schema, "--dialect", "duee-fin", "--out", out)
+    assert run("extraction", *options).exit_code == 0
+    assert run("verify", out).exit_code == 0
+    assert json.loads((out / "run.json").read_text())["inputs"]["dialect"] == ["duee-fin"]
+
+
+def test_a_dialect_that_nobody_knows_is_an_error(folder: Path) -> None:
+    gold, answers = folder / "rams.jsonl", folder / "rams.answers.jsonl"
+    found = run("extraction", "--gold", gold, "--predictions", answers, "--dialect", "ram", "--schema", answers)
+    assert found.exit_code == 2
+    assert run("convert", gold, "--out", folder / "x", "--dialect", "ram").exit_code == 2
+    assert not (folder / "x").exists()
+
+
+def test_convert_does_not_write_over_its_input(folder: Path) -> None:
+    gold = folder / "rams.jsonl"
+    assert run("convert", gold, "--out", gold).exit_code == 2
+    assert json.loads(gold.read_text()) == RAMS
+
+
+def test_our_own_form_is_converted_to_itself(tmp_path: Path) -> None:
+    gold, out = tmp_path / "gold.json", tmp_path / "out.jsonl"
+    line = '{"id":"1","events":[{"event_type":"A","arguments":[{"role":"r","argument":1.10}]}]}'
+    gold.write_text(f"[{line},\n{line.replace('1', '2', 1)}]")
+    assert run("convert", gold, "--out", out).output == f"goldgate: 2 records, 2 events, 2 arguments in {out}\n"
+    assert out.read_text().splitlines()[0] == line
+
+
+def test_gold_without_events_gives_no_schema(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "1", "events": []}')
+    assert run("schema", "--from", gold, "--out", tmp_path / "schema.json").exit_code == 2
+
+
+def test_a_model_can_be_asked_about_published_documents(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.json"
+    gold.write_text(json.dumps([DOCEE, DOCEE]))
+    documents = load_documents([gold])
+    try:
+        assert [documents[0].id, documents[1].id] == ["1", "2"]
+        assert documents[1].text == DOCEE[1]
+        assert recognize(json.loads(documents.data(0))) is None  # what was asked is stored in our form
+    finally:
+        documents.close()

@@ -1,0 +1,272 @@
+"""Published formats of gold: each is recognized by its keys, and converted with every offset right."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldgate.readers.dialects
+from goldgate.errors import ConfigError, InputError
+from goldgate.readers.dialect_file import GoldOpener, Unconverted
+from goldgate.readers.dialects import DIALECTS, OWN, find_dialect, recognize
+from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.records import RecordFile, decode, iterate
+from goldgate.readers.tokens import aligned, joined
+from goldgate.suites.extraction.records import parse_gold
+from tests.unit.readers.dialect_samples import DOCEE, DUEE_FIN, MAVEN_ARG, ONEIE, RAMS, SAMPLES, WIKIEVENTS
+
+NOT_DIALECTS = {"dialect"}  # what they are made of
+OWN_RECORD = {"id": "a", "text": "x", "events": []}
+
+
+def test_every_file_of_the_folder_is_listed() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(goldgate.readers.dialects.__path__)} - NOT_DIALECTS
+    assert modules == {dialect.name.replace("-", "_") for dialect in DIALECTS}
+    assert {dialect.name for dialect in DIALECTS} == {*SAMPLES}
+    assert all(dialect.about for dialect in DIALECTS)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_record_is_recognized_by_its_own_dialect_and_by_no_earlier_one(name: str) -> None:
+    found = recognize(SAMPLES[name][0])
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_record_is_converted(name: str) -> None:
+    record, wanted = SAMPLES[name]
+    before = copy.deepcopy(record)
+    assert named(name).convert(record) == wanted
+    assert record == before
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_converted_record_is_one_of_ours_and_its_offsets_are_right(name: str) -> None:
+    converted = named(name).convert(SAMPLES[name][0])
+    assert recognize(converted) is None
+    gold = parse_gold({"id": "1", **converted})
+    assert gold.text is not None
+    for text, start, end in spans(converted):
+        assert gold.text[start:end] == text
+
+
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"docee", "duee", "duee-fin"}))
+def test_tokens_are_what_the_characters_say(name: str) -> None:
+    converted = named(name).convert(SAMPLES[name][0])
+    if "tokens" not in converted:
+        return
+    for event in converted["events"]:
+        for part, text in [(event, event["trigger"]), *((a, a["argument"]) for a in event["arguments"])]:
+            tokens = converted["tokens"][part["token_start"] : part["token_end"]]
+            assert "".join(tokens) == text.replace(" ", "")
+
+
+def test_our_own_form_is_no_dialect() -> None:
+    assert recognize(OWN_RECORD) is None
+    assert recognize({"id": "a", "title": "t", "text": "x", "events": []}) is None
+    assert recognize({"id": "a", "response": "[]"}) is None
+    assert recognize([1, 2]) is None
+    assert recognize(None) is None
+    assert find_dialect(OWN) is None
+
+
+def test_a_dialect_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ConfigError) as refused:
+        find_dialect("wikievent")
+    assert refused.value.advice == "did you mean wikievents?"
+
+
+def test_a_document_without_events_stays() -> None:
+    without = {**WIKIEVENTS, "event_mentions": [], "entity_mentions": []}
+    assert named("wikievents").convert(without)["events"] == []
+    assert named("rams").convert({**RAMS, "gold_evt_links": []})["events"][0]["arguments"] == []
+    assert named("maven-arg").convert({**MAVEN_ARG, "events": [], "entities": []})["events"] == []
+    empty = {"id": "fin2", "title": "无事", "text": "今日无事。"}
+    assert recognize(empty) is named("duee-fin")
+    assert named("duee-fin").convert(empty) == {"id": "fin2", "text": "无事\n今日无事。", "events": []}
+
+
+def test_a_sentence_of_textee_has_its_window_for_an_id() -> None:
+    window = {**copy.deepcopy(ONEIE), "wnd_id": "CNN_made_up_0", "text": "O ' Neil died ."}
+    del window["sent_id"], window["sentence"]
+    window["event_mentions"][0]["arguments"][0] |= {"start": 0, "end": 3}
+    found = named("oneie").convert(window)
+    assert (found["id"], found["text"]) == ("CNN_made_up_0", "O ' Neil died .")
+    assert found["events"][0]["arguments"][0]["argument"] == "O ' Neil"
+
+
+def test_tokens_that_are_not_in_the_text_make_the_text() -> None:
+    other = {**WIKIEVENTS, "text": "An other text altogether."}
+    found = named("wikievents").convert(other)
+    assert found["text"] == " ".join(WIKIEVENTS["tokens"])
+    assert found["events"][0]["arguments"][1]["argument"] == "U . S"
+
+
+def test_two_triggers_at_the_same_tokens_have_the_same_arguments() -> None:
+    twice = {**RAMS, "evt_triggers": [*RAMS["evt_triggers"], [10, 10, [["conflict.attack", 1.0]]]]}
+    first, second = named("rams").convert(twice)["events"]
+    assert (first["arguments"], second["event_type"]) == (second["arguments"], "conflict.attack")
+
+
+def test_an_entity_that_nobody_mentions_is_an_argument_without_a_name() -> None:
+    found = named("maven-arg").convert({**MAVEN_ARG, "entities": []})["events"][0]["arguments"][0]
+    assert found == {"role": "Location", "argument": None, "entity": "ENTITY_1"}
+
+
+def test_docee_arguments_may_be_a_list_and_have_mentions() -> None:
+    mentions = [{"start": 23, "end": 27, "text": "Tarn"}, {"start": 0, "end": 6, "text": "Friday"}]
+    found = named("docee").convert([*DOCEE[:3], [{"type": "Date", "mention": mentions}]])["events"][0]["arguments"]
+    assert found == [
+        {"role": "Date", "argument": "Friday", "start": 0, "end": 6}
+        | {"mentions": [{"text": "Friday", "start": 0, "end": 6}, {"text": "Tarn", "start": 23, "end": 27}]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "field"),
+    [
+        ("wikievents", {**WIKIEVENTS, "doc_id": ""}, "doc_id"),
+        ("wikievents", {**WIKIEVENTS, "tokens": ["a", 1]}, "tokens[1]"),
+        ("wikievents", {**WIKIEVENTS, "event_mentions": [{"event_type": "A", "trigger": {}}]}, "trigger.text"),
+        ("wikievents", {**WIKIEVENTS, "event_mentions": {}}, "event_mentions"),
+        ("rams", {**RAMS, "evt_triggers": [[10, 99, [["a", 1.0]]]]}, "evt_triggers[0]"),
+        ("rams", {**RAMS, "evt_triggers": [[10, 10, []]]}, "evt_triggers[0][2]"),
+        ("rams", {**RAMS, "gold_evt_links": [[[9, 9], [1, 1], "evt1arg1x"]]}, "gold_evt_links[0][0]"),
+        ("rams", {**RAMS, "gold_evt_links": [[[10, 10], [3, 2], "evt1arg1x"]]}, "gold_evt_links[0][1]"),
+        ("maven-arg", {**MAVEN_ARG, "document": None}, "document"),
+        ("maven-arg", {**MAVEN_ARG, "events": [{"mention": []}]}, "events[0].type"),
+        ("maven-arg", [], ""),
+        ("docee", [1, 2], ""),
+        ("docee", [*DOCEE[:3], "{"], "[3]"),
+        ("duee", [], ""),
+        ("duee-fin", "x", ""),
+    ],
+)
+def test_a_damaged_record_is_an_error_with_its_field(name: str, record: Any, field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        named(name).convert(record)
+    assert refused.value.code == "gold.not_in_dialect"
+    assert (refused.value.place.field or "").endswith(field)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_damage_raises_anything_else(name: str) -> None:
+    for damaged in damages(SAMPLES[name][0]):
+        try:
+            json.dumps(named(name).convert(damaged))
+        except InputError as error:
+            assert error.code == "gold.not_in_dialect"  # noqa: PT017  # most damages are no error
+
+
+def test_a_file_is_converted_line_by_line_and_hashed_as_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps(WIKIEVENTS) + "\n\n" + json.dumps({**WIKIEVENTS, "doc_id": "b"}) + "\n")
+    file = GoldOpener()(path, "gold")
+    assert file.form == "wikievents"
+    assert [record["id"] for record in records(file)] == ["wiki_made_up_1", "b"]
+    assert file.plain.read_some(0, 1 << 20).count(b"\n") == 3  # the blank line is there: the second is on line 3
+    assert file.stored.sha256() != file.plain.sha256()
+    file.close()
+
+
+def test_a_packed_file_is_converted_too(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(RAMS).encode()))
+    file = GoldOpener()(path, "gold")
+    assert [record["id"] for record in records(file)] == [RAMS["doc_key"]]
+    file.close()
+
+
+def test_documents_without_ids_are_numbered_through_all_files(tmp_path: Path) -> None:
+    opener = GoldOpener()
+    found = []
+    for name in ("train.json", "dev.json"):
+        (tmp_path / name).write_text(json.dumps([DOCEE, DOCEE], indent=1))
+        file = opener(tmp_path / name, "gold")
+        found += [record["id"] for record in records(file)]
+        file.close()
+    assert found == ["1", "2", "3", "4"]
+
+
+def test_our_own_file_is_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps(OWN_RECORD))
+    file = GoldOpener()(path, "gold")
+    assert file.plain is file.stored
+    assert file.form is None
+    file.close()
+
+
+def test_a_dialect_can_be_named_for_records_that_do_not_show_it(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    bare = {key: value for key, value in DUEE_FIN.items() if key != "event_list"} | {"events": None}
+    path.write_text(json.dumps(bare))
+    assert recognize(bare) is None
+    file = GoldOpener("duee-fin")(path, "gold")
+    assert records(file)[0]["events"] == []
+    file.close()
+
+
+def test_a_record_that_cannot_be_converted_is_an_error_with_its_line_or_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text(json.dumps(WIKIEVENTS) + "\n" + json.dumps({**WIKIEVENTS, "doc_id": None}) + "\nnot json\n")
+    with pytest.raises(InputError) as refused:
+        GoldOpener()(path, "gold")
+    assert (refused.value.place.line, refused.value.place.field) == (2, "doc_id")
+    noted: list[Unconverted] = []
+    file = GoldOpener(unconverted=noted)(path, "gold")
+    assert [each.line for each in noted] == [2]
+    assert file.plain.read_some(0, 1 << 20).splitlines()[2] == b"not json"
+    file.close()
+
+
+def test_tokens_are_found_where_they_are() -> None:
+    assert joined(["a", "bc"]).spans == [(0, 1), (2, 4)]
+    found = aligned(["U", ".", "S", ".", "Two"], "U.S.\u200b Two")
+    assert found is not None
+    assert found.spans == [(0, 1), (1, 2), (2, 3), (3, 4), (6, 9)]
+    assert found.characters(0, 3) == (0, 3)
+    assert aligned(["a", "c"], "a b c") is None
+    assert aligned(["a", "b"], "a") is None
+    assert aligned(["", "a", ""], "a") is not None
+
+
+def named(name: str) -> Dialect:
+    found = find_dialect(name)
+    assert found is not None
+    return found
+
+
+def records(file: RecordFile) -> list[dict[str, Any]]:
+    return [decode(data) for _, data in iterate(file)]
+
+
+def spans(record: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """Every text with offsets."""
+    for event in record["events"]:
+        for part, name in [(event, "trigger"), *((argument, "argument") for argument in event["arguments"])]:
+            if "start" in part:
+                yield part[name], part["start"], part["end"]
+            for mention in part.get("mentions", ()):
+                yield mention["text"], mention["start"], mention["end"]
+
+
+def damages(value: Any) -> Iterator[Any]:
+    """The value with each of its parts in turn replaced by something else, or left out."""
+    yield from (None, 7, "", "word", [], {}, [[]], True)
+    if isinstance(value, dict):
+        for key in value:
+            yield {name: item for name, item in value.items() if name != key}
+            for damaged in damages(value[key]):
+                yield {**value, key: damaged}
+    elif isinstance(value, list) and value:
+        for damaged in damages(value[0]):
+            yield [damaged, *value[1:]]
