@@ -20,6 +20,7 @@ COMMANDS = {
     "read": ("goldgate.cli.read", "read_command"),
     "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),
+    "import-runs": ("goldgate.cli.import_runs", "import_runs_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
