@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,9 +17,15 @@ from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
 from goldgate.suites.research.run.log import normal_stop_reason
 
-_READ = {"value": lambda value: value, "question": question, "answer": answer, "answer_json": answer_json}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "value": lambda value: value,
+    "question": question,
+    "answer": answer,
+    "answer_json": answer_json,
+}
 _PINS = ("corpus_id", "index_id", "chunker")
 _IDS = ("claim_id", "evidence_id", "chunk_id", "source_id", "artifact_id")
+ANY = "*"
 _SHOWN = 20  # steps without a manifest, entries that do not fit
 
 
@@ -185,9 +191,12 @@ def _taken(trace: Trace, rule: Rule) -> _Found | None:
         return _Found([item for item, _ in items], items[0][1]) if items else None
     if rule.pick == "last":
         spans = spans[-1:]
-    else:
-        spans.sort(key=lambda span: trace.depths[span.id])
-        spans = spans[:1] if rule.pick == "outermost" else spans
+    elif spans:
+        least = min(trace.depths[span.id] for span in spans)
+        if rule.pick == "outermost":
+            spans = [span for span in spans if trace.depths[span.id] == least][-1:]
+        else:
+            spans.sort(key=lambda span: trace.depths[span.id])
     for span in spans:
         value = _value(span, rule)
         if value is not None and value != "":
@@ -204,12 +213,16 @@ def _items(value: Any) -> Iterator[Any]:
 
 def _value(span: Span, rule: Rule) -> Any:
     value = look_up(_READ[rule.read](look_up(span.fields, rule.take)), rule.at)
-    if isinstance(value, str):
-        return rule.words.get(value, value)
+    if rule.words and type(value) in (str, int):
+        return _word(value, rule)
     if rule.each:
         items = value if isinstance(value, list) else [value]
         return [_entry(item, rule) for item in items if isinstance(item, dict)] if value is not None else None
     return value
+
+
+def _word(value: str | int, rule: Rule) -> str:
+    return rule.words.get(str(value), rule.words.get(ANY, str(value)))
 
 
 def _entry(item: dict[str, Any], rule: Rule) -> dict[str, Any]:
@@ -219,7 +232,7 @@ def _entry(item: dict[str, Any], rule: Rule) -> dict[str, Any]:
         found = look_up(item, path)
         if found is None:
             continue
-        if isinstance(found, str):
+        if rule.words and isinstance(found, str):
             found = rule.words.get(found, found)
         *outer, last = target.split(".")
         inside = entry

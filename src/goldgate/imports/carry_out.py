@@ -58,7 +58,7 @@ class Imported:
 
 
 def import_runs(paths: Sequence[str], out: str, mapping: Mapping | None = None, form: str | None = None) -> Imported:
-    """Write a run folder for every trace; without a mapping the ready one of the form, which the files show if need be."""
+    """Write a run folder for every trace. Without a mapping: the ready one of the form, which the files may show."""
     chosen = mapping.format if mapping is not None else form
     with new_folder(out) as folder:
         gathered = gather(paths, FORMATS[chosen] if chosen is not None else None)
@@ -104,13 +104,13 @@ def _findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
             "error" if missing.what in _NEEDED else "warning",
             name,
             None,
-            None if missing.what.isidentifier() else f"/{missing.what}",
+            "" if missing.what.isidentifier() else f"/{missing.what}",
             missing.why,
         )
         for missing in run.missing
     ]
-    return lacking + [Finding("odd_spans", "hint", name, None, None, problem) for problem in trace.problems]
+    return lacking + [Finding("odd_spans", "hint", name, None, "", problem) for problem in trace.problems]
 
 
 def _unread(flaw: Flaw) -> Finding:
-    return Finding("unread", "error", flaw.file, flaw.line, None, flaw.reason)
+    return Finding("unread", "error", flaw.file, flaw.line, "", flaw.reason)

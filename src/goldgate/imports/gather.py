@@ -1,7 +1,7 @@
 """The spans of files, a trace at a time: they are kept in a file of our own until the last one was read.
 
-Spans of one trace may stand anywhere, in several files. In memory are only ids and places, some 200 bytes a span, and the
-trace that is being built.
+Spans of one trace may stand anywhere, in several files. In memory are only ids and places, some 200 bytes a span, and
+the trace that is being built.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ class Gathered:
     _trace_of: dict[str, str] = field(default_factory=dict)
 
     def add(self, span: Span) -> None:
-        data = orjson.dumps(span)
+        """Keep a span; ValueError for one that is nested without end."""
+        try:
+            data = orjson.dumps(tuple(span))
+        except TypeError:  # orjson reads deeper than it writes
+            raise ValueError("a span is nested too deeply") from None
         place = (self._kept.tell(), len(data))
         self._kept.write(data)
         self.spans += 1
@@ -133,8 +137,11 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
                 for span in gathered.format.spans(value):
                     if isinstance(span, Broken):
                         flaws.add(path, line, span.reason)
-                    else:
+                        continue
+                    try:
                         gathered.add(span)
+                    except ValueError as problem:
+                        flaws.add(path, line, str(problem))
         if gathered is None or not gathered.spans:
             raise _nothing(paths, seen, flaws, format)
     except BaseException:
@@ -167,7 +174,7 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
-    """Each value of a file, and how to find its line: JSON Lines, the items of an array, or one object over many lines."""
+    """Each value of a file and a way to its line: JSON Lines, the items of an array, or one object over many lines."""
     file = open_records(path, KIND)
     try:
         lines = _Lines(file)

@@ -5,6 +5,7 @@ It is a YAML file. `extends` names a ready one, whose sections stay where the fi
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Literal
@@ -25,10 +26,10 @@ _CODE = "mapping"
 class Rule:
     """A place in a trace. The first rule of a section that gives something is taken.
 
-    `where` chooses spans, `pick` says which of them: the `outermost`, the `last`, `any` (the first that gives something,
-    the outermost first) or `all` (their lists together). `take` leads to a value in it, `read` makes something of that,
-    `at` leads further inside. `words` puts one text in place of another, and `each` says of a list's items which of
-    their fields become which of ours.
+    `where` chooses spans, `pick` says which of them: the `outermost` (of several as little deep, the last), the `last`,
+    `any` (the first that gives something, the outermost before others) or `all` (their lists together). `take` leads to
+    a value in it, `read` makes something of that, `at` leads further inside. `words` puts one word in place of another,
+    `*` for any other. `each` says of a list's items which of their fields become which of ours.
     """
 
     take: str
@@ -107,6 +108,7 @@ def load_mapping(path: str) -> Mapping:
                 found=str(base),
             )
         tree.value = {**_ready(base).value, **given}
+    tree.value = {**tree.value, "name": given.get("name", os.path.basename(path))}
     return build(Mapping, tree, _CODE)
 
 

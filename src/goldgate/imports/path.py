@@ -1,7 +1,7 @@
 """Paths into what a tool recorded: `attributes.gen_ai.output.messages`, `outputs.documents.*.id`.
 
-Keys may have dots of their own: the longest key that fits is taken. A number is a place in a list, from the end if it is
-negative; `*` is every item. Text that holds JSON is read as JSON where the path goes on, for that is how attributes
+Keys may have dots of their own: the longest key that fits is taken. A number is a place in a list, from the end if it
+is negative; `*` is every item. Text that holds JSON is read as JSON where the path goes on, for that is how attributes
 carry objects. Several paths with ` | ` between them: the first that gives something. `=word` is the word itself.
 """
 

@@ -1,6 +1,7 @@
 """Runs as LangSmith exports them, and as LangGraph's tracers write them: a run has an id, a type, inputs and outputs.
 
-Flat, with `parent_run_id` and `trace_id`, or as a tree under `child_runs`; alone, or as the `runs` or `items` of an API's answer.
+Flat, with `parent_run_id` and `trace_id`, or as a tree under `child_runs`; alone, or as the `runs` or `items` of an
+API's answer.
 """
 
 from __future__ import annotations

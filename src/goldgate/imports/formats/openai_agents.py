@@ -1,4 +1,4 @@
-"""Traces of the OpenAI Agents SDK: the items that its exporters get, `trace` and `trace.span`, or a body with `data`."""
+"""Traces of the OpenAI Agents SDK: the items that exporters get, `trace` and `trace.span`, or a body with `data`."""
 
 from __future__ import annotations
 

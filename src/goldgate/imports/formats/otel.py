@@ -1,7 +1,7 @@
 """OpenTelemetry spans: OTLP JSON, as the Collector's file exporter and SDKs write it, and the console form of SDKs.
 
-The names are those of the OTLP protocol's JSON encoding and of the GenAI semantic conventions. Attributes, a list of keys
-and typed values, are an object here: `attributes.gen_ai.operation.name`. So are those of a span's events, and the
+The names are those of the OTLP protocol's JSON encoding and of the GenAI semantic conventions. Attributes, a list of
+keys and typed values, are an object here: `attributes.gen_ai.operation.name`. So are those of a span's events, and the
 resource's under `resource`.
 """
 
@@ -35,7 +35,7 @@ def _spans(record: dict[str, Any]) -> Iterator[Span | Broken]:
             continue
         held = group.get("resource")
         resource = _attributes(held.get("attributes")) if isinstance(held, dict) else {}
-        scopes = next((group[name] for name in _SCOPES if name in group), [])
+        scopes: Any = next((group[name] for name in _SCOPES if name in group), [])
         for scope in _objects(scopes):
             if isinstance(scope, Broken):
                 yield scope
