@@ -10,7 +10,7 @@ import orjson
 
 from goldgate.imports.mapping import ManifestRule, Mapping, Rule, chosen
 from goldgate.imports.messages import answer, answer_json, question
-from goldgate.imports.path import look_up
+from goldgate.imports.path import look_up, parsed
 from goldgate.imports.span import Span
 from goldgate.imports.trace import Trace
 from goldgate.shape.problems import problems
@@ -34,6 +34,11 @@ class Missing(NamedTuple):
 
     what: str
     why: str
+
+    @property
+    def fails(self) -> bool:
+        """Whether the research suite counts it against the run; without texts it only checks less."""
+        return self.what != "chunks"
 
 
 @dataclass(slots=True)
@@ -59,8 +64,9 @@ def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
     run = ImportedRun(trace.id, {"run_id": trace.id})
     _add_objective(run, trace, mapping)
     _add_stop_reason(run, trace, mapping)
-    _add_list(run, trace, "claims", mapping.claims, "an empty list would say that the agent claims nothing")
-    _add_list(run, trace, "evidence", mapping.evidence, "no record can be checked")
+    _add_list(run, trace, "claims", mapping.claims)
+    if run.output.get("claims") != [] or _first(trace, mapping.evidence) is not None:  # who claims nothing needs none
+        _add_list(run, trace, "evidence", mapping.evidence)
     for name in _PINS:
         found = _first(trace, getattr(mapping, name))
         if found is not None and isinstance(found.value, str):
@@ -92,12 +98,14 @@ def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     run.output["stop_reason"], run.origin["stop_reason"] = reason, found.span
 
 
-def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule], cost: str) -> None:
+def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
+    """A list only where the trace has one: an empty list would say that the agent claims nothing."""
     found = _first(trace, rules)
-    if found is None or not isinstance(found.value, list):
-        run.missing.append(Missing(name, f"{_why(trace, rules, 'a list')}: {cost}"))
+    value = _decoded(found.value) if found is not None else None
+    if found is None or not isinstance(value, list):
+        run.missing.append(Missing(name, _why(trace, rules, "a list")))
         return
-    run.output[name], run.origin[name] = [_with_text_ids(item) for item in found.value], found.span
+    run.output[name], run.origin[name] = [_with_text_ids(item) for item in value], found.span
 
 
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
@@ -116,8 +124,12 @@ def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
             run.chunks.append(item)
     if unfit:
         run.missing.append(Missing("chunks", f"{unfit} of {len(listed)} have no id, no text or no source"))
-    elif not run.chunks:
-        run.missing.append(Missing("chunks", "no text of a source is in the trace: quotes are not looked up"))
+    stored = {chunk["chunk_id"] for chunk in run.chunks}
+    records = [record for record in run.output.get("evidence", ()) if isinstance(record, dict)]
+    absent = sum(record.get("chunk_id") not in stored for record in records if isinstance(record.get("chunk_id"), str))
+    if absent:
+        why = f"the text behind {absent} of {len(records)} evidence records is not in the trace: not looked up"
+        run.missing.append(Missing("chunks", why))
 
 
 def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
@@ -213,12 +225,20 @@ def _items(value: Any) -> Iterator[Any]:
 
 def _value(span: Span, rule: Rule) -> Any:
     value = look_up(_READ[rule.read](look_up(span.fields, rule.take)), rule.at)
+    if rule.each or rule.pick == "all":
+        value = _decoded(value)
     if rule.words and type(value) in (str, int):
         return _word(value, rule)
     if rule.each:
         items = value if isinstance(value, list) else [value]
         return [_entry(item, rule) for item in items if isinstance(item, dict)] if value is not None else None
     return value
+
+
+def _decoded(value: Any) -> Any:
+    """A list or an object that an attribute holds as JSON text; any other value as it is."""
+    found = parsed(value) if isinstance(value, str) else None
+    return value if found is None else found
 
 
 def _word(value: str | int, rule: Rule) -> str:

@@ -21,7 +21,6 @@ from goldgate.imports.write import new_folder, write_run
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "import-runs"
 _LISTED = 1000  # runs with their findings; of the rest the counts are enough
-_NEEDED = ("objective", "stop_reason", "claims")
 
 
 @dataclass(slots=True)
@@ -78,7 +77,7 @@ def _write_runs(gathered: Gathered, folder: str, result: Imported) -> None:
         name = folder_name(identity)
         write_run(os.path.join(folder, name), run, _notes(trace, run, result.mapping))
         result.runs += 1
-        result.complete += not run.missing
+        result.complete += not any(missing.fails for missing in run.missing)
         result.lacking.update({missing.what.split("/")[0] for missing in run.missing})
         if result.runs <= _LISTED:
             result.findings += _findings(name, trace, run)
@@ -101,7 +100,7 @@ def _findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
     lacking = [
         Finding(
             f"missing_{missing.what}" if missing.what.isidentifier() else "misfit",
-            "error" if missing.what in _NEEDED else "warning",
+            "error" if missing.fails else "warning",
             name,
             None,
             "" if missing.what.isidentifier() else f"/{missing.what}",
