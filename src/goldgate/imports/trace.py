@@ -26,17 +26,20 @@ class Trace:
     def innermost(self, chosen: Iterable[Span]) -> list[Span]:
         """Those of some spans that have none of the others inside them, as they began."""
         names = {span.id for span in chosen}
-        parents = {span.id: span.parent for span in self.spans}
+        depths = self.depths
+        # In a circle nobody is above: its spans must not rule each other out.
+        parents = {
+            span.id: span.parent
+            for span in self.spans
+            if span.parent is not None and depths.get(span.parent, depths[span.id]) < depths[span.id]
+        }
         outer: set[str] = set()
         for name in names:
-            above, passed = parents[name], {name}
-            while above is not None and above in parents and above not in passed:
-                passed.add(above)
-                if above in outer:
-                    break
+            above = parents.get(name)
+            while above is not None and above not in outer:
                 if above in names:
                     outer.add(above)
-                above = parents[above]
+                above = parents.get(above)
         return [span for span in self.spans if span.id in names and span.id not in outer]
 
 
