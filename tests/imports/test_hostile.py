@@ -146,6 +146,19 @@ def test_nesting_without_end_costs_that_span(tmp_path: Path) -> None:
     assert (result.runs, result.flaws) == (1, 1)
 
 
+def test_an_answer_nested_without_end_is_no_answer(tmp_path: Path) -> None:
+    answer = '{"claims": ' + "[" * 600 + "]" * 600 + "}"
+    run = {**RUN, "outputs": {"messages": [{"type": "ai", "content": answer}]}}
+    result = import_runs([write(tmp_path, json.dumps(run))], str(tmp_path / "runs"))
+    assert result.lacking["claims"] == 1
+
+
+def test_a_very_long_chain_without_a_trace_is_climbed_once(tmp_path: Path) -> None:
+    lines = [{**RUN, "id": f"r{n}", "parent_run_id": f"r{n - 1}" if n else None} for n in range(20_000)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    assert import_runs([write(tmp_path, text)], str(tmp_path / "runs")).runs == 1
+
+
 @pytest.mark.parametrize(
     ("mapping", "field"),
     [
@@ -189,8 +202,8 @@ VALUES = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "id run_type trace_id parent_run_id inputs outputs messages claims evidence documents object data role "
-                "content parts type span_data input output traceId spanId attributes resourceSpans scopeSpans spans key "
+                "id run_type trace_id parent_run_id inputs outputs messages claims evidence documents object "
+                "data role content parts type span_data input output traceId spanId attributes resourceSpans scopeSpans spans key "
                 "value stringValue arrayValue kvlistValue values gen_ai.operation.name gen_ai.output.messages".split()
             ),
             inner,

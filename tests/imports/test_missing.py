@@ -187,3 +187,18 @@ def test_errors_of_an_openai_agent(message: str, reason: str, tmp_path: Path) ->
     span |= {"span_data": {"type": "agent", "name": "a"}, "error": {"message": message, "data": None}}
     _, folder = run(tmp_path, span)
     assert output(folder)["stop_reason"] == reason
+
+
+def test_messages_in_an_event_of_the_span_are_found(tmp_path: Path) -> None:
+    details = {"gen_ai.input.messages": QUESTION, "gen_ai.output.messages": json.dumps(said('{"claims": []}'))}
+    events = [{"name": "other"}, {"name": "gen_ai.client.inference.operation.details", "attributes": details}]
+    _, folder = run(tmp_path, {**agent(), "events": events})
+    assert (output(folder)["objective"], output(folder)["claims"]) == ("Why?", [])
+
+
+def test_what_the_outermost_run_says_goes_before_what_is_inside(tmp_path: Path) -> None:
+    graph = {"id": "g", "run_type": "chain", "inputs": {"messages": [["user", "Why?"]]}, "outputs": {"claims": []}}
+    node = {"id": "n", "run_type": "chain", "parent_run_id": "g", "inputs": {"input": "draft"}}
+    node |= {"outputs": {"claims": [{"claim_id": "draft"}], "stop_reason": "NO_EVIDENCE"}, "status": "error"}
+    _, folder = run(tmp_path, graph, node)
+    assert output(folder) == {"run_id": "g", "objective": "Why?", "claims": []}

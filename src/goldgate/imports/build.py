@@ -26,6 +26,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 _PINS = ("corpus_id", "index_id", "chunker")
 _IDS = ("claim_id", "evidence_id", "chunk_id", "source_id", "artifact_id")
 ANY = "*"
+_SHOWN_CHARACTERS = 60
 _SHOWN = 20  # steps without a manifest, entries that do not fit
 
 
@@ -65,11 +66,11 @@ def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
     _add_objective(run, trace, mapping)
     _add_stop_reason(run, trace, mapping)
     _add_list(run, trace, "claims", mapping.claims)
-    if run.output.get("claims") != [] or _first(trace, mapping.evidence) is not None:  # who claims nothing needs none
+    if run.output.get("claims") != [] or _first(trace, mapping.evidence, _is_list):  # who claims nothing needs none
         _add_list(run, trace, "evidence", mapping.evidence)
     for name in _PINS:
-        found = _first(trace, getattr(mapping, name))
-        if found is not None and isinstance(found.value, str):
+        found = _first(trace, getattr(mapping, name), _is_text)
+        if found is not None:
             run.output[name], run.origin[name] = found.value, found.span
     _add_chunks(run, trace, mapping)
     _add_steps(run, trace, mapping)
@@ -78,39 +79,37 @@ def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
 
 
 def _add_objective(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.objective)
-    if found is None or not isinstance(found.value, str):
+    found = _first(trace, mapping.objective, _is_text)
+    if found is None:
         run.missing.append(Missing("objective", _why(trace, mapping.objective, "a text")))
         return
     run.output["objective"], run.origin["objective"] = found.value, found.span
 
 
 def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.stop_reason)
-    if found is None or not isinstance(found.value, str):
-        run.missing.append(Missing("stop_reason", _why(trace, mapping.stop_reason, "a word")))
+    found = _first(trace, mapping.stop_reason, _is_reason)
+    if found is not None:
+        run.output["stop_reason"], run.origin["stop_reason"] = normal_stop_reason(found.value), found.span
         return
-    reason = normal_stop_reason(found.value)
-    if reason is None:
-        words = f"{found.value[:60]!r} is none of the five reasons; say with `words` which one it is"
-        run.missing.append(Missing("stop_reason", words))
-        return
-    run.output["stop_reason"], run.origin["stop_reason"] = reason, found.span
+    other = _first(trace, mapping.stop_reason, _is_text)
+    why = _why(trace, mapping.stop_reason, "a word")
+    if other is not None:
+        why = f"{other.value[:_SHOWN_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
+    run.missing.append(Missing("stop_reason", why))
 
 
 def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
     """A list only where the trace has one: an empty list would say that the agent claims nothing."""
-    found = _first(trace, rules)
-    value = _decoded(found.value) if found is not None else None
-    if found is None or not isinstance(value, list):
+    found = _first(trace, rules, _is_list)
+    if found is None:
         run.missing.append(Missing(name, _why(trace, rules, "a list")))
         return
-    run.output[name], run.origin[name] = [_with_text_ids(item) for item in value], found.span
+    run.output[name], run.origin[name] = [_with_text_ids(item) for item in _decoded(found.value)], found.span
 
 
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.chunks)
-    listed = found.value if found is not None and isinstance(found.value, list) else []
+    found = _first(trace, mapping.chunks, _is_list)
+    listed = _decoded(found.value) if found is not None else []
     seen: set[bytes] = set()
     unfit = 0
     for item in listed:
@@ -187,16 +186,24 @@ def _note_misfits(run: ImportedRun) -> None:
         run.missing.append(Missing("…", f"{len(listed) - _SHOWN} more entries do not fit"))
 
 
-def _first(trace: Trace, rules: Sequence[Rule]) -> _Found | None:
-    """What the first rule that gives something gives."""
-    for rule in rules:
-        found = _taken(trace, rule)
-        if found is not None:
-            return found
-    return None
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
 
 
-def _taken(trace: Trace, rule: Rule) -> _Found | None:
+def _is_reason(value: Any) -> bool:
+    return isinstance(value, str) and normal_stop_reason(value) is not None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(_decoded(value), list)
+
+
+def _first(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]) -> _Found | None:
+    """What the first rule gives that gives something fitting."""
+    return next((found for rule in rules if (found := _taken(trace, rule, fits)) is not None), None)
+
+
+def _taken(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> _Found | None:
     spans = [span for span in trace.spans if chosen(span, rule.where)]
     if rule.pick == "all":
         items = [(item, span.id) for span in spans for item in _items(_value(span, rule))]
@@ -209,11 +216,8 @@ def _taken(trace: Trace, rule: Rule) -> _Found | None:
             spans = [span for span in spans if trace.depths[span.id] == least][-1:]
         else:
             spans.sort(key=lambda span: trace.depths[span.id])
-    for span in spans:
-        value = _value(span, rule)
-        if value is not None and value != "":
-            return _Found(value, span.id)
-    return None
+    values = ((_value(span, rule), span.id) for span in spans)
+    return next((_Found(value, span) for value, span in values if fits(value)), None)
 
 
 def _items(value: Any) -> Iterator[Any]:

@@ -91,24 +91,18 @@ class Gathered:
 
     def _home(self, name: str) -> str:
         """The trace of a span that names none: that of its parents, or the outermost of them."""
-        passed = {name}
-        while True:
-            if name in self._trace_of:
-                return self._trace_of[name]
-            above = self._parents.get(name)
-            if above is None or (above not in self._parents and above not in self._trace_of):
-                return name
-            if above in passed:
-                return min(self._circle(above))
-            passed.add(above)
-            name = above
-
-    def _circle(self, name: str) -> set[str]:
-        circle: set[str] = set()
-        while name not in circle:
-            circle.add(name)
-            name = self._parents[name] or name
-        return circle
+        path: dict[str, None] = {}
+        above: str | None = name
+        while above is not None and above in self._parents and above not in self._trace_of and above not in path:
+            path[above] = None
+            above = self._parents[above]
+        if above is not None and above in self._trace_of:
+            home = self._trace_of[above]
+        else:
+            passed = list(path)
+            home = min(passed[passed.index(above) :]) if above is not None and above in path else passed[-1]
+        self._trace_of.update(dict.fromkeys(path, home))  # a long chain is climbed once
+        return home
 
     def _read(self, place: tuple[int, int]) -> Span:
         self._kept.seek(place[0])

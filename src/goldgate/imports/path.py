@@ -13,6 +13,7 @@ import orjson
 
 EACH = "*"
 _OR = " | "
+_DEEP = 200  # levels; orjson writes 254
 
 
 def look_up(value: Any, paths: str) -> Any:
@@ -61,6 +62,9 @@ def parsed(text: str) -> Any:
     if plain[:1] not in ("{", "["):
         return None
     try:
-        return orjson.loads(plain)
-    except orjson.JSONDecodeError:
+        value = orjson.loads(plain)
+        if plain.count("[") + plain.count("{") > _DEEP:
+            orjson.dumps([[[[value]]]])  # it reads deeper than it writes, and what is found is to be written
+    except (orjson.JSONDecodeError, TypeError):
         return None
+    return value

@@ -33,14 +33,13 @@ class Trace:
             for span in self.spans
             if span.parent is not None and depths.get(span.parent, depths[span.id]) < depths[span.id]
         }
-        outer: set[str] = set()
+        passed: set[str] = set()  # every span with one of the chosen inside
         for name in names:
             above = parents.get(name)
-            while above is not None and above not in outer:
-                if above in names:
-                    outer.add(above)
+            while above is not None and above not in passed:
+                passed.add(above)
                 above = parents.get(above)
-        return [span for span in self.spans if span.id in names and span.id not in outer]
+        return [span for span in self.spans if span.id in names and span.id not in passed]
 
 
 def trace_of(identity: str, found: Iterable[Span]) -> Trace:
