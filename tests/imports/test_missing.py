@@ -174,8 +174,14 @@ corpus_id: [{take: corpus}]
 
 
 def test_a_response_span_has_no_text_so_the_objective_is_missing(tmp_path: Path) -> None:
-    trace = {"object": "trace", "id": "trace_1", "workflow_name": "w", "group_id": None, "metadata": {}}
-    span = {"object": "trace.span", "id": "s", "trace_id": "trace_1", "parent_id": None, "started_at": None}
+    trace: dict[str, Any] = {"object": "trace", "id": "trace_1", "workflow_name": "w", "group_id": None, "metadata": {}}
+    span: dict[str, Any] = {
+        "object": "trace.span",
+        "id": "s",
+        "trace_id": "trace_1",
+        "parent_id": None,
+        "started_at": None,
+    }
     span |= {"ended_at": None, "span_data": {"type": "response", "response_id": "resp_1"}, "error": None}
     _, folder = run(tmp_path, trace, span)
     assert missing(folder)[:2] == ["objective", "stop_reason"]
@@ -183,7 +189,14 @@ def test_a_response_span_has_no_text_so_the_objective_is_missing(tmp_path: Path)
 
 @pytest.mark.parametrize(("message", "reason"), [("Max turns exceeded", "BUDGET_EXCEEDED"), ("boom", "SYSTEM_ERROR")])
 def test_errors_of_an_openai_agent(message: str, reason: str, tmp_path: Path) -> None:
-    span = {"object": "trace.span", "id": "s", "trace_id": "t", "parent_id": None, "started_at": None, "ended_at": None}
+    span: dict[str, Any] = {
+        "object": "trace.span",
+        "id": "s",
+        "trace_id": "t",
+        "parent_id": None,
+        "started_at": None,
+        "ended_at": None,
+    }
     span |= {"span_data": {"type": "agent", "name": "a"}, "error": {"message": message, "data": None}}
     _, folder = run(tmp_path, span)
     assert output(folder)["stop_reason"] == reason
@@ -197,8 +210,13 @@ def test_messages_in_an_event_of_the_span_are_found(tmp_path: Path) -> None:
 
 
 def test_what_the_outermost_run_says_goes_before_what_is_inside(tmp_path: Path) -> None:
-    graph = {"id": "g", "run_type": "chain", "inputs": {"messages": [["user", "Why?"]]}, "outputs": {"claims": []}}
-    node = {"id": "n", "run_type": "chain", "parent_run_id": "g", "inputs": {"input": "draft"}}
+    graph: dict[str, Any] = {
+        "id": "g",
+        "run_type": "chain",
+        "inputs": {"messages": [["user", "Why?"]]},
+        "outputs": {"claims": []},
+    }
+    node: dict[str, Any] = {"id": "n", "run_type": "chain", "parent_run_id": "g", "inputs": {"input": "draft"}}
     node |= {"outputs": {"claims": [{"claim_id": "draft"}], "stop_reason": "NO_EVIDENCE"}, "status": "error"}
     _, folder = run(tmp_path, graph, node)
     assert output(folder) == {"run_id": "g", "objective": "Why?", "claims": []}

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.imports.mapping import ManifestRule, Mapping, Rule, chosen
-from goldgate.imports.messages import answer, answer_json, question
-from goldgate.imports.path import look_up, parsed
+from goldgate.imports.path import look_up
+from goldgate.imports.rules import decoded, first, is_list, is_text
 from goldgate.imports.span import Span
 from goldgate.imports.trace import Trace
 from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Chunk, ResearchOutput
 from goldgate.suites.research.run.log import normal_stop_reason
 
-_READ: dict[str, Callable[[Any], Any]] = {
-    "value": lambda value: value,
-    "question": question,
-    "answer": answer,
-    "answer_json": answer_json,
-}
 _PINS = ("corpus_id", "index_id", "chunker")
 _IDS = ("claim_id", "evidence_id", "chunk_id", "source_id", "artifact_id")
-ANY = "*"
 _SHOWN_CHARACTERS = 60
 _SHOWN = 20  # steps without a manifest, entries that do not fit
 
@@ -55,21 +48,16 @@ class ImportedRun:
     missing: list[Missing] = field(default_factory=list)
 
 
-class _Found(NamedTuple):
-    value: Any
-    span: str
-
-
 def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
     """The run that a trace shows."""
     run = ImportedRun(trace.id, {"run_id": trace.id})
     _add_objective(run, trace, mapping)
     _add_stop_reason(run, trace, mapping)
     _add_list(run, trace, "claims", mapping.claims)
-    if run.output.get("claims") != [] or _first(trace, mapping.evidence, _is_list):  # who claims nothing needs none
+    if run.output.get("claims") != [] or first(trace, mapping.evidence, is_list):  # who claims nothing needs none
         _add_list(run, trace, "evidence", mapping.evidence)
     for name in _PINS:
-        found = _first(trace, getattr(mapping, name), _is_text)
+        found = first(trace, getattr(mapping, name), is_text)
         if found is not None:
             run.output[name], run.origin[name] = found.value, found.span
     _add_chunks(run, trace, mapping)
@@ -79,7 +67,7 @@ def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
 
 
 def _add_objective(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.objective, _is_text)
+    found = first(trace, mapping.objective, is_text)
     if found is None:
         run.missing.append(Missing("objective", _why(trace, mapping.objective, "a text")))
         return
@@ -87,11 +75,11 @@ def _add_objective(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
 
 
 def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.stop_reason, _is_reason)
+    found = first(trace, mapping.stop_reason, _is_reason)
     if found is not None:
         run.output["stop_reason"], run.origin["stop_reason"] = normal_stop_reason(found.value), found.span
         return
-    other = _first(trace, mapping.stop_reason, _is_text)
+    other = first(trace, mapping.stop_reason, is_text)
     why = _why(trace, mapping.stop_reason, "a word")
     if other is not None:
         why = f"{other.value[:_SHOWN_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
@@ -100,16 +88,16 @@ def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
 
 def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
     """A list only where the trace has one: an empty list would say that the agent claims nothing."""
-    found = _first(trace, rules, _is_list)
+    found = first(trace, rules, is_list)
     if found is None:
         run.missing.append(Missing(name, _why(trace, rules, "a list")))
         return
-    run.output[name], run.origin[name] = [_with_text_ids(item) for item in _decoded(found.value)], found.span
+    run.output[name], run.origin[name] = [_with_text_ids(item) for item in decoded(found.value)], found.span
 
 
 def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
-    found = _first(trace, mapping.chunks, _is_list)
-    listed = _decoded(found.value) if found is not None else []
+    found = first(trace, mapping.chunks, is_list)
+    listed = decoded(found.value) if found is not None else []
     seen: set[bytes] = set()
     unfit = 0
     for item in listed:
@@ -186,84 +174,8 @@ def _note_misfits(run: ImportedRun) -> None:
         run.missing.append(Missing("…", f"{len(listed) - _SHOWN} more entries do not fit"))
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and value.strip() != ""
-
-
 def _is_reason(value: Any) -> bool:
     return isinstance(value, str) and normal_stop_reason(value) is not None
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(_decoded(value), list)
-
-
-def _first(trace: Trace, rules: Sequence[Rule], fits: Callable[[Any], bool]) -> _Found | None:
-    """What the first rule gives that gives something fitting."""
-    return next((found for rule in rules if (found := _taken(trace, rule, fits)) is not None), None)
-
-
-def _taken(trace: Trace, rule: Rule, fits: Callable[[Any], bool]) -> _Found | None:
-    spans = [span for span in trace.spans if chosen(span, rule.where)]
-    if rule.pick == "all":
-        items = [(item, span.id) for span in spans for item in _items(_value(span, rule))]
-        return _Found([item for item, _ in items], items[0][1]) if items else None
-    if rule.pick == "last":
-        spans = spans[-1:]
-    elif spans:
-        least = min(trace.depths[span.id] for span in spans)
-        if rule.pick == "outermost":
-            spans = [span for span in spans if trace.depths[span.id] == least][-1:]
-        else:
-            spans.sort(key=lambda span: trace.depths[span.id])
-    values = ((_value(span, rule), span.id) for span in spans)
-    return next((_Found(value, span) for value, span in values if fits(value)), None)
-
-
-def _items(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from value
-    elif value is not None:
-        yield value
-
-
-def _value(span: Span, rule: Rule) -> Any:
-    value = look_up(_READ[rule.read](look_up(span.fields, rule.take)), rule.at)
-    if rule.each or rule.pick == "all":
-        value = _decoded(value)
-    if rule.words and type(value) in (str, int):
-        return _word(value, rule)
-    if rule.each:
-        items = value if isinstance(value, list) else [value]
-        return [_entry(item, rule) for item in items if isinstance(item, dict)] if value is not None else None
-    return value
-
-
-def _decoded(value: Any) -> Any:
-    """A list or an object that an attribute holds as JSON text; any other value as it is."""
-    found = parsed(value) if isinstance(value, str) else None
-    return value if found is None else found
-
-
-def _word(value: str | int, rule: Rule) -> str:
-    return rule.words.get(str(value), rule.words.get(ANY, str(value)))
-
-
-def _entry(item: dict[str, Any], rule: Rule) -> dict[str, Any]:
-    """One of our records from one of theirs; a field that it lacks is left out."""
-    entry: dict[str, Any] = {}
-    for target, path in rule.each.items():
-        found = look_up(item, path)
-        if found is None:
-            continue
-        if rule.words and isinstance(found, str):
-            found = rule.words.get(found, found)
-        *outer, last = target.split(".")
-        inside = entry
-        for key in outer:
-            inside = inside.setdefault(key, {})
-        inside[last] = found
-    return entry
 
 
 def _with_text_ids(item: Any) -> Any:

@@ -6,26 +6,20 @@ the trace that is being built.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import IO, Any, NamedTuple
 
 import orjson
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.files.opened import BLOCK
+from goldgate.imports.documents import KIND, documents, files_of
 from goldgate.imports.formats import FORMATS
 from goldgate.imports.span import Broken, Format, Span
-from goldgate.readers.records import RecordFile, decode, iterate, open_records
 
-KIND = "trace"
 _LISTED = 20  # flaws with their places; of the rest the number is enough
-_WHOLE = 256_000_000  # bytes of a file that is one JSON object over many lines, which must be read whole
 _KEYS = 6  # of a record that nobody knows
-_ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 
 
 class Flaw(NamedTuple):
@@ -115,8 +109,8 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
     flaws = Flaws()
     seen: dict[str, Any] | None = None
     try:
-        for path in _files(paths):
-            for line, value in _documents(path):
+        for path in files_of(paths):
+            for line, value in documents(path):
                 if not isinstance(value, dict):
                     reason = value.reason if isinstance(value, Broken) else f"{describe(value)} is no object"
                     flaws.add(path, line, reason)
@@ -147,83 +141,6 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
 
 def _recognized(record: dict[str, Any]) -> Format | None:
     return next((format for format in FORMATS.values() if format.recognizes(record)), None)
-
-
-def _files(paths: Sequence[str]) -> Iterator[str]:
-    """The files given; of a folder, those in it that end as JSON files do, in the order of their names."""
-    for path in dict.fromkeys(paths):
-        if not os.path.isdir(path):
-            yield path
-            continue
-        names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
-        if not names:
-            raise InputError(
-                f"{KIND}.no_files",
-                "this folder has no file with traces",
-                place=Place(path),
-                expected="files that end in " + ", ".join(_ENDINGS),
-            )
-        for name in names:
-            yield os.path.join(path, name)
-
-
-def _documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
-    """Each value of a file and a way to its line: JSON Lines, the items of an array, or one object over many lines."""
-    file = open_records(path, KIND)
-    try:
-        lines = _Lines(file)
-        if not file.is_array and (whole := _whole(file)) is not None:
-            yield partial(lines.at, 0), whole
-            return
-        try:
-            for offset, data in iterate(file):
-                yield partial(lines.at, offset), _decoded(data)
-        except InputError as problem:  # the array breaks off: what was read before counts
-            line, reason = problem.place.line, Broken(problem.message)
-            yield lambda: line, reason
-    finally:
-        file.close()
-
-
-class _Lines:
-    """The lines of a file, counted only where one is asked for, and every byte at most once."""
-
-    def __init__(self, file: RecordFile) -> None:
-        self._file = file
-        self._offset, self._line = 0, 1
-
-    def at(self, offset: int) -> int:
-        while self._offset < offset:
-            block = self._file.plain.read_some(self._offset, min(BLOCK, offset - self._offset))
-            if not block:
-                break
-            self._offset += len(block)
-            self._line += block.count(b"\n")
-        return self._line
-
-
-def _decoded(data: bytes) -> Any:
-    try:
-        return decode(data)
-    except ValueError as problem:
-        return Broken(f"not JSON: {problem}")
-
-
-def _whole(file: RecordFile) -> Any:
-    """The object that the file is as a whole; None if its first line is a record, or it is nothing at all."""
-    with file.plain.stream(file.start) as stream:
-        first = b""
-        while not first.strip():
-            first = stream.readline()
-            if not first:
-                return None
-        if first.rstrip()[-1:] in (b"}", b"]") and not isinstance(_decoded(first), Broken):
-            return None
-        rest = stream.read(_WHOLE)
-        if not rest.strip() or stream.read(1):
-            return None
-    value = _decoded(first + rest)
-    return value if isinstance(value, dict) else None
 
 
 def _nothing(paths: Sequence[str], seen: dict[str, Any] | None, flaws: Flaws, format: Format | None) -> InputError:
