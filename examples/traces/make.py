@@ -82,13 +82,13 @@ def _otel_span(trace: str, span: str, parent: str, name: str, begin: int, attrib
 
 def langsmith() -> list[Any]:
     """A run a line, as they come from a client's list_runs."""
-    runs = []
+    runs: list[Any] = []
     for number, objective in enumerate(QUERIES, 1):
         query, documents = QUERIES[objective]
         graph, retriever = f"00000000-0000-4000-8000-{number:012d}", f"00000000-0000-4000-9000-{number:012d}"
         common = {"trace_id": graph, "status": "success", "error": None}
         answer = {"type": "ai", "content": json.dumps(ANSWERS[objective])}
-        found = [
+        found: list[Any] = [
             {"page_content": document["text"], "metadata": {"chunk_id": document["id"], "source": document["source"]}}
             for document in documents
         ]

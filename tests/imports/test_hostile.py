@@ -203,8 +203,9 @@ VALUES = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 "id run_type trace_id parent_run_id inputs outputs messages claims evidence documents object "
-                "data role content parts type span_data input output traceId spanId attributes resourceSpans scopeSpans "
-                "spans key value stringValue arrayValue kvlistValue values gen_ai.operation.name gen_ai.output.messages".split()
+                "data role content parts type span_data input output traceId spanId attributes resourceSpans "
+                "scopeSpans spans key value stringValue arrayValue kvlistValue values gen_ai.operation.name "
+                "gen_ai.output.messages".split()
             ),
             inner,
             max_size=5,
