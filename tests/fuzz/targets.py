@@ -18,6 +18,7 @@ import orjson
 
 from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
+from goldgate.imports.carry_out import import_runs
 from goldgate.in_memory import load_scorer
 from goldgate.readers.index import Index, index_files, join
 from goldgate.suites.extraction.events.form import CANONICAL, Form
@@ -142,6 +143,14 @@ def check_chunks(data: bytes) -> None:
     _judge_run_with("chunks.jsonl", data)
 
 
+def check_traces(data: bytes) -> None:
+    """Traces become runs that can be judged, or are refused."""
+    path = _file("traces.jsonl", data)
+    with _expected_errors(), tempfile.TemporaryDirectory(dir=_folder().name) as out:
+        import_runs([str(path)], out)
+        assert evaluate_outputs(GOLDEN, out, None).report
+
+
 def _judge_run_with(name: str, data: bytes) -> None:
     path = _outputs() / "run" / name
     before = path.read_bytes()
@@ -206,4 +215,5 @@ TARGETS: dict[str, Target] = {
     "research-output": Target(check_research_output, _files(RUN / "research_output.json")),
     "research-events": Target(check_events, _files(RUN / "events.jsonl")),
     "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
+    "traces": Target(check_traces, _files(*sorted((ROOT / "examples" / "traces").glob("*.jsonl")))),
 }

@@ -16,7 +16,7 @@ from goldgate.imports.gather import Flaw, Gathered, gather
 from goldgate.imports.mapping import Mapping, ready_mapping
 from goldgate.imports.names import folder_name
 from goldgate.imports.trace import Trace, trace_of
-from goldgate.imports.write import new_folder, write_run
+from goldgate.imports.write import new_folder, require_free, write_run
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "import-runs"
@@ -59,14 +59,15 @@ class Imported:
 def import_runs(paths: Sequence[str], out: str, mapping: Mapping | None = None, form: str | None = None) -> Imported:
     """Write a run folder for every trace. Without a mapping: the ready one of the form, which the files may show."""
     chosen = mapping.format if mapping is not None else form
-    with new_folder(out) as folder:
-        gathered = gather(paths, FORMATS[chosen] if chosen is not None else None)
-        try:
-            result = Imported(mapping or ready_mapping(gathered.format.name), gathered.spans, gathered.flaws.count)
-            result.findings += [_unread(flaw) for flaw in gathered.flaws.first]
+    require_free(out)
+    gathered = gather(paths, FORMATS[chosen] if chosen is not None else None)
+    try:
+        result = Imported(mapping or ready_mapping(gathered.format.name), gathered.spans, gathered.flaws.count)
+        result.findings += [_unread(flaw) for flaw in gathered.flaws.first]
+        with new_folder(out) as folder:
             _write_runs(gathered, folder, result)
-        finally:
-            gathered.close()
+    finally:
+        gathered.close()
     return result
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from goldgate.errors import InputError, Place
 from goldgate.files.opened import BLOCK
+from goldgate.files.text_file import cannot_read
 from goldgate.imports.span import Broken
 from goldgate.readers.records import RecordFile, decode, iterate, open_records
 
@@ -23,7 +24,10 @@ def files_of(paths: Sequence[str]) -> Iterator[str]:
         if not os.path.isdir(path):
             yield path
             continue
-        names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+        try:
+            names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+        except OSError as problem:
+            raise cannot_read(path, KIND, problem) from None
         if not names:
             raise InputError(
                 f"{KIND}.no_files",

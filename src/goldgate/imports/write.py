@@ -20,15 +20,32 @@ FORMAT_VERSION = 1  # of import.json
 _ADVICE = "--out needs the name of a folder that can be made, with room for the runs"
 
 
-@contextmanager
-def new_folder(path: str) -> Iterator[str]:
-    """A folder to write into, which gets its name when it is complete. One with something in it is refused."""
+def require_free(path: str) -> None:
+    """Refuse a file, and a folder with something in it, before any work is done."""
     if not path:
         raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
+    if not os.path.lexists(path):
+        return
+    if not os.path.isdir(path):
+        raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
+    with os.scandir(path) as entries:
+        is_empty = next(entries, None) is None
+    if not is_empty:
+        raise ConfigError(
+            "out.not_empty",
+            "the folder for the runs is not empty: runs of another import would be judged with these",
+            place=Place(path),
+            expected="an empty folder, or one that is not there yet",
+            advice="choose another folder for --out, or remove this one",
+        )
+
+
+@contextmanager
+def new_folder(path: str) -> Iterator[str]:
+    """A folder to write into, which gets its name when it is complete, and is not there otherwise."""
     path = os.path.abspath(path)
     unfinished = f"{path}.{os.getpid()}{UNFINISHED}"
     try:
-        _require_free(path)
         os.makedirs(unfinished)
         try:
             yield unfinished
@@ -53,18 +70,3 @@ def write_run(folder: str, run: ImportedRun, notes: dict[str, Any]) -> None:
 def _write(folder: str, name: str, parts: Iterable[bytes]) -> None:
     with open(os.path.join(folder, name), "xb") as stream:
         stream.writelines(parts)
-
-
-def _require_free(path: str) -> None:
-    if not os.path.lexists(path):
-        return
-    if not os.path.isdir(path):
-        raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
-    if os.listdir(path):
-        raise ConfigError(
-            "out.not_empty",
-            "the folder for the runs is not empty: runs of another import would be judged with these",
-            place=Place(path),
-            expected="an empty folder, or one that is not there yet",
-            advice="choose another folder for --out, or remove this one",
-        )
