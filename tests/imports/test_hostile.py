@@ -58,6 +58,16 @@ def test_every_wrapping_is_opened(wrapped: Any, indent: int | None, tmp_path: Pa
     assert (result.runs, result.flaws) == (1, 0)
 
 
+def test_printed_objects_one_behind_the_other_are_read(tmp_path: Path) -> None:
+    """As the console exporters of OpenTelemetry's SDKs write spans; one that breaks off costs itself."""
+    printed = [json.dumps({**RUN, "id": f"r{n}", "name": "a } brace"}, indent=4) for n in range(3)]
+    text = printed[0] + "\n" + printed[1][:-30] + "\n" + printed[2] + "\n"
+    result = import_runs([write(tmp_path, text, "spans.json")], str(tmp_path / "runs"))
+    assert names(tmp_path / "runs") == ["run_r0", "run_r2"]
+    lines = [finding.line for finding in result.findings if finding.code == "unread"]
+    assert lines == [printed[0].count("\n") + 2]
+
+
 def test_a_tree_of_runs_is_the_same_as_flat_ones(tmp_path: Path) -> None:
     child = {"id": "r2", "run_type": "TOOL", "inputs": {"query": "q"}, "outputs": {"documents": []}}
     flat = json.dumps({**child, "parent_run_id": "r1"}) + "\n" + json.dumps(RUN)

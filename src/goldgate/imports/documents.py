@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +16,8 @@ from goldgate.readers.records import RecordFile, decode, iterate, open_records
 
 KIND = "trace"
 _WHOLE = 256_000_000  # bytes of a file that is one JSON object over many lines, which must be read whole
+_BRACE_LINE = 16  # bytes of a line with a brace and nothing else
+_MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that braces in them are passed over
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 
 
@@ -44,17 +47,42 @@ def documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
     file = open_records(path, KIND)
     try:
         lines = _Lines(file)
-        if not file.is_array and (whole := _whole(file)) is not None:
+        if not file.is_array and not _is_printed(file) and (whole := _whole(file)) is not None:
             yield partial(lines.at, 0), whole
             return
         try:
-            for offset, data in iterate(file):
+            for offset, data in _printed(file) if _is_printed(file) else iterate(file):
                 yield partial(lines.at, offset), _decoded(data)
         except InputError as problem:  # the array breaks off: what was read before counts
             line, reason = problem.place.line, Broken(problem.message)
             yield lambda: line, reason
     finally:
         file.close()
+
+
+def _is_printed(file: RecordFile) -> bool:
+    """Whether objects are printed over many lines, one behind the other, as the console exporters of SDKs do."""
+    with file.plain.stream(file.start) as stream:
+        return stream.readline(_BRACE_LINE).strip() == b"{"
+
+
+def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each printed object. A line `{` at the margin begins the next, also where one breaks off."""
+    begin = offset = file.start
+    lines: list[bytes] = []
+    depth = 0
+    for line in file.plain.stream(file.start):
+        if lines and (depth <= 0 or line.rstrip() == b"{"):
+            yield begin, b"".join(lines)
+            lines, depth = [], 0
+        if lines or not line.isspace():
+            begin = begin if lines else offset
+            lines.append(line)
+            marks = _MARK.findall(line)
+            depth += marks.count(b"{") - marks.count(b"}")
+        offset += len(line)
+    if lines:
+        yield begin, b"".join(lines)
 
 
 class _Lines:
