@@ -20,6 +20,7 @@ import orjson
 
 from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
+from goldgate.imports.carry_out import import_runs
 from goldgate.in_memory import load_scorer
 from goldgate.readers.index import Index, Opener, index_files, join
 from goldgate.readers.pair_files import PairOpener
@@ -179,6 +180,14 @@ def check_chunks(data: bytes) -> None:
     _judge_run_with("chunks.jsonl", data)
 
 
+def check_traces(data: bytes) -> None:
+    """Traces become runs that can be judged, or are refused."""
+    path = _file("traces.jsonl", data)
+    with _expected_errors(), tempfile.TemporaryDirectory(dir=_folder().name) as out:
+        import_runs([str(path)], out)
+        assert evaluate_outputs(GOLDEN, out, None).report
+
+
 def _judge_run_with(name: str, data: bytes) -> None:
     path = _outputs() / "run" / name
     before = path.read_bytes()
@@ -265,4 +274,5 @@ TARGETS: dict[str, Target] = {
     "research-events": Target(check_events, _files(RUN / "events.jsonl")),
     "view-request": Target(check_view_request, lambda: [*VIEW_REQUESTS]),
     "research-chunks": Target(check_chunks, _files(RUN / "chunks.jsonl")),
+    "traces": Target(check_traces, _files(*sorted((ROOT / "examples" / "traces").glob("*.jsonl")))),
 }

@@ -26,6 +26,7 @@ COMMANDS = {
     "convert": ("goldgate.cli.convert", "convert_command"),
     "schema": ("goldgate.cli.schema", "schema_command"),
     "validate": ("goldgate.cli.validate", "validate_command"),
+    "import-runs": ("goldgate.cli.import_runs", "import_runs_command"),
     "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
     "baseline": ("goldgate.cli.baseline", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),

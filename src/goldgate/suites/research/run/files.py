@@ -14,6 +14,7 @@ from goldgate.files.storable import storable_name
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
 ARTIFACTS = "artifacts"
+IMPORT = "import.json"  # what `goldgate import-runs` did not find in a trace: for people, not judged
 # In the order of reading: large sources must not use up the limit of a run before its log was read.
 _ORDER = (OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS)
 RUN_FILES = frozenset(_ORDER)
@@ -115,7 +116,8 @@ class _Reader:
             elif name == ARTIFACTS:
                 self._artifacts(entry)
             else:
-                files.ignored.append((storable_name(name), "not a file of a run"))
+                reason = "notes of an import, not judged" if name == IMPORT else "not a file of a run"
+                files.ignored.append((storable_name(name), reason))
         files.digest = self.hash.digest()
         return files
 

@@ -1,0 +1,126 @@
+"""The JSON values of trace files, one at a time: JSON Lines, arrays, one object over many lines, packed or not."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from goldgate.errors import InputError, Place
+from goldgate.files.opened import BLOCK
+from goldgate.files.text_file import cannot_read
+from goldgate.imports.span import Broken
+from goldgate.readers.records import RecordFile, decode, iterate, open_records
+
+KIND = "trace"
+_WHOLE = 256_000_000  # bytes of a file that is one JSON object over many lines, which must be read whole
+_BRACE_LINE = 16  # bytes of a line with a brace and nothing else
+_MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that braces in them are passed over
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
+
+
+def files_of(paths: Sequence[str]) -> Iterator[str]:
+    """The files given; of a folder, those in it that end as JSON files do, in the order of their names."""
+    for path in dict.fromkeys(paths):
+        if not os.path.isdir(path):
+            yield path
+            continue
+        try:
+            names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+        except OSError as problem:
+            raise cannot_read(path, KIND, problem) from None
+        if not names:
+            raise InputError(
+                f"{KIND}.no_files",
+                "this folder has no file with traces",
+                place=Place(path),
+                expected="files that end in " + ", ".join(_ENDINGS),
+            )
+        for name in names:
+            yield os.path.join(path, name)
+
+
+def documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
+    """Each value of a file and a way to its line: JSON Lines, the items of an array, or one object over many lines."""
+    file = open_records(path, KIND)
+    try:
+        lines = _Lines(file)
+        if not file.is_array and not _is_printed(file) and (whole := _whole(file)) is not None:
+            yield partial(lines.at, 0), whole
+            return
+        try:
+            for offset, data in _printed(file) if _is_printed(file) else iterate(file):
+                yield partial(lines.at, offset), _decoded(data)
+        except InputError as problem:  # the array breaks off: what was read before counts
+            line, reason = problem.place.line, Broken(problem.message)
+            yield lambda: line, reason
+    finally:
+        file.close()
+
+
+def _is_printed(file: RecordFile) -> bool:
+    """Whether objects are printed over many lines, one behind the other, as the console exporters of SDKs do."""
+    with file.plain.stream(file.start) as stream:
+        return stream.readline(_BRACE_LINE).strip() == b"{"
+
+
+def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each printed object. A line `{` at the margin begins the next, also where one breaks off."""
+    begin = offset = file.start
+    lines: list[bytes] = []
+    depth = 0
+    for line in file.plain.stream(file.start):
+        if lines and (depth <= 0 or line.rstrip() == b"{"):
+            yield begin, b"".join(lines)
+            lines, depth = [], 0
+        if lines or not line.isspace():
+            begin = begin if lines else offset
+            lines.append(line)
+            marks = _MARK.findall(line)
+            depth += marks.count(b"{") - marks.count(b"}")
+        offset += len(line)
+    if lines:
+        yield begin, b"".join(lines)
+
+
+class _Lines:
+    """The lines of a file, counted only where one is asked for, and every byte at most once."""
+
+    def __init__(self, file: RecordFile) -> None:
+        self._file = file
+        self._offset, self._line = 0, 1
+
+    def at(self, offset: int) -> int:
+        while self._offset < offset:
+            block = self._file.plain.read_some(self._offset, min(BLOCK, offset - self._offset))
+            if not block:
+                break
+            self._offset += len(block)
+            self._line += block.count(b"\n")
+        return self._line
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return decode(data)
+    except ValueError as problem:
+        return Broken(f"not JSON: {problem}")
+
+
+def _whole(file: RecordFile) -> Any:
+    """The object that the file is as a whole; None if its first line is a record, or it is nothing at all."""
+    with file.plain.stream(file.start) as stream:
+        first = b""
+        while not first.strip():
+            first = stream.readline()
+            if not first:
+                return None
+        if first.rstrip()[-1:] in (b"}", b"]") and not isinstance(_decoded(first), Broken):
+            return None
+        rest = stream.read(_WHOLE)
+        if not rest.strip() or stream.read(1):
+            return None
+    value = _decoded(first + rest)
+    return value if isinstance(value, dict) else None
