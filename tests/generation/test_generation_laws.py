@@ -16,7 +16,7 @@ from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, asked_pa
 from goldgate.generation.journal_lines import NEEDED, Contents, parse_line, usage_of
 from goldgate.generation.outcome import MOST_TOKENS, Answer, Usage
 from goldgate.generation.secret import Secret, shown_arguments
-from tests.generation.test_generation_parts import NOW
+from tests.generation.test_generation_limits import NOW
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)  # halves of surrogate pairs too
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | TEXT

@@ -63,3 +63,18 @@ def verified(*options: str) -> tuple[int, dict[str, Any]]:
 
 def power(*options: str) -> Result:
     return CliRunner().invoke(power_command, list(options))
+
+
+def edit(path: str | Path, old: str, new: str) -> None:
+    text = Path(path).read_text(encoding="utf-8")
+    assert old in text, old
+    Path(path).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def set_in(path: str | Path, keys: list[str | int], value: Any) -> None:
+    """Change one value of a JSON file, laid out as it was."""
+    whole = here = json.loads(Path(path).read_bytes())
+    for key in keys[:-1]:
+        here = here[key]
+    here[keys[-1]] = value
+    Path(path).write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

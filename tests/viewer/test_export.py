@@ -10,7 +10,6 @@ from goldgate.comparison.systems import find_systems
 from goldgate.errors import ConfigError
 from goldgate.viewer.compared import compare_folders
 from goldgate.viewer.export import export_site
-from goldgate.viewer.folder import close_all
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import opened, require_harmless, store_made_up
@@ -23,7 +22,8 @@ def export(out: Path, *paths: Path, samples: int = 500) -> str:
     try:
         return export_site(folders, compared, str(out), samples)
     finally:
-        close_all(folders)
+        for folder in folders:
+            folder.close()
 
 
 def pages(out: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -142,8 +142,3 @@ def _require_inside(result: StoredResult) -> None:
                 found=f"a link to {real}",
                 advice="copy the file into the folder, if you trust whoever made it",
             )
-
-
-def close_all(folders: Sequence[ViewedFolder]) -> None:
-    for folder in folders:
-        folder.close()

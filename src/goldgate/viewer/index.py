@@ -17,8 +17,9 @@ import orjson
 
 from goldgate.core.suite import Suite
 from goldgate.core.unit_page import UnitSummary
-from goldgate.errors import InputError, Place
+from goldgate.errors import Place
 from goldgate.files.text_file import cannot_read
+from goldgate.results.units import ODD, not_as_written
 from goldgate.viewer.bits import all_bits, bits_of
 
 GATE = "gate"  # the facet of units that explain a gate
@@ -156,14 +157,8 @@ def _note(suite: Suite, line: bytes, explained: Explained, number: int, file: Pa
         for facet, values in summary.facets.items():
             listed.add(facet, values, number)
         return summary.weight
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise InputError(
-            "records.malformed",
-            "this line is not a record of this suite",
-            place=Place(str(file), number + 1),
-            expected="a record as this version of goldgate writes it",
-            advice="score it again with this version, with --out",
-        ) from None
+    except ODD:
+        raise not_as_written(Place(str(file), number + 1)) from None
 
 
 def _require_names(summary: UnitSummary) -> None:

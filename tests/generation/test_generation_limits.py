@@ -1,0 +1,148 @@
+"""What bounds the asking, without a network: waiting, breaking off, budgets."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from email.utils import format_datetime
+
+import pytest
+
+from goldgate.errors import ConfigError
+from goldgate.generation.answerers.openai.breaker import BUSY_SECONDS, Breaker
+from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, Pace, asked_pause, pause
+from goldgate.generation.budget import Budget, cost, find_price
+from goldgate.generation.outcome import NoAnswer, Usage
+from goldgate.protocol.model import GenerationSettings, Price
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"Retry-After": format_datetime(NOW + timedelta(seconds=9), usegmt=True)}, 9.0),
+        ({"Retry-After": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0.0),
+        ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
+        ({"Retry-After": "86400"}, LONGEST_ASKED),
+        ({"Retry-After": "-3"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_a_server_asks_us_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert asked_pause(headers, NOW) == seconds
+
+
+def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
+    rng = random.Random(0)
+    for attempt in range(1, 30):
+        grown = min(60.0, 0.5 * 2 ** (attempt - 1))
+        assert grown / 2 <= pause(attempt, None, rng) <= grown
+        assert 3.0 <= pause(attempt, 3.0, rng) <= max(4.0, grown)
+    assert pause(10, 0.0, rng) <= 0.05
+    assert pause(11 + 7, 0.0, rng) >= 30.0  # "in 0 seconds", again and again
+
+
+def test_a_pace_never_bursts() -> None:
+    pace = Pace(per_minute=60)
+    assert [pace.reserve(0.0) for _ in range(4)] == [0.0, 1.0, 2.0, 3.0]
+    assert pace.reserve(100.0) == 0.0  # nothing was saved up in the meantime:
+    assert pace.reserve(100.0) == 1.0
+    pace.correct(-1)
+    assert pace.reserve(100.0) == 1.0
+
+
+DEAD = NoAnswer("again", "unreachable", "nobody there")
+
+
+def test_a_dead_endpoint_ends_the_run_early() -> None:
+    breaker = Breaker(concurrency=64, started=0.0)
+    assert [breaker.no_answer(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
+    assert "nobody there" in str(breaker.no_answer(DEAD, 3.0))
+
+
+def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    breaker.answer(10.0)
+    assert not any(breaker.no_answer(DEAD, 100.0) for _ in range(50))
+    assert breaker.no_answer(DEAD, 131.0)
+    breaker.answer(132.0)
+    assert breaker.no_answer(DEAD, 133.0) is None
+
+
+def test_a_wrong_key_ends_the_run_at_once() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    assert "refuses" in str(breaker.no_answer(NoAnswer("hopeless", "http_401"), 0.1))
+
+
+def test_refusals_of_single_requests_end_nothing_unless_they_are_all_there_is() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    refused = NoAnswer("final", "http_400")
+    for _ in range(100):
+        assert breaker.no_answer(refused, 1.0) is None
+        breaker.answer(1.0)
+    assert not any(breaker.no_answer(refused, 1.0) for _ in range(100))  # they may all be too long
+    assert not any(breaker.no_answer(NoAnswer("hopeless", "http_403"), 1.0) for _ in range(100))
+    fresh = Breaker(concurrency=4, started=0.0)
+    assert [fresh.no_answer(refused, 1.0) for _ in range(19)] == [None] * 19
+    assert fresh.no_answer(refused, 1.0)
+
+
+def test_a_key_that_runs_out_ends_the_run() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    breaker.answer(0.5)
+    told = [breaker.no_answer(NoAnswer("hopeless", "http_401"), 1.0) for _ in range(5)]
+    assert told[:4] == [None] * 4
+    assert "5 requests in a row" in str(told[4])
+
+
+def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:
+    breaker = Breaker(concurrency=4, started=0.0)
+    busy = NoAnswer("busy", "http_429")
+    assert breaker.no_answer(busy, BUSY_SECONDS - 1) is None
+    assert breaker.no_answer(busy, BUSY_SECONDS)
+
+
+def test_a_cap_counts_what_is_in_flight() -> None:
+    # 1 + 2 for a million tokens: 100 in and 50 out cost 0.0002
+    budget = Budget(Price(Decimal(1), Decimal(2)), max_cost=Decimal("0.0005"))
+    one = Usage(100, 50)
+    budget.reserve(one)
+    assert budget.exceeded(one) is None
+    budget.reserve(one)
+    assert budget.exceeded(one) == "--max-cost 0.0005"  # 3 x 0.0002 > 0.0005
+    budget.settle(one, Usage(50, 0))  # it cost 0.00005 only
+    assert budget.exceeded(one) is None  # 0.00005 + 2 x 0.0002
+    budget.settle(one, None)
+    assert budget.spent == Usage(50, 0)
+
+
+def test_a_cap_on_tokens() -> None:
+    budget = Budget(max_tokens=300)
+    budget.reserve(Usage(100, 50))
+    assert budget.exceeded(Usage(100, 50)) is None
+    assert budget.exceeded(Usage(101, 50)) is not None
+
+
+def test_estimates_learn_from_the_endpoint() -> None:
+    budget = Budget(max_tokens=1000)
+    expected = budget.expected(100, 10)
+    budget.reserve(expected)
+    budget.settle(expected, Usage(150, 5), estimate=100)
+    assert budget.expected(100, 10) == Usage(150, 10)
+
+
+def test_prices() -> None:
+    settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10))})
+    assert cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
+    assert find_price(settings, "n", needed=False) is None
+    with pytest.raises(ConfigError, match="price of n"):
+        find_price(settings, "n", needed=True)
+    cheap = replace(settings, prices={"default": Price()})
+    assert find_price(cheap, "n", needed=True) == Price()
