@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from goldgate.errors import InputError
 from goldgate.files.opened import copy_aside
 from goldgate.readers.dialects import find_dialect, recognize
 from goldgate.readers.dialects.dialect import Dialect
-from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
+from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records, with_whole_pairs
 
 Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
 
@@ -54,7 +55,7 @@ class GoldOpener:
     def _rewrite(self, dialect: Dialect) -> Rewrite:
         def rewrite(data: bytes) -> bytes:
             self._records += 1
-            record = dialect.convert(decode(data))
+            record = dialect.convert(decode_published(data))
             if "id" not in record:
                 record = {"id": str(self._records), **record}
                 self.numbered = True
@@ -63,11 +64,24 @@ class GoldOpener:
         return rewrite
 
 
+def decode_published(data: bytes) -> Any:
+    """One JSON value in which NaN, as Python writes it, is null; ValueError if it is not. DocEE has such titles."""
+    try:
+        return decode(data)
+    except ValueError:
+        if b"NaN" not in data:
+            raise
+    try:
+        return json.loads(with_whole_pairs(data.decode()), parse_constant=lambda _: None)
+    except RecursionError:
+        raise ValueError("too deep") from None
+
+
 def first_record(file: RecordFile) -> Any:
     """The first record of a file, decoded; None if there is none, or if it is not JSON."""
     try:
         for _, data in iterate(file):
-            return decode(data)
+            return decode_published(data)
     except (InputError, ValueError):
         pass  # whoever reads the file says so, with the place
     return None

@@ -20,13 +20,11 @@ from goldgate.readers.dialects.dialect import (
 )
 from goldgate.readers.tokens import TokenText, aligned_or_joined
 
+_KEYS = ("doc_id", "tokens", "event_mentions")
+
 
 def recognizes(record: Any) -> bool:
-    return (
-        isinstance(record, dict)
-        and {"doc_id", "tokens", "event_mentions"} <= record.keys()
-        and not {"id", "sent_id", "wnd_id"} & record.keys()
-    )
+    return isinstance(record, dict) and record.keys() >= {*_KEYS} and not {"id", "sent_id", "wnd_id"} & record.keys()
 
 
 def convert(record: Any) -> Record:
@@ -72,10 +70,10 @@ def _event(event: Mapping[str, Any], path: str, text: TokenText, tokens: list[st
 
 
 def _argument(argument: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: Entities) -> Record:
-    """An argument names the mention that fills the role; where offsets stand beside it, they count."""
+    """An argument names the mention that fills the role, and has its place; its own offsets where it names none."""
     role, entity = word(argument.get("role"), f"{path}.role"), argument.get("entity_id")
     named = entities.get(entity) if isinstance(entity, str) else None
-    place = _tokens_of(argument, tokens) or named
+    place = named or _tokens_of(argument, tokens)
     found = {"role": role, **_placed(argument, path, "argument", text, place)}
     return found | {"entity": entity} if isinstance(entity, str) else found
 
@@ -93,4 +91,4 @@ def _tokens_of(part: Mapping[str, Any], tokens: list[str]) -> tuple[int, int] | 
     return None
 
 
-DIALECT = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", recognizes, convert)
+DIALECT = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", recognizes, convert, _KEYS)
