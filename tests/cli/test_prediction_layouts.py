@@ -383,6 +383,32 @@ def test_a_report_of_another_layout_is_verified(bare_gold: Path, tmp_path: Path)
     assert found.exit_code == 0, found.output
 
 
+def test_systems_that_are_stored_in_different_layouts_are_compared(gold: Path, tmp_path: Path) -> None:
+    in_batch = write(tmp_path / "a.jsonl", [batch(number) for number in range(3)])
+    in_order = [{"prompt": "p", "predict": answer, "label": "l"} for answer in (*ANSWERS[:2], "[]")]
+    found = goldgate.compare(in_batch, write(tmp_path / "b.jsonl", in_order), gold=gold, schema=_schema(tmp_path))
+    assert [system["name"] for system in found.report["systems"]] == ["a", "b"]
+
+
+def test_compare_reads_ids_and_responses_where_they_are(gold: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.jsonl", [{"doc": f"d{n}", "out": {"t": each}} for n, each in enumerate(ANSWERS)])
+    options = ("--gold", gold, "--schema", _schema(tmp_path), "--id-field", "doc", "--response-field", "out.t")
+    systems = (tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert run("compare", *systems, *options).exit_code == 0
+    assert run("compare", *systems, *options[:4]).exit_code == 2
+    without_gold = run("compare", tmp_path, tmp_path, "--id-field", "doc", "--format", "json")
+    assert "compare.no_gold" in without_gold.output
+    out = tmp_path / "out"
+    assert run("compare", *systems, *options, "--dialect", "goldgate", "--out", out).exit_code == 0
+    assert json.loads((out / "run.json").read_text())["inputs"]["id_field"] == ["doc"]
+
+
+def _schema(folder: Path) -> Path:
+    (folder / "schema.json").write_text(json.dumps(SCHEMA))
+    return folder / "schema.json"
+
+
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(command, [*map(str, arguments)])
 
