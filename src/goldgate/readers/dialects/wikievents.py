@@ -1,6 +1,8 @@
 """WikiEvents: a document a line, its events by token; the end of a span is exclusive, tokens count from its beginning.
 
 The offsets in `sentences` belong to another version of the text, so the tokens are looked for in `text` themselves.
+Which mentions are of one entity is in files of its own; whoever has read them puts `clusters` of mentions' ids into the
+record, and an argument then has all mentions of its entity.
 https://github.com/raspberryice/gen-arg
 """
 
@@ -12,7 +14,9 @@ from typing import Any
 from goldgate.readers.dialects.dialect import (
     Dialect,
     Record,
+    in_order,
     in_tokens,
+    listed,
     mapped,
     numbered,
     word,
@@ -37,8 +41,9 @@ def mention_record(record: Mapping[str, Any], text: object) -> Record:
     tokens = words(record.get("tokens"), "tokens")
     placed = aligned_or_joined(tokens, text)
     entities = _entities(record, tokens)
+    others = _others(record, entities)
     events = [
-        _event(mapped(event, path), path, placed, tokens, entities)
+        _event(mapped(event, path), path, placed, tokens, entities, others)
         for path, event in numbered(record.get("event_mentions"), "event_mentions")
     ]
     return {"text": placed.text, "tokens": tokens, "events": events}
@@ -57,13 +62,31 @@ def _entities(record: Mapping[str, Any], tokens: list[str]) -> Entities:
     return found
 
 
-def _event(event: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: Entities) -> Record:
+def _others(record: Mapping[str, Any], entities: Entities) -> dict[str, list[tuple[int, int]]]:
+    """The places of all mentions of the same entity, by the id of each; of entities with several mentions."""
+    found = {}
+    for path, cluster in numbered(record.get("clusters"), "clusters"):
+        names = [word(name, path) for name in listed(cluster, path)]
+        places = sorted({entities[name] for name in names if name in entities})
+        if len(places) > 1:
+            found.update(dict.fromkeys(names, places))
+    return found
+
+
+def _event(
+    event: Mapping[str, Any],
+    path: str,
+    text: TokenText,
+    tokens: list[str],
+    entities: Entities,
+    others: Mapping[str, list[tuple[int, int]]],
+) -> Record:
     trigger = mapped(event.get("trigger"), f"{path}.trigger")
     return {
         "event_type": word(event.get("event_type"), f"{path}.event_type"),
         **_placed(trigger, f"{path}.trigger", "trigger", text, _tokens_of(trigger, tokens)),
         "arguments": [
-            _argument(mapped(argument, inner), inner, text, tokens, entities)
+            _argument(mapped(argument, inner), inner, text, tokens, entities) | _mentions(argument, text, others)
             for inner, argument in numbered(event.get("arguments"), f"{path}.arguments")
         ],
     }
@@ -76,6 +99,11 @@ def _argument(argument: Mapping[str, Any], path: str, text: TokenText, tokens: l
     place = named or _tokens_of(argument, tokens)
     found = {"role": role, **_placed(argument, path, "argument", text, place)}
     return found | {"entity": entity} if isinstance(entity, str) else found
+
+
+def _mentions(argument: Mapping[str, Any], text: TokenText, others: Mapping[str, list[tuple[int, int]]]) -> Record:
+    places = others.get(str(argument.get("entity_id")))
+    return {"mentions": in_order([in_tokens(text, *place, "text") for place in places])} if places else {}
 
 
 def _placed(part: Mapping[str, Any], path: str, name: str, text: TokenText, place: tuple[int, int] | None) -> Record:
