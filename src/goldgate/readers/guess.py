@@ -31,6 +31,11 @@ class _Layout(NamedTuple):
 
 _LAYOUTS = (
     _Layout(
+        "the input of a batch",
+        frozenset({"custom_id", "url", "body"}),
+        "it has the questions; name the file with the answers, which the batch gives back",
+    ),
+    _Layout(
         "the output of an Anthropic batch",
         frozenset({"custom_id", "result"}),
         'write {"id": custom_id, "response": result.message.content[0].text} for each line',
