@@ -15,6 +15,7 @@ from goldgate.readers.dialect_file import GoldOpener, first_record, numbered_lin
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
 from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, pick, value_at
+from goldgate.readers.placed import GoldTexts
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
 
 _GOLD_KEYS = ("events", "event_list")
@@ -91,7 +92,10 @@ class PairOpener:
         record = first_record(file)
         of_record = recognize_record(record) if self.fields == OUR_NAMES else None
         if of_record is not None:
-            return self._copy(file, of_record.name, self._answers(file, of_record), in_order=of_record.in_order)
+            answers = self._answers(file, of_record)
+            if of_record.in_tokens:
+                answers = self._in_gold_text(file, answers)
+            return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
         if self.fields != OUR_NAMES:
             return self._copy(file, None, self._answers(file, None), in_order=False)
         if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
@@ -109,6 +113,29 @@ class PairOpener:
             except InputError as error:
                 raise store.at(error, offset) from None
             yield _Written(line, answer)
+
+    def _in_gold_text(self, file: RecordFile, found: Iterator[_Written]) -> Iterator[_Written]:
+        """The answers with words and offsets from the gold; several records that are one answer are one."""
+        texts = GoldTexts(self._gold)
+        parts: dict[str | None, Answer] = {}
+        lines: dict[str | None, int] = {}
+        for each in found:
+            answer = each.answer
+            if answer is not None:
+                try:
+                    said = {"events": texts.place(answer.id, answer.said["events"])}
+                except InputError as error:
+                    error.place = Place(file.name, each.line, error.place.field)
+                    raise
+                answer = answer._replace(said=said)
+            if answer is None or not answer.part:
+                yield _Written(each.line, answer)
+            elif answer.id in parts:
+                parts[answer.id].said["events"].extend(answer.said["events"])
+            else:
+                parts[answer.id], lines[answer.id] = answer, each.line
+        for identity, answer in parts.items():
+            yield _Written(lines[identity], answer)
 
     def _copy(self, file: RecordFile, form: str | None, found: Iterator[_Written], *, in_order: bool) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""

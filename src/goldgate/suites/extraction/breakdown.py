@@ -80,13 +80,16 @@ def reading(tally: Tally) -> dict[str, Any]:
 
 
 def _of_papers(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[dict[str, Any]]:
-    """The rates of each event type that a profile counts."""
-    found: dict[str, dict[str, Any]] = {}
+    """The rates of each event type that a profile counts, and of its roles where it counts them."""
+    found: dict[str, Any] = {}
     for measure in measures:
         for (event_type,), metrics in _parts(tally, 1, measure).items():
             rates = {name: with_interval(metric, unit) for name, metric in metrics.items()}
-            found.setdefault(event_type, {}).update(rates)
-    return [{"event_type": event_type, "metrics": found[event_type]} for event_type in sorted(found)]
+            found.setdefault(event_type, {"event_type": event_type, "metrics": {}})["metrics"].update(rates)
+        for (event_type, role), metrics in _parts(tally, 2, measure).items():
+            rates = {name: with_interval(metric, unit) for name, metric in metrics.items()}
+            found[event_type].setdefault("roles", []).append({"role": role, "metrics": rates})
+    return [found[event_type] for event_type in sorted(found)]
 
 
 def _checked_values(tally: Tally) -> int:
