@@ -213,6 +213,40 @@ def test_doc2edag_counts_by_type_role_and_kind_of_document(seed: int, tmp_path: 
         assert _counted(found, *key) == (tp, tp + fp, tp + fn), key
 
 
+def _as_chfinann(number: int, table: dict[str, list[published.Row]]) -> list[Any]:
+    events = [
+        [place, event_type, dict(zip(ROLES[event_type], row, strict=True))]
+        for event_type, rows in table.items()
+        for place, row in enumerate(rows)
+    ]
+    document = {"sentences": ["x y X", "z"], "ann_mspan2dranges": {}, "recguid_eventname_eventdict_list": events}
+    return [str(number), document]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_doc2edag_counts_from_its_own_files(seed: int, tmp_path: Path) -> None:
+    choose = random.Random(seed)
+    pairs = [(_table(choose, empty=True), _table(choose, empty=False)) for _ in range(6)]
+    for name, side in (("predictions.json", 0), ("gold.json", 1)):
+        documents = [_as_chfinann(number, pair[side]) for number, pair in enumerate(pairs)]
+        (tmp_path / name).write_text(json.dumps(documents), encoding="utf-8")
+    found = goldgate.evaluate_files(tmp_path / "gold.json", tmp_path / "predictions.json", None, settings("doc2edag"))
+    expected = [published.doc2edag(ours[kind], theirs[kind]) for ours, theirs in pairs for kind in ROLES]
+    tp, fp, fn = (sum(counts[place] for counts in expected) for place in range(3))
+    assert triple(found, "doc2edag") == (tp, tp + fp, tp + fn)
+
+
+def test_every_trigger_of_a_predicted_event_counts_where_it_has_several(tmp_path: Path) -> None:
+    mentions = [{"sent_id": 0, "offset": [place, place + 1], "trigger_word": "-", "id": str(place)} for place in (0, 2)]
+    document = {
+        "id": "m",
+        "title": "made up",
+        "content": [{"sentence": "war and fight", "tokens": ["war", "and", "fight"]}],
+        "events": [{"id": "e", "type": "Attack", "type_id": 1, "mention": mentions}],
+    }
+    assert triple(evaluate(tmp_path, [document], [document]), "textee_tc") == (2, 2, 2)
+
+
 def _counted(evaluation: Evaluation, *key: str) -> tuple[int, int, int]:
     """Hits, predicted and gold, of all, of a kind of document, of an event type or of a role."""
     metrics: Json = evaluation.report["metrics"]["papers"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.dialects import DIALECTS, nearest
 
 SHOWN_KEYS = 8
 
@@ -71,7 +72,7 @@ class IdProblem(NamedTuple):
 
 def bad_id(record: object, kind: str, place: Place) -> InputError:
     """The error for a record of that kind without an id."""
-    problem = id_problem(record)
+    problem = id_problem(record, kind)
     return InputError(
         f"{kind}.bad_id",
         f"a {kind} record needs an id",
@@ -82,13 +83,16 @@ def bad_id(record: object, kind: str, place: Place) -> InputError:
     )
 
 
-def id_problem(record: object) -> IdProblem:
+def id_problem(record: object, kind: str = "gold") -> IdProblem:
     """Why a record has no id that can be used, and what its author may have meant."""
     if not isinstance(record, Mapping):
         return IdProblem("an object with an id", describe(record), None)
     expected = "a string that is not empty"
     if "id" in record:
         return IdProblem(expected, describe(record["id"]), None)
+    if kind == "gold":
+        tried = ", ".join(dialect.name for dialect in DIALECTS)
+        expected += f"; or a record of a published format: {tried}"
     found = f"no id; {_keys(record)}"
     layout = other_layout(record)
     if layout is not None:
@@ -98,8 +102,12 @@ def id_problem(record: object) -> IdProblem:
         return IdProblem(
             expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
         )
+    dialect = nearest(record) if kind == "gold" else None
+    if dialect is not None:
+        return IdProblem(expected, found, dialect)
     named = _named_otherwise(record)
-    return IdProblem(expected, found, None if named is None else f"is {named} the id? then rename it to id")
+    rename = "rename it to id" if kind == "gold" else f"rename it to id, or --id-field {named}"
+    return IdProblem(expected, found, None if named is None else f"is {named} the id? then {rename}")
 
 
 def other_layout(record: Mapping[str, Any]) -> str | None:

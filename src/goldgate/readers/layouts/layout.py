@@ -43,6 +43,7 @@ class RecordLayout:
     answer: Callable[[Mapping[str, Any]], Answer | None]
     in_order: bool = False  # it never has ids, and is in the order of the data set
     in_tokens: bool = False  # its events name tokens of the gold record
+    view: Callable[[Mapping[str, Any]], object] = lambda _: None  # only records with that of the first one count
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,18 @@ def value_at(record: Any, path: str) -> Any:
                 found=found,
             )
     return value
+
+
+def not_generated(path: str, found: object) -> InputError:
+    """The error for a record of another kind of task, in which no model wrote anything."""
+    return InputError(
+        "predictions.not_generated",
+        "this record has no text that a model wrote",
+        place=Place(field=path),
+        expected="a generated answer",
+        found=describe(found),
+        advice="was this a task of another kind, such as multiple choice or embeddings?",
+    )
 
 
 def _no_field(code: str, path: str, expected: str, found: Any) -> InputError:
