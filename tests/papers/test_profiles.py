@@ -57,7 +57,7 @@ def test_every_metric_of_a_profile_is_documented() -> None:
         suite.known_metrics(settings) for settings in (ExtractionSettings(profile="all"), ExtractionSettings())
     )
     added = known.keys() - usual.keys()
-    assert len(added) == 18 + 2 + 2 * 10 + 9 + 3
+    assert len(added) == 18 + 2 + 2 * 10 + 6 + 3
     families = {name.removesuffix("_precision").removesuffix("_recall").removesuffix("_f1") for name in added}
     assert {name for name in families if f"`{name}" not in PAGE} == set()
 
@@ -117,6 +117,9 @@ def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their
             "doc2edag_best_recall[U]": {"max": 0.4},  # 2 of 6
             "doc2edag_f1_macro": {"min": 0.66},
             "doc2edag_below_best": {"max": 0},
+            "doc2edag_multi_f1": {"min": 0.6},
+            "doc2edag_role_f1[U/A]": {"max": 0.4},
+            "doc2edag_role_f1_macro_roles": {"min": 0.66},
         }
     }
     found = goldgate.evaluate(
@@ -124,7 +127,7 @@ def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their
         [{"id": str(n), "events": events} for n, events in enumerate(answers)],
         protocol=protocol,
     )
-    assert [gate["verdict"] for gate in found.report["gates"]] == ["PASS"] * 5
+    assert [gate["verdict"] for gate in found.report["gates"]] == ["PASS"] * 8
     assert found.report["metrics"]["papers"]["doc2edag_f1"]["interval"]
     breakdown = found.report["breakdown"]
     assert {e["event_type"]: e["metrics"]["doc2edag_f1"]["value"] for e in breakdown["papers"]} == {"T": 1, "U": 1 / 3}
@@ -160,6 +163,13 @@ def test_two_results_are_compared_in_the_numbers_of_their_profile(folders: list[
     found = json.loads(run(compare_command, *folders, "--format", "json"))
     names = {entry["metric"] for entry in found["comparisons"]}
     assert {"textee_tc_f1", "doc2edag_best_f1", "duee_fin_f1", "values_f1"} <= names
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "html"])
+def test_every_format_of_a_comparison_has_them(folders: list[Path], format: str) -> None:
+    shown = run(compare_command, *folders, "--format", format).replace("\\_", "_")
+    for name in ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_best_f1", "values_f1"):
+        assert name in shown
 
 
 def test_more_samples_can_be_planned_for_a_number_of_a_profile(folders: list[Path]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from goldgate.core.measure import precision_recall_f1
+from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.papers.assigned import Assigned, assigned_ratios
@@ -79,6 +80,10 @@ class Doc2edagRoles(ByEventType):
         for event_type, roles in found.items():
             for role, counts in roles.items():
                 tally.add((self.table, event_type, role), self.forms, counts)
+
+    def metrics(self, tally: Tally) -> Metrics:
+        """None: over all roles they are those of `doc2edag`."""
+        return {}
 
     def _roles(self, facts: Facts) -> dict[str, dict[str, Counts]]:
         return {kind: roles_as_doc2edag(*sides) for kind, sides in self._whole.records(facts).items()}
