@@ -163,6 +163,7 @@ def test_what_an_unknown_record_lacks_is_said() -> None:
         "is it wikievents? then --dialect wikievents"
     )
     assert nearest({"sentence": "x", "label": "y"}) is None
+    assert nearest({"id": "a", "text": "x", "events": "none"}) is None
     problem = id_problem({"doc_key": "a", "sentences": [], "evt_triggers": []})
     assert "wikievents, rams, maven-arg" in problem.expected
     assert "gold_evt_links" in str(problem.advice)

@@ -10,6 +10,7 @@ from goldgate.readers.dialects import chfinann, docee, duee, duee_fin, maven, ma
 from goldgate.readers.dialects.dialect import Dialect
 
 OWN = "goldgate"  # our own form, which is read as it is
+_OURS = {"id", "text", "events"}  # which says nothing of any other
 
 # In the order in which they are tried: each before those that would take its records too.
 DIALECTS: tuple[Dialect, ...] = (
@@ -34,7 +35,8 @@ def nearest(record: Mapping[str, Any]) -> str | None:
     """What an object that nobody recognizes lacks of the dialect that it is most like; None if it is like none."""
     most: tuple[int, Dialect] | None = None
     for dialect in DIALECTS:
-        has = sum(key in record for key in dialect.keys)
+        found = {key for key in dialect.keys if key in record}
+        has = len(found) if found - _OURS else 0
         if has > 1 and 2 * has >= len(dialect.keys) and (most is None or has > most[0]):
             most = has, dialect
     if most is None:
