@@ -17,6 +17,7 @@ from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
 from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, pick, value_at
+from goldgate.readers.placed import placed
 from goldgate.readers.published_answers import published_answer, published_form
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
 
@@ -94,7 +95,10 @@ class PairOpener:
         record = first_record(file)
         of_record = recognize_record(record) if self.fields == OUR_NAMES else None
         if of_record is not None:
-            return self._copy(file, of_record.name, self._answers(file, of_record), in_order=of_record.in_order)
+            answers = self._answers(file, of_record)
+            if of_record.in_tokens:
+                answers = self._in_gold_text(file, answers)
+            return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
         if self.fields != OUR_NAMES:
             return self._copy(file, None, self._answers(file, None), in_order=False)
         dialect = published_form(record)
@@ -119,6 +123,28 @@ class PairOpener:
             except InputError as error:
                 raise store.at(error, offset) from None
             yield _Written(line, answer)
+
+    def _in_gold_text(self, file: RecordFile, found: Iterator[_Written]) -> Iterator[_Written]:
+        """The answers with words and offsets from the gold; several records that are one answer are one."""
+        texts = _Texts(self._gold)
+        parts: dict[str | None, _Written] = {}
+        for line, answer in found:
+            if answer is None:
+                continue
+            try:
+                events = placed(answer.said["events"], texts.record(answer.id))
+            except InputError as error:
+                error.place = Place(file.name, line, error.place.field)
+                raise
+            if not answer.part:
+                yield _Written(line, answer._replace(said={"events": events}))
+            elif answer.id not in parts:
+                parts[answer.id] = _Written(line, answer._replace(said={"events": events}))
+            else:
+                first = parts[answer.id].answer
+                assert first is not None
+                first.said["events"].extend(events)
+        yield from parts.values()
 
     def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_Written]:
         texts = _Texts(self._gold)
@@ -175,7 +201,7 @@ class PairOpener:
 
 
 class _Texts:
-    """The texts of gold records, by id, each read when it is asked for."""
+    """Gold records and their texts, by id, each read when it is asked for."""
 
     def __init__(self, files: list[RecordFile]) -> None:
         self._files = files
@@ -192,11 +218,16 @@ class _Texts:
         return found
 
     def of(self, identity: str) -> Any:
-        place = self._places.get(identity)
+        record = self.record(identity)
+        return None if record is None else record.get("text")
+
+    def record(self, identity: str | None) -> dict[str, Any] | None:
+        place = self._places.get(identity) if identity is not None else None
         if place is None:
             return None
         file, offset, length = place
-        return _decoded(file.plain.read(offset, length)).get("text")
+        found = _decoded(file.plain.read(offset, length))
+        return found if isinstance(found, dict) else None
 
 
 def _decoded(data: bytes) -> Any:

@@ -15,7 +15,7 @@ from goldgate.readers.dialects.dialect import Dialect, Record
 from goldgate.readers.layouts.layout import Answer
 
 _READ_AS_THEY_ARE = ("duee", "duee-fin")
-_OF_EVENT, _OF_ARGUMENT = ("event_type", "trigger", "start", "end"), ("role", "argument", "start", "end")
+_OF_EVENT, _OF_ARGUMENT = ("event_type", "trigger", "start", "end", "mentions"), ("role", "argument", "start", "end")
 _IN_TEXT = ("wikievents", "oneie")  # tokens that are looked for in a text
 
 GoldText = Callable[[str], Any]  # the text of the gold record with this id

@@ -20,6 +20,7 @@ class Answer(NamedTuple):
     id: str | None
     said: dict[str, Any]  # `response`, or `events`
     position: int | None = None
+    part: bool = False  # one of several records that are one answer, all of the same id
 
 
 class Fields(NamedTuple):
@@ -41,6 +42,7 @@ class RecordLayout:
     recognizes: Callable[[Any], bool]
     answer: Callable[[Mapping[str, Any]], Answer | None]
     in_order: bool = False  # it never has ids, and is in the order of the data set
+    in_tokens: bool = False  # its events name tokens of the gold record
     view: Callable[[Mapping[str, Any]], object] = lambda _: None  # only records with that of the first one count
 
 
