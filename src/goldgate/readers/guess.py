@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ _IDS = (
     "customid uid uuid guid idx index key rowid number"
 ).split()
 
+# Keys that only gold has, of formats in which nobody predicts.
+_PUBLISHED_GOLD = frozenset({"event_mentions", "entity_mentions", "evt_triggers", "gold_evt_links"})
 
 SWAPPED = "are the gold and the predictions swapped?"
 
@@ -78,7 +81,7 @@ def bad_id(record: object, kind: str, place: Place) -> InputError:
         place=place,
         expected=problem.expected,
         found=problem.found,
-        advice=problem.advice,
+        advice=SWAPPED if kind == "predictions" and _is_published_gold(record) else problem.advice,
     )
 
 
@@ -86,9 +89,9 @@ def id_problem(record: object) -> IdProblem:
     """Why a record has no id that can be used, and what its author may have meant."""
     if not isinstance(record, Mapping):
         return IdProblem("an object with an id", describe(record), None)
-    expected = "a string that is not empty"
+    expected = "a string that is not empty, or an integer"
     if "id" in record:
-        return IdProblem(expected, describe(record["id"]), None)
+        return IdProblem(expected, describe(record["id"]), _other_id(record["id"]))
     found = f"no id; {_keys(record)}"
     layout = other_layout(record)
     if layout is not None:
@@ -99,7 +102,24 @@ def id_problem(record: object) -> IdProblem:
             expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
         )
     named = _named_otherwise(record)
-    return IdProblem(expected, found, None if named is None else f"is {named} the id? then rename it to id")
+    return IdProblem(
+        expected,
+        found,
+        None if named is None else f"is {named} the id? then rename it to id, or say --id-field {named}",
+    )
+
+
+def _other_id(value: object) -> str:
+    """What to do about an id that is of no use."""
+    if isinstance(value, bool | float):
+        return f'write it as text: "{json.dumps(value)}"'
+    if isinstance(value, Mapping | list):
+        return "choose one text or number that is different in every record"
+    return "give every record an id of its own, in gold and predictions alike"
+
+
+def _is_published_gold(record: object) -> bool:
+    return isinstance(record, Mapping) and not _PUBLISHED_GOLD.isdisjoint(record)
 
 
 def other_layout(record: Mapping[str, Any]) -> str | None:

@@ -79,7 +79,16 @@ def _require_known(suite: Suite, plan: Plan) -> None:
         if name in known or find_gated(name, measures) is not None:
             continue
         _refuse_parts(suite, plan, name)
+        added = suite.adding(name, plan.settings)
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
+        if added is not None:
+            raise ConfigError(
+                "protocol.unknown_metric",
+                f"there is no metric {name} without its profile",
+                place=plan.place(f"gates.{name}"),
+                found=name,
+                advice=f"{added} adds it",
+            )
         raise ConfigError(
             "protocol.unknown_metric",
             f"there is no metric {name}" if home is None else f"{name} is a metric of the {home} suite",
