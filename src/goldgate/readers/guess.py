@@ -17,8 +17,6 @@ _IDS = (
     "customid uid uuid guid idx index key rowid number"
 ).split()
 
-# Keys that only gold has, of formats in which nobody predicts.
-_PUBLISHED_GOLD = frozenset({"event_mentions", "entity_mentions", "evt_triggers", "gold_evt_links"})
 
 SWAPPED = "are the gold and the predictions swapped?"
 
@@ -81,7 +79,7 @@ def bad_id(record: object, kind: str, place: Place) -> InputError:
         place=place,
         expected=problem.expected,
         found=problem.found,
-        advice=SWAPPED if kind == "predictions" and _is_published_gold(record) else problem.advice,
+        advice=problem.advice,
     )
 
 
@@ -102,24 +100,7 @@ def id_problem(record: object) -> IdProblem:
             expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
         )
     named = _named_otherwise(record)
-    return IdProblem(
-        expected,
-        found,
-        None if named is None else f"is {named} the id? then rename it to id, or say --id-field {named}",
-    )
-
-
-def _other_id(value: object) -> str:
-    """What to do about an id that is of no use."""
-    if isinstance(value, bool | float):
-        return f'write it as text: "{json.dumps(value)}"'
-    if isinstance(value, Mapping | list):
-        return "choose one text or number that is different in every record"
-    return "give every record an id of its own, in gold and predictions alike"
-
-
-def _is_published_gold(record: object) -> bool:
-    return isinstance(record, Mapping) and not _PUBLISHED_GOLD.isdisjoint(record)
+    return IdProblem(expected, found, None if named is None else f"is {named} the id? then rename it to id")
 
 
 def other_layout(record: Mapping[str, Any]) -> str | None:
@@ -184,3 +165,12 @@ def _keys(record: Mapping[str, Any]) -> str:
 
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "id" in item for item in value)
+
+
+def _other_id(value: object) -> str:
+    """What to do about an id that is of no use."""
+    if isinstance(value, bool | float):
+        return f'write it as text: "{json.dumps(value)}"'
+    if isinstance(value, Mapping | list):
+        return "choose one text or number that is different in every record"
+    return "give every record an id of its own, in gold and predictions alike"
