@@ -49,11 +49,11 @@ def demo_command(context: click.Context, out: str | None) -> None:
 def _kept(out: str | None) -> str:
     """What is left of it, and what to do next."""
     if out is None:
-        return "Nothing of it was kept: goldgate demo --out DIR leaves the data and the reports in a folder.\n"
+        return "Nothing of it was kept: goldgate demo --out DIR keeps data and reports.\n"
     from goldgate.report.escape import visible
 
     folder = visible(out.rstrip("/") or out)
-    return f"""The data and the reports are in {folder}. Look at what failed, and change a gate to see it matter:
+    return f"""The data and the reports are in {folder}. Look at what failed, or change a gate:
   {folder}/report-b/report.html
   {folder}/release.yaml
 """
