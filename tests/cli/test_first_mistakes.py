@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("reader", [name for name in READERS if name != "view"])
+@pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader: str) -> None:
     missing = said(reader, "nowhere", *READERS[reader])
     assert "where nowhere message there is no such folder, and no such file" in missing
@@ -51,7 +51,7 @@ def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader:
     assert "did you mean empty?" in said(reader, "emty", *READERS[reader])
 
 
-@pytest.mark.parametrize("reader", [name for name in READERS if name != "view"])
+@pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_what_a_folder_without_them_holds(folder: Path, reader: str) -> None:
     assert "found an empty folder do judge something with --out first" in said(reader, "empty", *READERS[reader])
     assert "found a folder that holds june, may do name those: runs/*" in said(reader, "runs/", *READERS[reader])
@@ -84,6 +84,18 @@ def judged(protocol: dict[str, Any], **given: Any) -> GoldgateError:
 def test_a_gate_on_a_number_of_a_profile_is_told_which(metric: str, profile: str | None, advice: str) -> None:
     error = judged({"metrics": {"profile": profile}, "gates": {metric: {"min": 0.5}}})
     assert (error.code, error.advice) == ("protocol.unknown_metric", advice)
+
+
+def test_half_a_name_is_answered_with_whole_ones() -> None:
+    assert judged({"gates": {"f1": {"min": 0.5}}}).advice == "did you mean strict_f1 or relaxed_f1 or type_f1?"
+    assert judged({"gates": {"x": {"min": 0.5}}}).advice is None
+
+
+def test_outputs_that_are_not_there(folder: Path) -> None:
+    golden = Path(__file__).parents[2] / "eval" / "golden_queries.json"
+    found = said("research", "--golden", str(golden), "--outputs", "rums", "--report", "new.json")
+    assert "outputs.missing" in found
+    assert found.endswith("did you mean runs?")
 
 
 def test_a_word_that_is_nearly_right_is_guessed() -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import storable
-from goldgate.readers.no_result import EXPECTED, REPORT, what_is_there
+from goldgate.readers.no_result import EXPECTED, REPORT, Instead, what_is_there
 
 _SEEDS = "seed-*"
 _ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
@@ -92,12 +92,12 @@ def require_predictions(sources: Iterable[SystemSource]) -> None:
             )
 
 
-def _what_is_there(path: str) -> tuple[str, str]:
+def _what_is_there(path: str) -> Instead:
     """The same as for everyone who reads results, and for a file how it is compared."""
     if os.path.isfile(path):
         if os.path.basename(path) == REPORT:
-            return "a file", f"name its folder: {os.path.dirname(path) or '.'}"
-        return "a file", "predictions are compared with --gold"
+            return Instead("a file", f"name its folder: {os.path.dirname(path) or '.'}")
+        return Instead("a file", "predictions are compared with --gold")
     return what_is_there(path)
 
 

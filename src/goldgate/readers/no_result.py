@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from goldgate.errors import InputError, Place, did_you_mean
 
@@ -31,20 +32,27 @@ def no_result(path: str | Path, named: str) -> InputError | None:
     )
 
 
-def what_is_there(path: str) -> tuple[str, str]:
+class Instead(NamedTuple):
+    """What is there in place of a folder that was meant, and what to do."""
+
+    found: str
+    advice: str
+
+
+def what_is_there(path: str) -> Instead:
     """In place of a folder with results: what there is, and what to do."""
     folder, name = os.path.split(os.path.normpath(path))
     try:
         if not os.path.isdir(path):
             near = sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_dir())
-            return "nothing", did_you_mean(name, near) or _CHECK
+            return Instead("nothing", did_you_mean(name, near) or _CHECK)
         inside = sorted(entry.name for entry in os.scandir(path))
     except (OSError, ValueError):
-        return "nothing", _CHECK
+        return Instead("nothing", _CHECK)
     if BASELINE in inside:
-        return "a baseline", "a gate compares with a baseline; here, name the folder that it was made of"
+        return Instead("a baseline", "a gate compares with a baseline; here, name the folder that it was made of")
     results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
     if results:
         more = f" and {len(results) - _SHOWN} more" if len(results) > _SHOWN else ""
-        return f"a folder that holds {', '.join(results[:_SHOWN])}{more}", f"name those: {path.rstrip('/')}/*"
-    return ("a folder without it" if inside else "an empty folder"), _SCORE
+        return Instead(f"a folder that holds {', '.join(results[:_SHOWN])}{more}", f"name those: {path.rstrip('/')}/*")
+    return Instead("a folder without it" if inside else "an empty folder", _SCORE)
