@@ -25,6 +25,7 @@ def test_two_models_are_judged_and_compared(tmp_path: Path) -> None:
     assert commands == ["extraction", "extraction", "compare"]
     assert "PASS  all 4 gates passed" in shown.stdout
     assert "FAIL  2 of 4 gates failed" in shown.stdout
+    assert "Nothing of it was kept: goldgate demo --out DIR" in shown.stdout
     assert os.listdir(tmp_path) == []
 
 
@@ -32,6 +33,9 @@ def test_what_it_shows_can_be_kept(tmp_path: Path) -> None:
     shown = demo(tmp_path, "--out", "kept")
     assert shown.returncode == 0
     assert "are in kept" in shown.stdout
+    named = [line.strip() for line in shown.stdout.splitlines() if line.startswith("  kept/")]
+    assert named == ["kept/report-b/report.html", "kept/release.yaml"]
+    assert all((tmp_path / name).is_file() for name in named)
     assert json.loads((tmp_path / "kept" / "report-b" / "report.json").read_bytes())["status"] == "FAIL"
     again = demo(tmp_path, "--out", "kept")
     assert again.returncode == 2

@@ -42,11 +42,21 @@ def demo_command(context: click.Context, out: str | None) -> None:
         with chdir(folder):
             status = _run_all()
     if status == EXIT_PASSED:
-        from goldgate.report.escape import visible
-
-        kept = "" if out is None else f"\nThe data and the reports are in {visible(out)}.\n"
-        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{kept}", status)
+        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{_kept(out)}", status)
     context.exit(status)
+
+
+def _kept(out: str | None) -> str:
+    """What is left of it, and what to do next."""
+    if out is None:
+        return "Nothing of it was kept: goldgate demo --out DIR keeps data and reports.\n"
+    from goldgate.report.escape import visible
+
+    folder = visible(out.rstrip("/") or out)
+    return f"""The data and the reports are in {folder}. Look at what failed, or change a gate:
+  {folder}/report-b/report.html
+  {folder}/release.yaml
+"""
 
 
 def _run_all() -> int:

@@ -13,7 +13,7 @@ from goldgate.errors import EXIT_PASSED, GoldgateError
 from goldgate.files.atomic_write import write_whole
 
 
-@click.command("schemas", short_help="Write the JSON Schemas of all artifacts.")
+@click.command("schemas", short_help="Write the JSON Schemas of the files that goldgate reads and writes.")
 @click.option("--out", metavar="DIR", help="The folder to write them to. Without it they are printed as one object.")
 @click.pass_context
 def schemas_command(context: click.Context, out: str | None) -> None:

@@ -189,4 +189,11 @@ def _why(trace: Trace, rules: Sequence[Rule], wanted: str) -> str:
     if not rules:
         return "the mapping has no rule for it"
     spans = sum(any(chosen(span, rule.where) for rule in rules) for span in trace.spans)
-    return f"none of the {spans} span(s) that the mapping names gives {wanted}"
+    if not spans:
+        return "no span is one that the mapping names"
+    which = (
+        "the span that the mapping names does not give"
+        if spans == 1
+        else f"none of the {spans} spans that the mapping names gives"
+    )
+    return f"{which} {wanted}"

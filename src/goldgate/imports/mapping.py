@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Literal
 
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, did_you_mean
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
 from goldgate.imports.formats import FORMATS
@@ -106,6 +106,7 @@ def load_mapping(path: str) -> Mapping:
                 place=tree.place("extends"),
                 expected=" or ".join(READY),
                 found=str(base),
+                advice=did_you_mean(str(base), READY),
             )
         tree.value = {**_ready(base).value, **given}
     tree.value = {**tree.value, "name": given.get("name", os.path.basename(path))}

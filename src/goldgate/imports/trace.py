@@ -54,7 +54,7 @@ def trace_of(identity: str, found: Iterable[Span]) -> Trace:
         (cycles, "below themselves: their parents are a circle"),
         (unfinished, "without an end"),
     )
-    problems = tuple(f"{count} span(s) {words}" for count, words in counts if count)
+    problems = tuple(f"{count} {'span' if count == 1 else 'spans'} {words}" for count, words in counts if count)
 
     def began(span: Span) -> tuple[bool, int, int, str]:
         return span.start is None, span.start or 0, depths[span.id], span.id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -92,9 +93,9 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
     """Why a record has no id that can be used, and what its author may have meant."""
     if not isinstance(record, Mapping):
         return IdProblem("an object with an id", describe(record), None)
-    expected = "a string that is not empty"
+    expected = "a string that is not empty, or an integer"
     if "id" in record:
-        return IdProblem(expected, describe(record["id"]), None)
+        return IdProblem(expected, describe(record["id"]), _other_id(record["id"]))
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
         tried = ", ".join(dialect.name for dialect in DIALECTS)
         expected += f"; or a record of a published format: {tried}"
@@ -177,3 +178,12 @@ def _keys(record: Mapping[str, Any]) -> str:
 
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "id" in item for item in value)
+
+
+def _other_id(value: object) -> str:
+    """What to do about an id that is of no use."""
+    if isinstance(value, bool | float):
+        return f'write it as text: "{json.dumps(value)}"'
+    if isinstance(value, Mapping | list):
+        return "choose one text or number that is different in every record"
+    return "give every record an id of its own, in gold and predictions alike"

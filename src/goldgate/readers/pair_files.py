@@ -54,8 +54,10 @@ class PairOpener:
         file = open_records(path, kind)
         try:
             return self._predictions(file)
-        except BaseException:
+        except BaseException as error:
             file.close()
+            if isinstance(error, InputError) and error.place.file is None:
+                error.place = Place(file.name, error.place.line, error.place.field)
             raise
 
     def require_joined(self, gold: int) -> None:
@@ -63,13 +65,7 @@ class PairOpener:
         if self._unnamed is not None and not self.by_order:
             raise self._unnamed
         if self.by_order and self._taken and self._taken != gold:
-            raise InputError(
-                "predictions.other_count",
-                "gold and predictions are joined by their order, and one has more records than the other",
-                expected=f"{gold} predictions, as many as there are gold records",
-                found=str(self._taken),
-                advice="give both of them ids, or --id-field",
-            )
+            raise _other_count(Place(), gold, str(self._taken))
 
     def _named_gold(self, file: RecordFile) -> RecordFile:
         """Gold with ids: its own, those under another name, or numbers."""
@@ -181,12 +177,21 @@ class PairOpener:
         if answer.id is not None:
             return answer.id
         if not self._gold_has_no_ids and not in_order:
-            raise bad_id(answer.said, "predictions", Place(file.name, line, "id"))
+            raise InputError(
+                "predictions.bad_id",
+                "a predictions record needs an id",
+                place=Place(file.name, line, self.fields.id or "id"),
+                expected="a string that is not empty, or an integer",
+                found="no id",
+                advice="--id-field names the field or the column with the id",
+            )
         self.by_order = True
         position = answer.position
+        ids = self._gold_ids()
         if position is None:
             position, self._taken = self._taken, self._taken + 1
-        ids = self._gold_ids()
+            if position == len(ids):
+                raise _other_count(Place(file.name, line), len(ids), "more")
         return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
 
     @property
@@ -235,6 +240,17 @@ def _decoded(data: bytes) -> Any:
         return decode(data)
     except ValueError:
         return None  # whoever reads the gold says so
+
+
+def _other_count(place: Place, gold: int, found: str) -> InputError:
+    return InputError(
+        "predictions.other_count",
+        "gold and predictions are joined by their order, and one has more records than the other",
+        place=place,
+        expected=f"{gold} predictions, as many as there are gold records",
+        found=found,
+        advice="is this gold of another split? With ids in both, or --id-field, order makes no difference",
+    )
 
 
 def with_id(data: bytes, identity: Any) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe
+from goldgate.errors import InputError, Place, describe, did_you_mean
 from goldgate.readers.records import RecordFile
 
 _SHOWN_KEYS = 8
@@ -91,6 +91,7 @@ def value_at(record: Any, path: str) -> Any:
                 place=Place(field=path),
                 expected="the field that --id-field or --response-field names",
                 found=found,
+                advice=did_you_mean(part, value) if isinstance(value, Mapping) else None,
             )
     return value
 

@@ -156,7 +156,11 @@ _RESPONSES = (
 
 def _named_otherwise(record: Mapping[str, Any]) -> str | None:
     name = next((name for name in _RESPONSES if type(record.get(name)) is str), None)
-    return None if name is None else f"is {name} what the model wrote? then rename it to response"
+    return (
+        None
+        if name is None
+        else f"is {name} what the model wrote? then rename it to response, or say --response-field {name}"
+    )
 
 
 def _advice_on_response(response: Any) -> str | None:
