@@ -93,7 +93,7 @@ def _require_consistent(result: StoredResult) -> None:
     words = [word for word in (status, *verdicts) if word not in [*Verdict]]
     if words or failed != (status == Verdict.FAIL):
         raise InputError(
-            "report.malformed",
+            "report.contradicts_itself",
             "the status of this report does not follow from its gates",
             place=Place(result.name, None, "status"),
             expected="FAIL exactly where a gate of severity error failed",
