@@ -8,6 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from goldgate.cli.demo import demo_command
+from goldgate.cli.import_runs import import_runs_command
 from goldgate.demo import demo_files
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
@@ -42,6 +47,25 @@ def test_what_it_shows_can_be_kept(tmp_path: Path) -> None:
     assert "out.not_ours" in again.stderr
     (tmp_path / "file").write_text("")
     assert "out.unwritable" in demo(tmp_path, "--out", "file").stderr
+
+
+def test_without_a_folder_for_temporary_files_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container whose file system is read-only."""
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/nowhere"])
+    trace = str(EXAMPLES.parent / "traces" / "otel.jsonl")
+    for command, options in ((demo_command, []), (import_runs_command, [trace, "--out", str(tmp_path / "runs")])):
+        shown = CliRunner().invoke(command, options)
+        assert shown.exit_code == 2
+        assert "machine.no_temporary_folder" in shown.stderr
+
+
+def test_in_a_step_of_github_it_annotates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    shown = demo(tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_data_is_part_of_the_examples_and_small() -> None:

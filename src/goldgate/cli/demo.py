@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from goldgate.cli.github import IN_ACTIONS
 from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
@@ -30,11 +31,11 @@ def demo_command(context: click.Context, out: str | None) -> None:
 
     Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
     """
-    where = guarded(lambda: None if out is None else _new_folder(out))
+    where = guarded(lambda: tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)))
     if isinstance(where, GoldgateError):
         show_error(where)
         context.exit(where.exit_status)
-    with nullcontext(where) if where is not None else tempfile.TemporaryDirectory() as folder:
+    with where as folder:
         written = guarded(lambda: _write_data(Path(folder)))
         if isinstance(written, GoldgateError):
             show_error(written)
@@ -63,6 +64,8 @@ def _run_all() -> int:
     """Every command, with what it prints; the first that does not end as it should ends the demo."""
     from goldgate.cli.main import goldgate
 
+    for name in IN_ACTIONS:  # a step that only shows the demo has no failed gate
+        os.environ.pop(name, None)
     for number, (line, wanted) in enumerate(_COMMANDS.items()):
         say(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)

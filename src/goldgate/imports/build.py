@@ -79,7 +79,7 @@ def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     if found is not None:
         run.output["stop_reason"], run.origin["stop_reason"] = normal_stop_reason(found.value), found.span
         return
-    other = first(trace, mapping.stop_reason, is_text)
+    other = first(trace, mapping.stop_reason[::-1], is_text)  # the first rules look for errors: their word is `success`
     why = _why(trace, mapping.stop_reason, "a word")
     if other is not None:
         why = f"{other.value[:_SHOWN_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
@@ -141,6 +141,8 @@ def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
             run.manifests.append({"run_id": run.run_id, "step_id": number, **context})
     if not steps:
         run.missing.append(Missing("steps", "no span is a step by the mapping"))
+    if trace.lost:
+        run.missing.append(Missing("steps", f"{trace.lost} span(s) have the id of another one: what they did is lost"))
     if without:
         shown = ", ".join(without[:_SHOWN]) + (", …" if len(without) > _SHOWN else "")
         why = f"{len(without)} of {len(steps)} steps lack a query or the ids of what came up: {shown}"

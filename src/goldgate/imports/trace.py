@@ -18,6 +18,7 @@ class Trace:
     spans: tuple[Span, ...]
     depths: Mapping[str, int]
     problems: tuple[str, ...]
+    lost: int = 0  # spans whose id another one has: they are not here
 
     def outermost_first(self) -> list[Span]:
         """The spans, the least deep first; those as deep as each other as they began."""
@@ -44,7 +45,7 @@ class Trace:
 
 def trace_of(identity: str, found: Iterable[Span]) -> Trace:
     """The trace that some spans are, in whatever order they were found."""
-    spans, repeated = _each_once(found)
+    spans, repeated, lost = _each_once(found)
     depths, cycles = _depths(spans)
     unfinished = sum(not span.finished for span in spans.values())
     orphans = sum(span.parent is not None and span.parent not in spans for span in spans.values())
@@ -59,19 +60,24 @@ def trace_of(identity: str, found: Iterable[Span]) -> Trace:
     def began(span: Span) -> tuple[bool, int, int, str]:
         return span.start is None, span.start or 0, depths[span.id], span.id
 
-    return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems)
+    return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems, lost)
 
 
-def _each_once(found: Iterable[Span]) -> tuple[dict[str, Span], int]:
-    """Each span once, the most complete of several, and how many had a rival; the order does not matter."""
+def _each_once(found: Iterable[Span]) -> tuple[dict[str, Span], int, int]:
+    """Each span once, the most complete of several; how many had a rival, and how many were another span under the same
+    id: one that began at another time, or has another name or parent. The order does not matter."""
     spans: dict[str, Span] = {}
-    rivals: set[str] = set()
+    rivals: dict[str, set[tuple[str, str | None, int | None]]] = {}
     for span in found:
         other = spans.setdefault(span.id, span)
         if other != span:
-            rivals.add(span.id)
+            rivals.setdefault(span.id, {_whose(other)}).add(_whose(span))
             spans[span.id] = max(other, span, key=_completeness)
-    return spans, len(rivals)
+    return spans, len(rivals), sum(len(kinds) - 1 for kinds in rivals.values())
+
+
+def _whose(span: Span) -> tuple[str, str | None, int | None]:
+    return span.name, span.parent, span.start
 
 
 def _completeness(span: Span) -> tuple[bool, int, bytes]:
