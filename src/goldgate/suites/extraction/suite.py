@@ -93,9 +93,9 @@ class ExtractionSuite(Suite):
         from goldgate.core.gated import find_gated
         from goldgate.suites.extraction.papers import ALL, PROFILES
 
-        for profile, measure in PROFILES.items():
-            added = [measure(settings)]
-            if metric in added[0].metrics(Tally()) or find_gated(metric, added) is not None:
+        for profile, made in PROFILES.items():
+            added = [make(settings) for make in made]
+            if any(metric in measure.metrics(Tally()) for measure in added) or find_gated(metric, added) is not None:
                 return as_yaml("metrics.profile", profile if settings.profile is None else ALL)
         return None
 
