@@ -150,5 +150,6 @@ def test_imports_and_mappings_are_valid(tmp_path: Path) -> None:
     for name in READY:
         assert objections("mapping.schema.json", yaml.safe_load(ready_text(name))) == []
     assert objections("mapping.schema.json", {"extends": "otel", "steps": [{"where": {"a": "b"}}]}) == []
-    for wrong in ({}, {"extends": "otter"}, {"steps": []}, {"extends": "otel", "claim": []}):
+    refused: list[dict[str, Any]] = [{}, {"extends": "otter"}, {"steps": []}, {"extends": "otel", "claim": []}]
+    for wrong in refused:
         assert objections("mapping.schema.json", wrong) != []
