@@ -252,3 +252,13 @@ def test_a_mapping_chooses_by_true_and_false_as_json_writes_them(tmp_path: Path)
     mapping = "extends: langsmith\nclaims: [{where: {final: 'true'}, take: outputs.claims}]"
     result, _ = run(tmp_path, chain, mapping=mapping)
     assert result.lacking["claims"] == 0
+
+
+def test_what_a_traced_function_returns_is_found_under_output(tmp_path: Path) -> None:
+    """LangSmith's `traceable` puts a list there, also for a retriever."""
+    document = {"page_content": "It burned.", "type": "Document", "metadata": {"chunk_id": "k1", "source": "s"}}
+    chain = {"id": "r", "run_type": "chain"}
+    found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "inputs": {"query": "q"}}
+    _, folder = run(tmp_path, chain, {**found, "outputs": {"output": [document]}})
+    assert "manifests" not in missing(folder)
+    assert "chunks" not in missing(folder)
