@@ -240,7 +240,8 @@ def test_two_spans_under_one_id_are_a_lost_step_and_two_versions_of_one_are_not(
     found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "start_time": 2, "end_time": 3}
     found |= {"inputs": {"query": "q"}, "outputs": {"documents": []}}
     started = {**found, "end_time": None, "outputs": None}
-    result, _ = run(tmp_path, chain, started, found)
+    patch = {"id": "t", "run_type": "retriever", "parent_run_id": "r", "end_time": 3}
+    result, _ = run(tmp_path, chain, started, found, patch)
     assert result.lacking["steps"] == 0
     (tmp_path / "again").mkdir()
     result, _ = run(tmp_path / "again", chain, found, {**found, "start_time": 5, "inputs": None})
