@@ -240,7 +240,8 @@ def test_two_spans_under_one_id_are_a_lost_step_and_two_versions_of_one_are_not(
     found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "start_time": 2, "end_time": 3}
     found |= {"inputs": {"query": "q"}, "outputs": {"documents": []}}
     started = {**found, "end_time": None, "outputs": None}
-    result, _ = run(tmp_path, chain, started, found)
+    patch = {"id": "t", "run_type": "retriever", "parent_run_id": "r", "end_time": 3}
+    result, _ = run(tmp_path, chain, started, found, patch)
     assert result.lacking["steps"] == 0
     (tmp_path / "again").mkdir()
     result, _ = run(tmp_path / "again", chain, found, {**found, "start_time": 5, "inputs": None})
@@ -252,3 +253,13 @@ def test_a_mapping_chooses_by_true_and_false_as_json_writes_them(tmp_path: Path)
     mapping = "extends: langsmith\nclaims: [{where: {final: 'true'}, take: outputs.claims}]"
     result, _ = run(tmp_path, chain, mapping=mapping)
     assert result.lacking["claims"] == 0
+
+
+def test_what_a_traced_function_returns_is_found_under_output(tmp_path: Path) -> None:
+    """LangSmith's `traceable` puts a list there, also for a retriever."""
+    document = {"page_content": "It burned.", "type": "Document", "metadata": {"chunk_id": "k1", "source": "s"}}
+    chain = {"id": "r", "run_type": "chain"}
+    found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "inputs": {"query": "q"}}
+    _, folder = run(tmp_path, chain, {**found, "outputs": {"output": [document]}})
+    assert "manifests" not in missing(folder)
+    assert "chunks" not in missing(folder)

@@ -67,17 +67,16 @@ def _each_once(found: Iterable[Span]) -> tuple[dict[str, Span], int, int]:
     """Each span once, the most complete of several; how many had a rival, and how many were another span under the same
     id: one that began at another time, or has another name or parent. The order does not matter."""
     spans: dict[str, Span] = {}
-    rivals: dict[str, set[tuple[str, str | None, int | None]]] = {}
+    rivals: dict[str, tuple[set[object], set[object], set[object]]] = {}
     for span in found:
         other = spans.setdefault(span.id, span)
         if other != span:
-            rivals.setdefault(span.id, {_whose(other)}).add(_whose(span))
+            seen = rivals.setdefault(span.id, (set(), set(), set()))
+            for each in (other, span):
+                for values, value in zip(seen, (each.name, each.parent, each.start), strict=True):
+                    values |= {value} - {"", None}  # a version that leaves something out is not another span
             spans[span.id] = max(other, span, key=_completeness)
-    return spans, len(rivals), sum(len(kinds) - 1 for kinds in rivals.values())
-
-
-def _whose(span: Span) -> tuple[str, str | None, int | None]:
-    return span.name, span.parent, span.start
+    return spans, len(rivals), sum(max(1, *map(len, seen)) - 1 for seen in rivals.values())
 
 
 def _completeness(span: Span) -> tuple[bool, int, bytes]:
