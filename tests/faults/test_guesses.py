@@ -99,7 +99,9 @@ def test_records_inside_an_object_are_found(files: Path) -> None:
     ("content", "tool"),
     [
         pytest.param({"custom_id": "a", "result": {"type": "succeeded"}}, "Anthropic batch", id="anthropic-batch"),
-        pytest.param({"custom_id": "a", "method": "POST", "url": "/v1", "body": {}}, "the input of a batch", id="batch-in"),
+        pytest.param(
+            {"custom_id": "a", "method": "POST", "url": "/v1", "body": {}}, "the input of a batch", id="batch-in"
+        ),
         pytest.param({"id": "a", "model": "m", "choices": []}, "OpenAI-compatible endpoint", id="a-reply"),
         pytest.param(PROMPTFOO, "promptfoo", id="promptfoo"),
         pytest.param(json.dumps(PROMPTFOO, indent=2), "promptfoo", id="promptfoo-indented"),
