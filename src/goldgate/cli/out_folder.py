@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.core.uninterrupted import uninterrupted
+from goldgate.engines.parts import PART
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
@@ -111,6 +112,7 @@ class OutFolder:
     def _remove_unfinished(self) -> None:
         for name in self._names:
             _remove(self._unfinished(name))
+        _remove(self.path / (self._records + PART))
 
 
 class SamplesFile(io.BufferedWriter):
