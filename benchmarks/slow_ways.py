@@ -11,10 +11,10 @@ _EXTRACTION = "goldgate.suites.extraction"
 # Where each quick way is looked up when it is called.
 QUICK_WAYS = (
     f"{_EXTRACTION}.response.read.parse_usual",
-    f"{_EXTRACTION}.events.event.read_usual_events",
+    f"{_EXTRACTION}.events.read_events.read_usual_events",
     f"{_EXTRACTION}.events.normalize.normalize_quickly",
     f"{_EXTRACTION}.events.normalize.normalize_all_at_once",
-    f"{_EXTRACTION}.measures.hallucination.all_stand_in",
+    f"{_EXTRACTION}.measures.hallucination.unsupported_quickly",
     f"{_EXTRACTION}.measures.hallucination.count_where_none_is_repeated",
     f"{_EXTRACTION}.thought.named_in_thought.names_all",
 )

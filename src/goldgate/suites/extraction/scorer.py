@@ -18,13 +18,13 @@ from goldgate.suites.extraction.events.event import (
     Violation,
     event_list,
     no_events,
-    read_events,
 )
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.events.match import compare
 from goldgate.suites.extraction.events.mistakes import name_mistakes
 from goldgate.suites.extraction.events.normalize import Haystack
+from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
 from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.measures.hallucination import support_rule
