@@ -1,15 +1,16 @@
 """Answers of a model that errs, F1 about 0.7: what `make_data.py` writes for the main row of the benchmark.
 
 Arguments are wrong, extra, missing, under another role or type, in another case or spacing, null, or numbers; half of
-the answers have a value that is not in the text, a third have offsets, as their gold has. Thoughts go through the arguments in the order of
-the answer, in another one, or leave some out. 5 % of the answers are broken, each in a manner of `tests/responses`.
+the answers have a value that is not in the text, a third have offsets, as their gold has. Thoughts go through the
+arguments in the order of the answer, in another one, or leave some out. 5 % of the answers are broken, each in a
+manner of `tests/responses`.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -25,7 +26,7 @@ OTHER_TYPE = 0.02
 KINDS = {"spelled": 7, "wrong": 6, "boundary": 5, "unsupported": 5, "missing": 7, "role": 3, "null": 2, "number": 2}
 
 
-def response(rng: random.Random, record: dict[str, Any], roles: dict[str, tuple[str, ...]], chinese: bool) -> str:
+def response(rng: random.Random, record: dict[str, Any], roles: Mapping[str, tuple[str, ...]], chinese: bool) -> str:
     """What the model answers about a gold record."""
     text: str = record["text"]
     events = [_event(rng, event, text, roles, chinese) for event in record["events"]]
@@ -40,7 +41,7 @@ def response(rng: random.Random, record: dict[str, Any], roles: dict[str, tuple[
     return f"<thought>\n{thought}\n</thought>\n```json\n{answer}\n```"
 
 
-def _event(rng: random.Random, event: Event, text: str, roles: dict[str, tuple[str, ...]], chinese: bool) -> Event:
+def _event(rng: random.Random, event: Event, text: str, roles: Mapping[str, tuple[str, ...]], chinese: bool) -> Event:
     arguments: list[Argument] = []
     of_type = roles[event["event_type"]]
     for wanted in event["arguments"]:

@@ -115,8 +115,8 @@ def _whole_command(folder: Path, kind: str) -> None:
             bare = min(bare, *(_cpu(lambda: _decode(lines)) for _ in range(3)))
         f1 = orjson.loads(Path(out, "report.json").read_bytes())["metrics"]["main"]["strict_f1"]["value"]
     print(
-        f"  {kind:6} {LARGE:,} samples, both languages, strict F1 {f1:.2f}: {seconds / LARGE * 1e6:.1f} µs CPU a sample,"
-        f" {seconds / bare:.1f} x bare orjson.loads ({bare / LARGE * 1e6:.1f} µs)",
+        f"  {kind:6} {LARGE:,} samples, both languages, strict F1 {f1:.2f}: {seconds / LARGE * 1e6:.1f} µs CPU a"
+        f" sample, {seconds / bare:.1f} x bare orjson.loads ({bare / LARGE * 1e6:.1f} µs)",
         flush=True,
     )
 

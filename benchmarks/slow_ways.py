@@ -16,7 +16,7 @@ QUICK_WAYS = (
     f"{_EXTRACTION}.events.normalize.normalize_all_at_once",
     f"{_EXTRACTION}.measures.hallucination.unsupported_quickly",
     f"{_EXTRACTION}.measures.hallucination.count_where_none_is_repeated",
-    f"{_EXTRACTION}.thought.named_in_thought.names_all",
+    f"{_EXTRACTION}.thought.named_in_thought.first_missing_quickly",
 )
 
 

@@ -29,6 +29,7 @@ from goldgate.suites.extraction.events.event import (
     event_list,
     read_any_events,
 )
+from goldgate.suites.extraction.events.form import CANONICAL
 from goldgate.suites.extraction.events.normalize import (
     Haystack,
     normalize_all_at_once,
@@ -39,6 +40,7 @@ from goldgate.suites.extraction.events.occurrences import contained_at_once, con
 from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.events.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
 from goldgate.suites.extraction.events.usual_events import read_usual_events
+from goldgate.suites.extraction.hints import are_of_values, hints_in
 from goldgate.suites.extraction.measures.hallucination import (
     count_distinct,
     count_where_none_is_repeated,
@@ -49,10 +51,11 @@ from goldgate.suites.extraction.measures.hallucination import (
 )
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.extraction.thought.named_in_thought import (
+    Look,
     first_missing,
     first_missing_at_once,
     first_missing_plainly,
-    names_all,
+    first_missing_quickly,
 )
 
 from .strategies import ROLES, SCHEMA, TYPES, odd_events
@@ -284,7 +287,7 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     for by_line in (True, False):
         plain = first_missing_plainly(events, thought, by_line)
         if by_line:
-            assert names_all(events, thought) in (None, plain is None)
+            assert first_missing_quickly(events, thought) in (None, Look(plain))
         assert first_missing_at_once(events, thought, by_line) == plain
         assert first_missing(events, thought, by_line) == plain
 
@@ -353,3 +356,19 @@ def test_counts_that_were_seen_before_are_the_same_counts(lines: list[bytes]) ->
         told = {key: counts for key, counts in counts_of(unit, result).items() if key[0] == "m"}
         assert {entries.keys[entries.tables[number]]: entries.values[number] for number in found} == told
         assert len(found) == len(told)
+
+
+# --- hints
+
+
+@MANY
+@given(odd_events, st.sampled_from(["list", "events", "event_list", "one", "other"]), st.booleans())
+def test_no_hints_are_missed_where_only_values_are_wrong(listed: list[Any], layout: str, with_schema: bool) -> None:
+    roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
+    value: Any = {"list": listed, "one": listed[0] if listed else {}, "other": {"items": listed}}.get(layout)
+    found = event_list({layout: listed} if value is None else value)
+    if found is None:
+        return
+    violations = read_any_events(found, None, roles).violations
+    if violations and are_of_values(violations, CANONICAL):
+        assert not [*hints_in({layout: listed} if value is None else value, CANONICAL)]

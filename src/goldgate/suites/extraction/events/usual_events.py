@@ -91,8 +91,9 @@ def _are_plain(items: list[Any]) -> bool:
         arguments = event.get("arguments")
         if type(arguments) is not list or not _DICT.issuperset(map(type, arguments)):
             return False
-        if not all([_PLAIN.issuperset(map(type, argument.values())) for argument in arguments]):
-            return False
+        for argument in arguments:
+            if not _PLAIN.issuperset(map(type, argument.values())):
+                return False
     return True
 
 
