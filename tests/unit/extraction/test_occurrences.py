@@ -95,5 +95,5 @@ def test_passes_over_a_text_grow_with_the_sum_of_needles_and_text(
     if characters >= 1_000_000:
         assert passes == 2  # an eighth of the text holds 125,000 of them
     needed = sum(map(len, needles))
-    assert (passes - 1) * max(100, characters // occurrences.SHARE - 12) <= needed
+    assert (passes - 1) * (max(100, characters // occurrences.SHARE) - 12) <= needed
     assert passes * characters <= characters + 2 * occurrences.SHARE * needed + 2 * needed
