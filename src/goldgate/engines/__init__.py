@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
+
+from goldgate.engines.parts import Parts
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -13,7 +15,14 @@ R = TypeVar("R")
 class Engine(Protocol):
     """Maps work over shards. The work must be picklable; it may be called in another process."""
 
+    @property
+    def workers(self) -> int:
+        """How many shards can be worked on at the same time."""
+
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
+
+    def parts(self, stream: IO[bytes]) -> Parts:
+        """How the records of shards come into this file, in the order of the shards."""
 
 
 def start_engine(workers: int, preload: str) -> AbstractContextManager[Engine]:
