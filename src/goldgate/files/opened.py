@@ -37,10 +37,11 @@ class Stamp(NamedTuple):
 class Opened:
     """An open file, its stamp when it was opened, and the name and kind for messages. It can be sent to a worker."""
 
-    __slots__ = ("file", "kind", "name", "stamp")
+    __slots__ = ("file", "kind", "name", "path", "stamp")
 
     def __init__(self, name: str, kind: str, file: io.FileIO, stamp: Stamp | None) -> None:
         self.name = name  # as the user gave it
+        self.path = name  # under which it was opened: on another machine than the user's, a whole one
         self.kind = kind
         self.file = file
         self.stamp = stamp  # None: a copy that only we have
@@ -85,7 +86,7 @@ class Opened:
         if now != self.stamp:
             raise self.changed(_difference(self.stamp, now))
         try:
-            there = stamp_of(os.stat(self.name))
+            there = stamp_of(os.stat(self.path))
         except OSError:
             raise self.changed("it was removed") from None
         if there != self.stamp:
