@@ -20,6 +20,7 @@ from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.core.unit_page import Given
 from goldgate.engines import Engine, EngineName, start_engine
+from goldgate.engines.parts import Place
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.unit_records import with_units
 from goldgate.stats.gates import judge_gates, said_together
@@ -124,11 +125,11 @@ def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]
 
 
 class Part(NamedTuple):
-    """What came of one shard: its counts, and its units' records as JSON Lines."""
+    """What came of one shard: its counts, and its units' records as JSON Lines, or where they were put."""
 
     units: int
     tally: Tally
-    records: bytes
+    records: Any
     findings: list[Finding]
     taken: list[Unit]  # for gates that compare with a stored run
 
@@ -161,6 +162,24 @@ class CountShard:
                 taken.append(self.take(record, tally))
         tally.unit = None
         return Part(units, tally, b"".join(records), findings.listed(), taken)
+
+
+class Placed(NamedTuple):
+    """A shard, and where its records go."""
+
+    shard: Any
+    place: Place
+
+
+class CountAndPut:
+    """Scores and counts a shard, and puts its records where they belong. It can be sent to another process."""
+
+    def __init__(self, count: CountShard) -> None:
+        self.count = count
+
+    def __call__(self, placed: Placed) -> Part:
+        part = self.count(placed.shard)
+        return part._replace(records=placed.place.put(part.records))
 
 
 class ScoreShard:
@@ -199,17 +218,26 @@ class _Line:
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""
         tally = Tally()
-        take = self.stored.taker if self.stored is not None else None
-        work = CountShard(self.source.work(), keep_records=self.records is not None, take=take)
-        for part in self.engine.map(work, self.source.shards()):
+        for part in self._counted():
             tally += part.tally
             self._findings.add(part.findings)
-            if self.records is not None:
-                self.records.write(part.records)
             if self.stored is not None:
                 self.stored.add(part.taken)
             self._advance(part.units)
         return tally
+
+    def _counted(self) -> Iterator[Part]:
+        """The parts in the order of the shards; their records are in the file."""
+        source, take = self.source, self.stored.taker if self.stored is not None else None
+        count = CountShard(source.work(), keep_records=self.records is not None, take=take)
+        if self.records is None:
+            yield from self.engine.map(count, source.shards())
+            return
+        parts = self.engine.parts(self.records)
+        shards = (Placed(shard, parts.place()) for shard in source.shards())
+        for part in self.engine.map(CountAndPut(count), shards):
+            parts.take(part.records)
+            yield part
 
     def settled(self) -> Tally:
         """The sum of what the source makes of all units together."""

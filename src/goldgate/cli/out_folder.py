@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from goldgate.core.uninterrupted import uninterrupted
+from goldgate.engines.parts import PART
+from goldgate.engines.shared_parts import FOLDER
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
@@ -111,6 +114,8 @@ class OutFolder:
     def _remove_unfinished(self) -> None:
         for name in self._names:
             _remove(self._unfinished(name))
+        _remove(self.path / (self._records + PART))
+        shutil.rmtree(self.path / (self._records + FOLDER), ignore_errors=True)
 
 
 class SamplesFile(io.BufferedWriter):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol, TypeVar
+from typing import IO, Literal, Protocol, TypeVar
+
+from goldgate.engines.parts import Parts
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -16,6 +18,9 @@ class Engine(Protocol):
     """Maps work over shards. The work must be picklable; it may be called in another process."""
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
+
+    def parts(self, stream: IO[bytes]) -> Parts:
+        """How the records of shards come into this file, in the order of the shards."""
 
 
 def start_engine(

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 from goldgate.core.missing_extra import missing_extra
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.engines import ray_driver, worker
 from goldgate.engines.child import start_child
+from goldgate.engines.shared_parts import SharedParts
 from goldgate.engines.travel import PIECE, pack
 from goldgate.errors import ConfigError, MachineError
 from goldgate.files.opened import Opened
@@ -48,6 +49,7 @@ class OnRay:
         if address is not None and address.startswith(CLIENT):
             raise _client_address(address)
         self._sent: list[tuple[int, int]] = []  # the copies that are there already
+        self._parts: list[SharedParts] = []
         self._mapping = 0
         self._folder = _short_folder() if address is None else None
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
@@ -86,6 +88,10 @@ class OnRay:
         except (EOFError, OSError):
             raise self._died() from None
 
+    def parts(self, stream: IO[bytes]) -> SharedParts:
+        self._parts.append(SharedParts(stream))
+        return self._parts[-1]
+
     def _send_work(self, work: Any) -> None:
         packed = pack(work)
         wanted = [self._send_copy(copy) for copy in packed.copies]
@@ -117,6 +123,8 @@ class OnRay:
             for end in (self._alive, self._alive_here):
                 with suppress(OSError):
                     os.close(end)
+            for parts in self._parts:
+                parts.close()
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import IO, Any, NamedTuple, Self, TypeVar
 
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.engines import worker
 from goldgate.engines.aside import Promise, start_aside
 from goldgate.engines.child import start_child
+from goldgate.engines.parts import Spooled
 from goldgate.errors import InternalError, MachineError
 
 S = TypeVar("S")
@@ -38,6 +39,7 @@ class Processes:
     def __init__(self, workers: int, preload: str) -> None:
         self._started: list[_Worker] = []
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._parts: list[Spooled] = []
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
         try:
             with uninterrupted():  # none is started halfway; and workers hear no signals that are for this process
@@ -68,11 +70,15 @@ class Processes:
         while waiting:
             yield waiting.popleft().result()
 
+    def parts(self, stream: IO[bytes]) -> Spooled:
+        self._parts.append(Spooled(stream))
+        return self._parts[-1]
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the workers: they only read, so nothing is lost if one is in the middle of a shard."""
+        """End the workers: nobody waits for what they write, so nothing is lost if one is in the middle of a shard."""
         with uninterrupted():
             for started in self._started:
                 started.kill()
@@ -80,6 +86,8 @@ class Processes:
             for started in self._started:
                 started.close()
             self._started.clear()
+            for parts in self._parts:
+                parts.close()
             for end in (self._alive, self._alive_here):
                 with suppress(OSError):
                     os.close(end)
@@ -123,7 +131,7 @@ class _Worker:
             if self._work is not packed:
                 worker.send(self._connection, worker.WORK, *packed)
                 self._work = packed
-            worker.send(self._connection, worker.SHARD, pickle.dumps(shard, pickle.HIGHEST_PROTOCOL))
+            worker.send(self._connection, worker.SHARD, *worker.pack(shard))
             kind, data, _ = worker.receive(self._connection)
         except (EOFError, OSError):
             raise self._died() from None

@@ -29,6 +29,7 @@ NO_GOLDGATE = b"g"  # the answer of a node that lacks it
 
 RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
 OOM_RETRIES = "RAY_task_oom_retries"
+CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
 AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
 HELD = 16  # tasks for a processor that may be done before the first one is: a slow node stops nobody else
 TASK_SECONDS = 1.0  # a task takes about so long: below, what Ray does for each task would be felt
@@ -79,6 +80,7 @@ def _end_with(alive: int) -> None:
 
 def _connect(options: Options) -> None:
     os.environ[OOM_RETRIES] = str(RETRIES)  # without it a task that needs too much is tried for ever
+    os.environ.setdefault(CONNECT_RETRIES, "2")
     import ray
 
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}

@@ -13,6 +13,7 @@ from typing import Any
 
 from goldgate.engines import worker
 from goldgate.engines.build import difference_of, this_build
+from goldgate.engines.shared_parts import part_file
 from goldgate.engines.travel import Unpacked, unpack
 from goldgate.errors import ConfigError
 
@@ -39,6 +40,10 @@ def carry_out(
         answers.append(_answer(unpacked, shard))
         if answers[-1][0] == worker.ERROR:
             break
+    try:
+        part_file.finish()
+    except OSError as problem:
+        answers = [_error(problem)]
     return time.perf_counter() - began, answers
 
 
