@@ -34,8 +34,8 @@ def evaluate_files(
     """Score stored answers of an extraction model and judge them.
 
     `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
-    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl). `engine="ray"` scores on
-    the cluster at `ray_address`.
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl). With the
+    engine "ray" it is scored on the cluster at `ray_address`.
     """
     inputs = {
         "gold": _listed(gold),

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import pickle
+import secrets
 import signal
 import socket
 import sys
@@ -29,6 +30,7 @@ NO_GOLDGATE = b"g"  # the answer of a node that lacks it
 
 RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
 OOM_RETRIES = "RAY_task_oom_retries"
+AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
 AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
 HELD = 16  # tasks for a processor that may be done before the first one is: a slow node stops nobody else
@@ -89,6 +91,8 @@ def _connect(options: Options) -> None:
             ray.init(address=options.address, **quiet)
         else:
             os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+            if AUTH_MODE not in os.environ:  # Ray itself would leave a token in the user's home, for all to read
+                os.environ |= {AUTH_MODE: "token", AUTH_TOKEN: secrets.token_hex(32)}
             ray.init(
                 address="local", num_cpus=options.workers, include_dashboard=False, _temp_dir=options.folder, **quiet
             )
