@@ -23,13 +23,15 @@ class Node(NamedTuple):
 
     raylet: int
 
-    def kill(self) -> None:
+    def kill_raylet(self) -> None:
+        """Its workers end what they are at, and then themselves."""
         os.kill(self.raylet, signal.SIGKILL)
 
-    def workers(self) -> list[int]:
-        """The processes that carry out tasks there."""
-        started = {number for number, parent in parents().items() if parent == self.raylet}
-        return [number for number in started if command_of(number).startswith(("ray::goldgate", "ray::IDLE"))]
+    def kill(self) -> None:
+        """All of it at once, as when a machine loses its power."""
+        started = [number for number, parent in parents().items() if parent == self.raylet]
+        for number in (self.raylet, *started):
+            os.kill(number, signal.SIGKILL)
 
     def is_alive(self) -> bool:
         return command_of(self.raylet) != ""
@@ -41,7 +43,9 @@ class Cluster:
     def __init__(self, port: int, processors: int) -> None:
         self.address = f"127.0.0.1:{port}"
         self._folder = tempfile.mkdtemp(prefix="gg", dir="/tmp")  # short, because sockets lie in it
+        before = running("gcs_server")
         self.head = self._start("--head", f"--port={port}", f"--temp-dir={self._folder}", processors=processors)
+        (self._gcs,) = running("gcs_server") - before
         self.nodes: list[Node] = []
 
     def add(
@@ -59,15 +63,22 @@ class Cluster:
                 node.kill()
         self.nodes.clear()
 
+    def kill_of_head(self, name: str) -> None:
+        """One of the processes of the head."""
+        os.kill(self.head.raylet if name == "raylet" else self._gcs, signal.SIGKILL)
+
     def close(self) -> None:
         self.drop()
-        self.head.kill()
+        if self.head.is_alive():
+            self.head.kill()
+        if command_of(self._gcs):
+            os.kill(self._gcs, signal.SIGKILL)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(
         self, *options: str, processors: int, environment: Mapping[str, str] | None = None, inside: Sequence[str] = ()
     ) -> Node:
-        before = raylets()
+        before = running("raylet")
         command = [str(Path(sys.executable).with_name("ray")), "start", *options, f"--num-cpus={processors}"]
         done = subprocess.run(
             [*inside, *command, "--node-ip-address=127.0.0.1", f"--object-store-memory={_STORE}"]
@@ -78,12 +89,13 @@ class Cluster:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        (new,) = raylets() - before
+        (new,) = running("raylet") - before
         return Node(new)
 
 
-def raylets() -> set[int]:
-    return {number for number in parents() if command_of(number).endswith("/raylet")}
+def running(name: str) -> set[int]:
+    """The processes of a program of Ray."""
+    return {number for number in parents() if command_of(number).endswith(f"/{name}")}
 
 
 def parents() -> dict[int, int]:

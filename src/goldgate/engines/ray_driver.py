@@ -36,6 +36,7 @@ AHEAD = 2  # tasks given out for a processor: the next one waits beside the one 
 HELD = 16  # tasks for a processor that may be done before the first one is: a slow node stops nobody else
 TASK_SECONDS = 1.0  # a task takes about so long: below, what Ray does for each task would be felt
 MOST_SHARDS = 64  # in a task: what a node that dies takes with it
+CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 5.0  # for taking leave of the cluster; after them this process ends all the same
 LONGEST_FOUND = 300  # characters of what Ray says
 LOOK_SECONDS = 2.0  # after which it is looked again how many processors there are
@@ -88,6 +89,7 @@ def _connect(options: Options) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     try:
         if options.address is not None:
+            _require_listening(options.address)
             ray.init(address=options.address, **quiet)
         else:
             os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -109,6 +111,13 @@ def _connect(options: Options) -> None:
             else "GOLDGATE_DEBUG=1 shows what Ray says",
         ) from None
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Ray has put its own in its place
+
+
+def _require_listening(address: str) -> None:
+    """OSError where nobody listens: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
 
 
 def _disconnect() -> None:
