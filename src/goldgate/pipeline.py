@@ -29,9 +29,10 @@ from goldgate.stats.reported import GROUP, with_interval
 from goldgate.stats.support import support
 from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
+from goldgate.suites.worst import Weigh, WorstUnits
 
 Progress = Callable[[int, int], None]  # units done, units in all
-Finished = Callable[[Evaluation, Plan, Given], None]  # the evaluation, and its inputs while they are open
+Finished = Callable[[Evaluation, Plan, Given, WorstUnits], None]  # the evaluation, and its inputs while they are open
 
 
 def evaluate(
@@ -51,19 +52,21 @@ def evaluate(
 
     Without a number of `workers` it is one process, or the whole cluster at `ray_address`.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
-    `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open.
+    `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
+    with the worst units of `records`.
     """
     plan = load_plan(suite, protocol)
     stored = load_stored_runs(suite, plan, written)
     started = start_engine(workers, suite.preload, engine, ray_address)
-    with started as mapper, suite.open(inputs, plan, written) as source:
-        line = _Line(source, mapper, records, progress, stored)
+    with started as mapper, suite.open(inputs, plan, written, mapper) as source:
+        weigh = Weigh(suite, plan) if finished is not None else None
+        line = _Line(source, mapper, records, progress, stored, weigh)
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
         evaluation = judge(suite, plan, tally, outcome, stored)
         if finished is not None:
-            finished(evaluation, plan, source.given())
+            finished(evaluation, plan, source.given(), line.worst)
         return evaluation
 
 
@@ -132,15 +135,24 @@ class Part(NamedTuple):
     records: Any
     findings: list[Finding]
     taken: list[Unit]  # for gates that compare with a stored run
+    worst: WorstUnits | None  # of those with records, where somebody wants to look at them
 
 
 class CountShard:
     """Scores and counts the units of a shard. It can be sent to another process."""
 
-    def __init__(self, work: Work[Any, Any], *, keep_records: bool, take: UnitTaker | None = None) -> None:
+    def __init__(
+        self,
+        work: Work[Any, Any],
+        *,
+        keep_records: bool,
+        take: UnitTaker | None = None,
+        weigh: Weigh | None = None,
+    ) -> None:
         self.work = work
         self.keep_records = keep_records
         self.take = take
+        self.weigh = weigh
 
     def __call__(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
@@ -161,7 +173,8 @@ class CountShard:
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
-        return Part(units, tally, b"".join(records), findings.listed(), taken)
+        worst = self.weigh(records) if self.weigh is not None else None
+        return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 
 class Placed(NamedTuple):
@@ -202,12 +215,15 @@ class _Line:
         records: IO[bytes] | None,
         progress: Progress | None,
         stored: StoredRuns | None,
+        weigh: Weigh | None = None,
     ) -> None:
         self.source = source
         self.engine = engine
         self.records = records
         self.progress = progress
         self.stored = stored
+        self.weigh = weigh
+        self.worst = WorstUnits()
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -221,6 +237,8 @@ class _Line:
         for part in self._counted():
             tally += part.tally
             self._findings.add(part.findings)
+            if part.worst is not None:
+                self.worst += part.worst
             if self.stored is not None:
                 self.stored.add(part.taken)
             self._advance(part.units)
@@ -229,7 +247,7 @@ class _Line:
     def _counted(self) -> Iterator[Part]:
         """The parts in the order of the shards; their records are in the file."""
         source, take = self.source, self.stored.taker if self.stored is not None else None
-        count = CountShard(source.work(), keep_records=self.records is not None, take=take)
+        count = CountShard(source.work(), keep_records=self.records is not None, take=take, weigh=self.weigh)
         if self.records is None:
             yield from self.engine.map(count, source.shards())
             return
@@ -251,7 +269,10 @@ class _Line:
             self._findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.records is not None:
-                self.records.write(with_units(record, tally))
+                record_line = with_units(record, tally)
+                self.records.write(record_line)
+                if self.weigh is not None:
+                    self.worst += self.weigh([record_line])
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally

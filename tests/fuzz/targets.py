@@ -22,7 +22,8 @@ from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.imports.carry_out import import_runs
 from goldgate.in_memory import load_scorer
-from goldgate.readers.index import Index, Opener, index_files, join
+from goldgate.readers.index import Index, Opener, index_files
+from goldgate.readers.join import join
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import open_records
 from goldgate.suites.extraction.events.form import CANONICAL, Form

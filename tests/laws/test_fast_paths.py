@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from goldgate.comparison.unit_entries import LEFT_OUT, Entries
 from goldgate.core.suite import Pairing
 from goldgate.core.tally import Tally
-from goldgate.readers.index import id_at_head
+from goldgate.readers.noted import id_at_head
 from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
 from goldgate.readers.records import decode
 from goldgate.readers.stored_result import StoredResult

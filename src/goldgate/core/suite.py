@@ -105,6 +105,10 @@ class Work(ABC, Generic[Shard, Facts]):
 class Mapper(Protocol):
     """Carries out work on shards: an engine."""
 
+    @property
+    def workers(self) -> int:
+        """How many shards can be worked on at the same time."""
+
     def map(self, work: Any, shards: Iterable[Any]) -> Iterator[Any]: ...
 
 
@@ -198,8 +202,13 @@ class Suite(ABC):
         """Every measure under these settings, in the order of the report."""
 
     @abstractmethod
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[Source[Any, Any]]:
-        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input."""
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+    ) -> AbstractContextManager[Source[Any, Any]]:
+        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input.
+
+        `engine` carries out what can be done in pieces before there are shards, such as looking for ids.
+        """
 
     def describe(self, report: Report) -> Page:
         """A report as a page: what to show, not how. Without more: its metrics and its findings."""

@@ -17,6 +17,10 @@ EngineName = Literal["processes", "ray"]
 class Engine(Protocol):
     """Maps work over shards. The work must be picklable; it may be called in another process."""
 
+    @property
+    def workers(self) -> int:
+        """How many shards can be worked on at the same time."""
+
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
 
     def parts(self, stream: IO[bytes]) -> Parts:

@@ -51,6 +51,8 @@ class OnRay:
         self._sent: list[tuple[int, int]] = []  # the copies that are there already
         self._parts: list[SharedParts] = []
         self._mapping = 0
+        self._under_way = False
+        self._workers: int | None = None
         self._folder = _short_folder() if address is None else None
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
         options = ray_driver.Options(address, workers, patience, self._folder)
@@ -66,15 +68,20 @@ class OnRay:
                 )
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
-        """Work on the shards wherever there is room; results, and the first error, come in the shards' order."""
-        self._mapping += 1
-        this, rest = self._mapping, iter(shards)
+        """Work on the shards wherever there is room; results, and the first error, come in the shards' order.
+
+        One map at a time: another one that begins ends this one.
+        """
+        rest = iter(shards)
         waiting, ended = 0, False
         try:
+            self._stop_earlier()
+            self._mapping, self._under_way = self._mapping + 1, True
+            this = self._mapping
             self._send_work(work)
             while waiting or not ended:
                 if this != self._mapping:
-                    raise RuntimeError("a second map began before this one had ended")
+                    raise RuntimeError("another map began before this one had ended")
                 kind, data, _ = worker.receive(self._connection)
                 if kind == ray_driver.NEXT:
                     some = [pickle.dumps(shard, pickle.HIGHEST_PROTOCOL) for shard in islice(rest, int(data))]
@@ -84,9 +91,34 @@ class OnRay:
                     waiting -= 1
                     yield pickle.loads(data)
                 else:
+                    self._under_way = False
                     raise _worker_error(data)
-        except (EOFError, OSError):
+            self._under_way = False
+        except (EOFError, ConnectionError):
             raise self._died() from None
+
+    def _stop_earlier(self) -> None:
+        """See to it that the other process listens, whatever of an earlier map nobody waits for."""
+        if self._under_way:
+            worker.send(self._connection, ray_driver.STOP, b"")
+            while worker.receive(self._connection)[0] != ray_driver.STOP:
+                pass
+            self._under_way = False
+
+    @property
+    def workers(self) -> int:
+        """The processors of the cluster when it was first asked for them."""
+        if self._workers is None:
+            try:
+                self._stop_earlier()
+                worker.send(self._connection, ray_driver.PROCESSORS, b"")
+                kind, data, _ = worker.receive(self._connection)
+            except (EOFError, ConnectionError):
+                raise self._died() from None
+            if kind == worker.ERROR:
+                raise _worker_error(data)
+            self._workers = int(data)
+        return self._workers
 
     def parts(self, stream: IO[bytes]) -> SharedParts:
         self._parts.append(SharedParts(stream))

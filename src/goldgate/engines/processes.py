@@ -57,6 +57,10 @@ class Processes:
             self.__exit__()
             raise
 
+    @property
+    def workers(self) -> int:
+        return len(self._started)
+
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards in parallel; results, and the first error, come in the shards' order."""
         packed = worker.pack(work)

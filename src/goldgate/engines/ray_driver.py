@@ -26,6 +26,7 @@ from goldgate.engines.build import this_build
 from goldgate.errors import ConfigError, GoldgateError, MachineError
 
 NEXT, PIECE, COPY = b"n", b"p", b"c"  # so many shards are wanted; a piece of a copy; the copy has no more
+PROCESSORS, STOP = b"q", b"x"  # how many are there? nobody waits for the rest, and may something else begin?
 NO_GOLDGATE = b"g"  # the answer of a node that lacks it
 
 RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
@@ -134,8 +135,11 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
     numbers = 0
     while True:
         kind, data, _ = worker.receive(connection)
+        if kind == STOP:
+            worker.send(connection, STOP, b"")
+            continue
         if early is not None:
-            if kind == worker.WORK:
+            if kind in (worker.WORK, PROCESSORS):
                 worker.send(connection, worker.ERROR, worker.packed_error(early))
             continue
         import ray
@@ -144,6 +148,8 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
             copies[-1].append(ray.put(data))
         elif kind == COPY:
             copies.append([])
+        elif kind == PROCESSORS:
+            worker.send(connection, PROCESSORS, str(Processors(options).at_once()).encode())
         elif kind == worker.WORK:
             packed, wanted = pickle.loads(data)
             numbers += 1
@@ -155,7 +161,13 @@ def _serve(connection: socket.socket, options: Options, early: Exception | None)
                 worker.send(connection, worker.ERROR, worker.packed_error(_lost(problem)))
             except GoldgateError as problem:
                 worker.send(connection, worker.ERROR, worker.packed_error(problem))
+            except StoppedError:
+                pass
             mapping.give_up()
+
+
+class StoppedError(Exception):
+    """Nobody waits for the rest of a map."""
 
 
 class _Map:
@@ -194,8 +206,9 @@ class _Map:
         while not self._all_given and len(self._unfinished) < at_once * AHEAD and len(self._tasks) < at_once * HELD:
             worker.send(self._connection, NEXT, str(self._shards).encode())
             kind, data, _ = worker.receive(self._connection)
-            if kind != worker.SHARD:
-                raise EOFError  # nobody asks any more
+            if kind == STOP:
+                worker.send(self._connection, STOP, b"")
+                raise StoppedError
             shards = pickle.loads(data)
             self._all_given = not shards
             if shards:

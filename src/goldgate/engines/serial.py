@@ -14,6 +14,8 @@ R = TypeVar("R")
 class Serial:
     """Works on one shard after the other."""
 
+    workers = 1
+
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         return map(work, shards)
 

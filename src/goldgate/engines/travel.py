@@ -53,6 +53,7 @@ class _Copy(NamedTuple):
     name: str
     kind: str
     number: int
+    size: int
 
 
 def pack(work: Any) -> Packed:
@@ -65,7 +66,7 @@ def pack(work: Any) -> Packed:
                 return None
             if part.stamp is None:
                 copies.append(part)
-                return _Copy(part.name, part.kind, len(copies) - 1)
+                return _Copy(part.name, part.kind, len(copies) - 1, part.size())
             path = os.path.abspath(part.path)
             return _File(part.name, part.kind, path, part.stamp.size, part.stamp.modified)
 
@@ -91,15 +92,21 @@ def unpack(data: bytes, fetch: Fetch) -> Unpacked:
 class _SentCopy(Opened):
     """A copy that lies elsewhere."""
 
-    __slots__ = ("_piece",)
+    __slots__ = ("_piece", "_size")
 
     def __init__(self, copy: _Copy, fetch: Fetch) -> None:
         super().__init__(copy.name, copy.kind, None, None)  # type: ignore[arg-type]  # nothing is open
+        self._size = copy.size
         self._piece = lru_cache(PIECES_HELD)(partial(fetch, copy.number))
 
     def read_some(self, offset: int, length: int) -> bytes:
+        if offset >= self._size:
+            return b""
         piece, begin = divmod(offset, PIECE)
         return self._piece(piece)[begin : begin + min(length, LARGEST_READ)]
+
+    def size(self) -> int:
+        return self._size
 
     def close(self) -> None:
         self._piece.cache_clear()

@@ -47,7 +47,8 @@ class _Unpacker(pickle.Unpickler):
         self._files = [FileIO(descriptor) for descriptor in files]
 
     def persistent_load(self, number: Any) -> FileIO:
-        return self._files[number]
+        file: FileIO = self._files[number]
+        return file
 
 
 def pack(value: Any) -> tuple[bytes, list[int]]:

@@ -67,6 +67,9 @@ class Opened:
         except OSError as problem:
             raise cannot_read(self.name, self.kind, problem) from None
 
+    def size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
     def stream(self, offset: int = 0) -> io.BufferedReader:
         """The bytes from there on, to be read in order. Several streams of one file do not disturb each other."""
         return io.BufferedReader(_From(self, offset), BLOCK)

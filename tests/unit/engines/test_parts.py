@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import pytest
 
@@ -39,7 +39,7 @@ def _unbuffered(path: Path) -> IO[bytes]:
 
 
 def _packed(path: Path) -> IO[bytes]:
-    return gzip.open(path, "wb")  # it has a name and a number, and neither may be written to
+    return cast(IO[bytes], gzip.open(path, "wb"))  # it has a name and a number, and neither may be written to
 
 
 @pytest.mark.parametrize("opened", [_opened, _appended, _readable, _unbuffered, _packed])

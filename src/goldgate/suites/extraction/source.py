@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs
+from goldgate.core.suite import Inputs, Mapper
 from goldgate.readers.joined import PairReader, Record
 from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
@@ -69,7 +69,7 @@ class ExtractionSource(JoinedSource[Facts]):
 
 
 @contextmanager
-def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
+def open_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     schema = obtain_event_schema(one(inputs, "schema"))
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
@@ -79,7 +79,7 @@ def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
     def make_work(reader: PairReader) -> ExtractionWork:
         return ExtractionWork(plan.settings, schema, reader)
 
-    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource) as source:
+    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource, engine) as source:
         opener.require_joined(source.units)
         outcome.note_reading(opener.fields, by_order=opener.by_order)
         yield source

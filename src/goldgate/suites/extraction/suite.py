@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
-from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, Suite
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -88,11 +88,11 @@ class ExtractionSuite(Suite):
         return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
 
     def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[JoinedSource[Facts]]:
         from goldgate.suites.extraction.source import open_source
 
-        return open_source(inputs, plan)
+        return open_source(inputs, plan, engine)
 
     def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
         from goldgate.suites.extraction.look.given import open_given
