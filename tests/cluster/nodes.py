@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0  # seconds, for a machine that is very busy
+TRIES = 3  # Ray gives a node 30 seconds to start, which a very busy machine may not have
+PATIENCE = 120.0  # seconds, for a machine that is very busy
 _STORE = 80 << 20  # bytes, the least that Ray takes
 
 
@@ -78,16 +79,21 @@ class Cluster:
     def _start(
         self, *options: str, processors: int, environment: Mapping[str, str] | None = None, inside: Sequence[str] = ()
     ) -> Node:
-        before = running("raylet")
+        before = running("raylet") | running("gcs_server")
         command = [str(Path(sys.executable).with_name("ray")), "start", *options, f"--num-cpus={processors}"]
-        done = subprocess.run(
-            [*inside, *command, "--node-ip-address=127.0.0.1", f"--object-store-memory={_STORE}"]
-            + (["--include-dashboard=false", "--disable-usage-stats"] if "--head" in options else []),
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        for _ in range(TRIES):
+            done = subprocess.run(
+                [*inside, *command, "--node-ip-address=127.0.0.1", f"--object-store-memory={_STORE}"]
+                + (["--include-dashboard=false", "--disable-usage-stats"] if "--head" in options else []),
+                env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode == 0:
+                break
+            for number in (running("raylet") | running("gcs_server")) - before:
+                os.kill(number, signal.SIGKILL)
         assert done.returncode == 0, done.stdout + done.stderr
         (new,) = running("raylet") - before
         return Node(new)

@@ -78,3 +78,15 @@ def test_no_processor_is_an_error_after_some_time(spoiled: Cluster) -> None:
     with OnRay(spoiled.address, patience=3) as engine, pytest.raises(MachineError) as caught:
         list(engine.map(str, [1]))
     assert caught.value.code == "ray.no_processors"
+
+
+def test_map_that_nobody_reads_to_its_end_gives_way_to_the_next(cluster: Cluster) -> None:
+    with OnRay(cluster.address) as engine:
+        assert engine.workers == 2
+        first = engine.map(str, range(3))
+        assert [next(first), next(first), next(first)] == ["0", "1", "2"]  # its end is not asked for
+        second = engine.map(bytes, [1_000_000] * 50)  # more than a socket holds
+        assert len(next(second)) == 1_000_000
+        assert list(engine.map(str, range(5))) == list("01234")
+        with pytest.raises(RuntimeError, match="another map began"):
+            next(second)

@@ -31,6 +31,7 @@ NO_GOLDGATE = b"g"  # the answer of a node that lacks it
 
 RETRIES = 4  # of a task whose worker or node died: five deaths over one piece of work are no accident
 OOM_RETRIES = "RAY_task_oom_retries"
+USAGE = "RAY_USAGE_STATS_ENABLED"  # nothing is sent to anybody
 AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
 AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
@@ -83,8 +84,7 @@ def _end_with(alive: int) -> None:
 
 
 def _connect(options: Options) -> None:
-    os.environ[OOM_RETRIES] = str(RETRIES)  # without it a task that needs too much is tried for ever
-    os.environ.setdefault(CONNECT_RETRIES, "2")
+    _set_environment(own=options.address is None)
     import ray
 
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
@@ -93,9 +93,6 @@ def _connect(options: Options) -> None:
             _require_listening(options.address)
             ray.init(address=options.address, **quiet)
         else:
-            os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-            if AUTH_MODE not in os.environ:  # Ray itself would leave a token in the user's home, for all to read
-                os.environ |= {AUTH_MODE: "token", AUTH_TOKEN: secrets.token_hex(32)}
             ray.init(
                 address="local", num_cpus=options.workers, include_dashboard=False, _temp_dir=options.folder, **quiet
             )
@@ -112,6 +109,17 @@ def _connect(options: Options) -> None:
             else "GOLDGATE_DEBUG=1 shows what Ray says",
         ) from None
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Ray has put its own in its place
+
+
+def _set_environment(*, own: bool) -> None:
+    """What Ray reads when it is imported."""
+    os.environ[OOM_RETRIES] = str(RETRIES)  # without it a task that needs too much is tried for ever
+    if not own:
+        os.environ.setdefault(CONNECT_RETRIES, "5")
+        return
+    os.environ[USAGE] = "0"
+    if AUTH_MODE not in os.environ:  # Ray itself would leave a token in the user's home, for all to read
+        os.environ |= {AUTH_MODE: "token", AUTH_TOKEN: secrets.token_hex(32)}
 
 
 def _require_listening(address: str) -> None:
