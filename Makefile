@@ -59,6 +59,7 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 
 bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are read
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/research.py
 	$(BIN)/python benchmarks/reading.py

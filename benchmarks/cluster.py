@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import make_data
 
 SAMPLES, WORKERS, FEW = 200_000, 2, 100
 PROMISED = 1.3
+EVERY = 0.1  # seconds
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -60,16 +60,41 @@ def _cost(folder: Path, workers: int, engine: str, options: list[str]) -> Cost:
         *("--predictions", str(folder / "predictions.jsonl"), "--schema", str(folder / "schema.json")),
         *("--out", str(folder / engine), "--quiet", "--workers", str(workers), *options),
     ]
-    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    wall = time.perf_counter() - clock
-    while True:  # whatever it left behind: Ray's processes take a moment to end
+    clock, seconds = time.perf_counter(), dict[tuple[str, str], float]()
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
+        while running.poll() is None:
+            seconds |= _descendants()
+            time.sleep(EVERY)
+        wall = time.perf_counter() - clock
+        assert running.returncode == 0, f"exit status {running.returncode}"
+    while seconds.keys() & _descendants().keys():  # Ray's processes take a moment to end
+        time.sleep(EVERY)
+    return Cost(sum(seconds.values()), wall)
+
+
+def _descendants() -> dict[tuple[str, str], float]:
+    """The processor's time of every process that we started, or that one of those did, by its number and start.
+
+    Looked up while they run: Ray does not wait for its workers, and so nobody is told when they end.
+    """
+    parents, found = {}, {}
+    for entry in Path("/proc").iterdir():
         try:
-            os.wait()
-        except ChildProcessError:
-            break
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Cost(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, wall)
+            fields = (entry / "stat").read_text().rpartition(")")[2].split() if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if fields and fields[0] != "Z":
+            parents[entry.name] = fields[1]
+            found[entry.name, fields[19]] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return {process: seconds for process, seconds in found.items() if _is_ours(process[0], parents)}
+
+
+def _is_ours(process: str, parents: dict[str, str]) -> bool:
+    while process in parents:
+        process = parents[process]
+        if process == str(os.getpid()):
+            return True
+    return False
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
@@ -55,10 +56,12 @@ def evaluate(
     `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
     with the worst units of `records`.
     """
-    plan = load_plan(suite, protocol)
-    stored = load_stored_runs(suite, plan, written)
-    started = start_engine(workers, suite.preload, engine, ray_address)
-    with started as mapper, suite.open(inputs, plan, written, mapper) as source:
+    with ExitStack() as stack:
+        # First, because workers take a while to start.
+        mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+        plan = load_plan(suite, protocol)
+        stored = load_stored_runs(suite, plan, written)
+        source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = Weigh(suite, plan) if finished is not None else None
         line = _Line(source, mapper, records, progress, stored, weigh)
         tally = line.settled() if source.together else line.summed()
@@ -160,6 +163,8 @@ class CountShard:
         taken: list[Unit] = []
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
+        weigh = self.weigh if self.keep_records else None
+        worst = weigh.start() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
@@ -170,10 +175,11 @@ class CountShard:
             record = work.record(facts) if needs_record else b""
             if self.keep_records:
                 records.append(with_units(record, tally))
+            if weigh is not None and worst is not None:
+                weigh.add(worst, records[-1], work, facts, tally.unit or {})
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
-        worst = self.weigh(records) if self.weigh is not None else None
         return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 
@@ -223,7 +229,7 @@ class _Line:
         self.progress = progress
         self.stored = stored
         self.weigh = weigh
-        self.worst = WorstUnits()
+        self.worst = weigh.start() if weigh is not None else WorstUnits()
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -272,7 +278,7 @@ class _Line:
                 record_line = with_units(record, tally)
                 self.records.write(record_line)
                 if self.weigh is not None:
-                    self.worst += self.weigh([record_line])
+                    self.weigh.add(self.worst, record_line, work, facts, tally.unit or {})
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally
