@@ -20,7 +20,7 @@ from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.core.unit_page import Given
-from goldgate.engines import Engine, start_engine
+from goldgate.engines import Engine, EngineName, start_engine
 from goldgate.engines.parts import Place
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.unit_records import with_units
@@ -41,25 +41,29 @@ def evaluate(
     inputs: Inputs,
     protocol: ProtocolSource = None,
     *,
-    workers: int = 1,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
     written: Sequence[str] = (),
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
     finished: Finished | None = None,
 ) -> Evaluation:
-    """Score what is stored and judge it: the same files give the same report, whatever `workers` is.
+    """Score what is stored and judge it: the same files give the same report, whatever carries out the work.
 
+    Without a number of `workers` it is one process, or the whole cluster at `ray_address`.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
     `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
     with the worst units of `records`.
     """
     with ExitStack() as stack:
-        engine = stack.enter_context(start_engine(workers, suite.preload))  # first: workers take a while to start
+        # First, because workers take a while to start.
+        mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
         plan = load_plan(suite, protocol)
         stored = load_stored_runs(suite, plan, written)
-        source = stack.enter_context(suite.open(inputs, plan, written, engine))
+        source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = Weigh(suite, plan) if finished is not None else None
-        line = _Line(source, engine, records, progress, stored, weigh)
+        line = _Line(source, mapper, records, progress, stored, weigh)
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.engines.parts import PART
+from goldgate.engines.shared_parts import FOLDER
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
@@ -112,6 +114,7 @@ class OutFolder:
         for name in self._names:
             _remove(self._unfinished(name))
         _remove(self.path / (self._records + PART))
+        shutil.rmtree(self.path / (self._records + FOLDER), ignore_errors=True)
 
 
 class SamplesFile(io.BufferedWriter):

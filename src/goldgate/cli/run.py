@@ -53,7 +53,8 @@ class Job:
     format: str = "text"
     quiet: bool = False  # only failed gates and errors are printed
     silent: bool = False  # only errors: somebody else says the rest
-    workers: int = 1
+    workers: int | None = None
+    engine: str = "processes"
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
 
     @property

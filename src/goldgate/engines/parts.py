@@ -63,7 +63,7 @@ class Spooled:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._target = _path(stream)
+        self._target = path_of(stream)
         self._free: list[Spool] = []
         self._given: deque[Spool] = deque()
 
@@ -97,30 +97,30 @@ class Spool:
                 while offset < len(records):
                     offset += os.pwrite(self.file.fileno(), rest[offset:], offset)
         except OSError as problem:
-            raise _no_room(self._target, problem) from None
+            raise cannot_write(self._target, problem) from None
         return len(records)
 
 
-def append(part: io.FileIO, length: int, stream: IO[bytes]) -> None:
-    """Add the first so many bytes of a file to a stream: inside the system where that goes, otherwise in blocks."""
+def append(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
+    """Add so many bytes of a file to a stream: inside the system where that goes, otherwise in blocks."""
     done = 0
     if type(getattr(stream, "raw", None)) is io.FileIO and isinstance(stream, io.BufferedWriter):
         stream.flush()
         with suppress(OSError):  # not for these files, or no room: writing as usual does it, or says why not
             while done < length:
-                copied = os.copy_file_range(part.fileno(), stream.fileno(), length - done, done)
+                copied = os.copy_file_range(part.fileno(), stream.fileno(), length - done, offset + done)
                 if not copied:
                     break
                 done += copied
     while done < length:
-        block = os.pread(part.fileno(), min(BLOCK, length - done), done)
+        block = os.pread(part.fileno(), min(BLOCK, length - done), offset + done)
         if not block:
             raise EOFError("a part of the records is shorter than it was said to be")
         stream.write(block)
         done += len(block)
 
 
-def _path(stream: IO[bytes]) -> str | None:
+def path_of(stream: IO[bytes]) -> str | None:
     """The name of a file that can be written beside; None for what is in memory, or has none."""
     name = getattr(stream, "name", None)
     return os.fspath(name) if isinstance(name, (str, os.PathLike)) else None
@@ -142,10 +142,10 @@ def _nameless(target: str | None) -> io.FileIO:
         os.unlink(name)
         return file
     except OSError as problem:
-        raise _no_room(target, problem) from None
+        raise cannot_write(target, problem) from None
 
 
-def _no_room(target: str | None, problem: OSError) -> GoldgateError:
+def cannot_write(target: str | None, problem: OSError) -> GoldgateError:
     if target is not None:
         return unwritable(target, problem, _ADVICE)
     return MachineError(

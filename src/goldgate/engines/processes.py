@@ -12,7 +12,6 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -21,8 +20,9 @@ from queue import SimpleQueue
 from typing import IO, Any, NamedTuple, Self, TypeVar
 
 from goldgate.core.uninterrupted import uninterrupted
-from goldgate.engines import start_worker, worker
+from goldgate.engines import worker
 from goldgate.engines.aside import Promise, start_aside
+from goldgate.engines.child import start_child
 from goldgate.engines.parts import Spooled
 from goldgate.errors import InternalError, MachineError
 
@@ -114,7 +114,7 @@ class _Worker:
         self._connection, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process = _start_process(preload, alive, theirs.fileno())
+                self._process = start_child("goldgate.engines.worker", preload, alive, theirs.fileno())
         except BaseException:
             self._connection.close()
             raise
@@ -166,24 +166,3 @@ class _Worker:
             found=found,
             advice="the machine may be out of memory; try fewer --workers",
         )
-
-
-def _start_process(preload: str, alive: int, connection: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, *_flags(), start_worker.__file__, str(alive), str(connection), preload, *_library_folders()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        pass_fds=(alive, connection),
-        process_group=0,  # what is typed at the terminal is for the first process
-    )
-
-
-def _flags() -> list[str]:
-    """`-P`: nothing is imported from the working directory. And what this process was told itself."""
-    told = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
-    return ["-P", *(flag for name, flag in told if getattr(sys.flags, name))]
-
-
-def _library_folders() -> list[str]:
-    """Where this process imports from, but for the working directory; a worker looks there last."""
-    return [path for path in sys.path if os.path.isabs(path) and not start_worker.is_here(path)]

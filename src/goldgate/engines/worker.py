@@ -118,7 +118,7 @@ def serve(connection: socket.socket, preload: str) -> None:
             if kind == WORK:
                 early = early or problem
                 continue
-            answer = (ERROR, _packed_error(problem))
+            answer = (ERROR, packed_error(problem))
         try:
             send(connection, *answer)
         except OSError:
@@ -134,7 +134,7 @@ def _imported(preload: str) -> Exception | None:
     return None
 
 
-def _packed_error(problem: Exception) -> bytes:
+def packed_error(problem: Exception) -> bytes:
     """An error with its traceback; one that cannot travel is named by its type and text."""
     text = "".join(traceback.format_exception(problem))
     try:

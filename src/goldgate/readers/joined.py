@@ -27,6 +27,7 @@ SHARD_SAMPLES = 1_000
 SMALLEST_SHARD = 50
 SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
 WORTH_BYTES = 64 << 20  # less is searched for ids before the first worker has started
+FILES_A_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
 SHARES = 3  # a worker's part of what is left, in so many shards
 
 
@@ -156,14 +157,34 @@ def open_joined(
         for paths, kind in ((gold, "gold"), (predictions, "predictions")):
             stores.append(open_store(paths, kind, opener))
             stack.callback(stores[-1].close)
-        hashes: Promise[list[list[str]]] = Promise()
-        start_aside(lambda: hashes.keep(lambda: [store.sha256s() for store in stores]))  # takes no turn from the rest
+        worth = engine if sum(map(total_bytes, stores)) >= WORTH_BYTES else None
         with held(stores):
-            if sum(map(total_bytes, stores)) < WORTH_BYTES:
-                gold_index, predicted_index = index_stores(stores)
-            else:
-                gold_index, predicted_index = index_stores(stores, engine)
+            hashes = _hashes(stores, worth)
+            gold_index, predicted_index = index_stores(stores, worth)
             yield JoinedFiles(gold_index, predicted_index, hashes, engine)
+
+
+class HashFiles:
+    """The digest of a file as it is stored. It can be sent to a worker."""
+
+    def __init__(self, stores: Sequence[RecordStore]) -> None:
+        self.stores = stores
+
+    def __call__(self, number: tuple[int, int]) -> str:
+        store, file = number
+        return self.stores[store].files[file].stored.sha256()
+
+
+def _hashes(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[list[str]]]:
+    """The digests: made beside everything else, or, where all workers get files enough, by them."""
+    hashes: Promise[list[list[str]]] = Promise()
+    numbers = [(number, file) for number, store in enumerate(stores) for file in range(len(store.files))]
+    if engine is None or len(numbers) < engine.workers * FILES_A_WORKER:
+        start_aside(lambda: hashes.keep(lambda: [store.sha256s() for store in stores]))  # takes no turn from the rest
+        return hashes
+    found = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
+    hashes.keep(lambda: [[found[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
+    return hashes
 
 
 def _read(store: RecordStore, location: int, data: bytes) -> tuple[dict[str, Any], str]:
