@@ -33,8 +33,11 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "journal.jsonl"
     fill(path, "a", "b")
     contents = read_contents(path)
-    assert [record["response"] for record in read_lines(path, list(contents.answers.values()))] == ["said a", "said b"]
-    assert usage_of(next(read_lines(path, [contents.answers["a"]]))) == Usage(3, 4, 1)
+    assert [record["response"] for record in read_lines([path], list(contents.answers.values()))] == [
+        "said a",
+        "said b",
+    ]
+    assert usage_of(next(read_lines([path], [contents.answers["a"]]))) == Usage(3, 4, 1)
 
 
 def test_an_answer_is_on_disk_before_the_next_thing_happens(tmp_path: Path) -> None:
@@ -100,7 +103,7 @@ def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.answer(request("a"), "plan", Answer("x\ud83d"), 1, 0.1)
-    assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
+    assert next(read_lines([path], [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
 class FullDisk:
@@ -211,7 +214,7 @@ def test_a_field_of_any_type_is_read_or_named(tmp_path: Path, kind: str) -> None
             if error is not None:
                 assert error.code.startswith("journal."), error
                 assert error.place.line == 1
-            for record in read_lines(path, [*contents.answers.values(), *contents.failures.values()]):
+            for record in read_lines([path], [*contents.answers.values(), *contents.failures.values()]):
                 assert usage_of(record).total <= 2 * MOST_TOKENS
 
 

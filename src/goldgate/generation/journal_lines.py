@@ -43,10 +43,11 @@ _OPTIONAL: dict[str, tuple[type, ...]] = {
     "model": _MAYBE_TEXT,
     "reasoning": _MAYBE_TEXT,
     "detail": _MAYBE_TEXT,
+    "endpoint": _MAYBE_TEXT,  # where several are asked: the plan names none
 }
 _OURS = tuple(f'{{"kind":"{kind}",'.encode() for kind in NEEDED)
 
-Span = tuple[int, int]  # offset and length of a line
+Span = tuple[int, int, int]  # of a line: the number of its file, offset and length
 
 
 class InFlight(NamedTuple):
@@ -77,17 +78,23 @@ class Unanswered:
 
 @dataclass(slots=True)
 class Contents:
-    """What a journal holds: the place of each answer by its request's key, and the rest in short."""
+    """What a journal holds: the place of each answer by its request's key, and the rest in short.
 
+    Several journals can be read into one, the one that is written to as the last.
+    """
+
+    files: list[Path] = field(default_factory=list)
     answers: dict[str, Span] = field(default_factory=dict)
     failures: dict[str, Span] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlight] = field(default_factory=dict)
     unanswered: dict[str, Unanswered] = field(default_factory=dict)
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
+    answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
     step_downs: list[dict[str, Any]] = field(default_factory=list)  # of whole plans
     lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
-    torn: int = 0  # bytes of a torn last line
+    twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
+    torn: int = 0  # bytes of a torn last line of the last file
     size: int = 0  # of everything before it
 
     def format_for(self, base: str, first: Format) -> Format:
@@ -95,9 +102,14 @@ class Contents:
         reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in FORMATS]
         return max([first, *reached], key=FORMATS.index)
 
+    def open(self, path: Path) -> None:
+        """What is noted from here on is in this file."""
+        self.files.append(path)
+        self.size = self.torn = 0
+
     def note(self, record: dict[str, Any], length: int) -> None:
         """Take in a line that stands (or will stand) at the end."""
-        place = self.size, length
+        place = len(self.files) - 1, self.size, length
         self.size += length
         match record["kind"]:
             case "plan":
@@ -120,10 +132,13 @@ class Contents:
 
     def _note_answer(self, record: dict[str, Any], place: Span) -> None:
         key = record["key"]
+        self.answered_in.setdefault(place[0], set()).add(record["plan"])
         self.in_flight.pop(key, None)
         self.failures.pop(key, None)
         if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
             self.unanswered.setdefault(key, Unanswered()).add(usage_of(record))
+            if self.answers[key][0] != place[0]:
+                self.twice[key] = self.answers[key][0], place[0]
         else:
             self.answers[key] = place
             self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1
