@@ -221,7 +221,7 @@ def test_rates_are_kept_by_each(make_data: Callable[[int], Data], serve: Serve) 
 
 def test_endpoints_may_come_and_go(data: Data, serve: Serve) -> None:
     one, two, three = (serve(data.behaviour()) for _ in range(3))
-    ask(data, [one.url, two.url], Limits(concurrency=1), max_total_tokens=4_000)
+    ask(data, [one.url, two.url], Limits(concurrency=1), max_total_tokens=3_500)
     before = one.seen.requests + two.seen.requests
     assert 0 < before < 12
     outcome, said = ask(data, [three.url, two.url])  # another one in the place of the first
@@ -235,12 +235,14 @@ def test_endpoints_may_come_and_go(data: Data, serve: Serve) -> None:
 
 def test_what_was_begun_with_one_endpoint_goes_on_with_several(data: Data, serve: Serve) -> None:
     one, two = (serve(data.behaviour()) for _ in range(2))
-    data.generate(one.url, limits=Limits(concurrency=1), max_total_tokens=4_000)
+    data.generate(one.url, limits=Limits(concurrency=1), max_total_tokens=3_500)
     assert 0 < one.seen.requests < 12
     outcome, _ = ask(data, [one.url, two.url])
     assert outcome.summaries[0].complete
     answered_once(data, 12, one, two)
     assert outcome.summary["other_plans_in_journal"] == 0
+    by_endpoint = outcome.summary["seeds"][0]["endpoints"]
+    assert by_endpoint == {server.url: {"m-0001": server.seen.requests} for server in (one, two)}
 
 
 def test_what_an_endpoint_was_asked_alone_counts_only_if_it_is_one_of_those_asked(data: Data, serve: Serve) -> None:

@@ -160,8 +160,8 @@ class _Run:
         status = EXIT_PASSED
         if missing and not self.given["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
-            again = "the same command without --merge" if self.given["merge"] else "the same command"
-            say_error(f"{missing} of {total} answers are missing; {again} asks for them again")
+            command = "the same command without --merge" if self.given["merge"] else "the same command"
+            say_error(f"{missing} of {total} answers are missing; {command} asks for them again")
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else say(summary_text(self.options, outcome.summary), status)
 
@@ -221,7 +221,8 @@ class _Run:
                 progress.clear()
             keep(evaluation)
             if not summary.complete and not self.given["allow_missing"]:
-                raise missing_error(evaluation, prepared.task, summary, predictions)
+                again = "without --merge" if self.given["merge"] else "again"
+                raise missing_error(evaluation, prepared.task, summary, predictions, again)
             return evaluation
 
         job = self._job(folder)

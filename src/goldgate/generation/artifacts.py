@@ -43,7 +43,7 @@ class SeedSummary:
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
-    endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # where it was said: models of the answers
+    endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # models of the answers by address
     journals: Counter[int] = field(default_factory=Counter)  # answers by the number of their file
 
     @property
@@ -120,19 +120,21 @@ def write_predictions(
     for record in read_lines(contents.files, places):
         prediction = task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
-        _count_answer(summary, tokens, record)
+        _count_answer(summary, tokens, record, contents)
     for record in read_lines(contents.files, unused):
         summary.without_answer.add(usage_of(record))
     for record in read_lines(contents.files, failed):
         summary.missing[str(record["cause"])] += 1
         summary.attempts += int(record.get("attempts") or 1)
+    if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
+        summary.endpoints.clear()  # there is nothing to tell apart
     summary.answered = len(places)
     lost = summary.without_answer
     summary.usage = Usage(tokens[0] + lost.input, tokens[1] + lost.output, tokens[2])
     return summary
 
 
-def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any]) -> None:
+def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any], contents: Contents) -> None:
     usage = usage_of(record)
     for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
         tokens[number] += count
@@ -140,8 +142,9 @@ def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any
     summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
     model = str(record.get("model") or "not said")
     summary.models[model] += 1
-    if record.get("endpoint") is not None:
-        summary.endpoints.setdefault(record["endpoint"], Counter())[model] += 1
+    address = record.get("endpoint") or contents.endpoint_of(record["plan"])
+    if address is not None:
+        summary.endpoints.setdefault(address, Counter())[model] += 1
     summary.attempts += int(record.get("attempts") or 1)
 
 

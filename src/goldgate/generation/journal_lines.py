@@ -107,6 +107,11 @@ class Contents:
         self.files.append(path)
         self.size = self.torn = 0
 
+    def endpoint_of(self, identity: str) -> str | None:
+        """The endpoint that a plan names, if it names one."""
+        name = self.plans[identity]["settings"].get("endpoint") if identity in self.plans else None
+        return name if isinstance(name, str) else None
+
     def note(self, record: dict[str, Any], length: int) -> None:
         """Take in a line that stands (or will stand) at the end."""
         place = len(self.files) - 1, self.size, length

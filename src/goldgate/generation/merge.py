@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from goldgate.errors import ConfigError, Place
@@ -16,6 +17,7 @@ from goldgate.generation.journal import in_use, read_contents
 from goldgate.generation.journal_lines import Contents
 from goldgate.generation.ladder import Ladder
 from goldgate.generation.notices import model_notices, what_differs
+from goldgate.generation.plan import Plan
 from goldgate.generation.run import Outcome, Prepared, require_ours, write_artifacts
 from goldgate.generation.shards import SHARDS, Shard, journals, missing_shards, parse_folder, require_unused, shard_of
 
@@ -50,12 +52,12 @@ def merge(prepared: Prepared, listener: Listener) -> Outcome:
             found="none",
             advice="run the same command with --shard 1/N … N/N and this --out first, or copy their folders here",
         )
-    require_unused([prepared.journal])
     contents = read_contents(prepared.journal, found)
+    require_unused([prepared.journal])
     if not contents.size:
         require_ours(prepared.options)
-    _require_each_answered_once(prepared, contents)
-    ladder = Ladder(prepared.plan, contents)
+    _require_each_answered_once(contents)
+    ladder = Ladder(_from_any_endpoint(prepared.plan, contents), contents)
     _require_one_run(contents, ladder)
     for path in found:
         if in_use(path):
@@ -66,7 +68,15 @@ def merge(prepared: Prepared, listener: Listener) -> Outcome:
     return Outcome(Ending("done"), ladder, summaries, report)
 
 
-def _require_each_answered_once(prepared: Prepared, contents: Contents) -> None:
+def _from_any_endpoint(plan: Plan, contents: Contents) -> Plan:
+    """What endpoints were asked alone, before or after the shards, counts too; a checkpoint stays the one it is."""
+    if plan.source:
+        return plan
+    named = (record["settings"].get("endpoint") for record in contents.plans.values())
+    return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in named if isinstance(x, str)})))
+
+
+def _require_each_answered_once(contents: Contents) -> None:
     """No question has an answer in two journals: which of them counts would be a matter of chance."""
     if contents.twice:
         one, other = (contents.files[number] for number in next(iter(contents.twice.values())))

@@ -37,10 +37,10 @@ class Member:
     rests: int = 0  # one after the other, without an answer in between
     given_up: str | None = None  # why; an answer takes it back
 
-    def begin(self, now: float, *, answered: bool) -> None:
+    def begin(self, now: float, *, answered: bool, alone: bool) -> None:
         """Asking begins; `answered` if the endpoint did in an earlier run."""
         # Beside others one question at a time is tried after a failure, so that fewer failures say as much.
-        self.breaker = Breaker(self.limits.concurrency if self.name is None else 1, now, answered, now)
+        self.breaker = Breaker(self.limits.concurrency if alone else 1, now, answered, now)
         self.rates = RateLimits(self.limits)
 
     @property
@@ -88,7 +88,7 @@ class Fleet:
 
     def begin(self, now: float, *, answered: bool) -> None:
         for member in self.members:
-            member.begin(now, answered=answered)
+            member.begin(now, answered=answered, alone=self.alone is not None)
 
     def choose(self, now: float, tried: Collection[Member]) -> Member | None:
         """The least loaded endpoint that may be asked now and was not tried yet; None if there is none at present."""
