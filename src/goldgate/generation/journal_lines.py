@@ -22,6 +22,7 @@ from goldgate.generation.outcome import MOST_TOKENS, Usage
 
 FORMAT_VERSION = 2  # 1 had no lines `asked` and `unanswered`
 READ_VERSIONS = (1, 2)
+CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
 MOST_ATTEMPTS = 1_000_000
 
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
@@ -94,8 +95,10 @@ class Contents:
     step_downs: list[dict[str, Any]] = field(default_factory=list)  # of whole plans
     lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
     twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
+    taken_over: dict[str, int] = field(default_factory=dict)  # request ids of cut-off requests, by who asked again
     torn: int = 0  # bytes of a torn last line of the last file
     size: int = 0  # of everything before it
+    _cut_off: set[str] = field(default_factory=set)  # keys whose next request takes over a cut-off one
 
     def format_for(self, base: str, first: Format) -> Format:
         """The response format that a plan has stepped down to, or its first."""
@@ -124,8 +127,10 @@ class Contents:
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
-                self.in_flight[record["key"]] = InFlight(record["request_id"], record["estimate"])
+                self._note_asked(record, place[0])
             case "unanswered":
+                if record["cause"] == CUT_OFF:
+                    self._cut_off.add(record["key"])
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
                     self.unanswered.setdefault(record["key"], Unanswered()).add(usage_of(record))
@@ -134,6 +139,15 @@ class Contents:
                     self.failures[record["key"]] = place
             case "answer":
                 self._note_answer(record, place)
+
+    def _note_asked(self, record: dict[str, Any], file: int) -> None:
+        key, request_id = record["key"], record["request_id"]
+        if self.taken_over.get(request_id, file) != file:
+            return  # cut off, and asked again by the process whose journal was read before this one: counted there
+        if key in self._cut_off:
+            self._cut_off.discard(key)
+            self.taken_over[request_id] = file
+        self.in_flight[key] = InFlight(request_id, record["estimate"])
 
     def _note_answer(self, record: dict[str, Any], place: Span) -> None:
         key = record["key"]

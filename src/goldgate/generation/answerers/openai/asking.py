@@ -20,6 +20,7 @@ from goldgate.generation.answerers.answerer import Assignment, Ending, Reason
 from goldgate.generation.answerers.openai.fleet import Fleet, Member
 from goldgate.generation.answerers.openai.waiting import pause
 from goldgate.generation.budget import estimate_tokens
+from goldgate.generation.journal_lines import CUT_OFF
 from goldgate.generation.outcome import Answer, NoAnswer, Usage
 from goldgate.generation.plan import Request, Requests
 
@@ -226,7 +227,7 @@ class Asking:
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.unanswered(request, requests.identity, "cut_off", lost)
+            self.journal.unanswered(request, requests.identity, CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
         self.journal.asked(request, requests.identity, work.request_id, member.name)
