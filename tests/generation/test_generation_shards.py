@@ -338,7 +338,9 @@ def test_the_shards_keep_to_the_cap_together(data: Data, serve: Serve) -> None:
     cap = "0.006"
     options = ("--protocol", str(protocol), "--max-cost", cap, "--max-tokens", "100")
     for number in (1, 2, 3):
-        assert run(data, server.url, "--shard", f"{number}/3", *options).returncode == 2
+        done = run(data, server.url, "--shard", f"{number}/3", *options)
+        assert done.returncode == 2
+        assert f"(the part of shard {number}/3)" in done.stderr
     assert 0 < server.seen.requests < DOCUMENTS
     merge(data, *options, "--allow-missing")
     spent = Decimal(stored(data, "generation.json")["cost"])

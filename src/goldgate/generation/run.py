@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,13 +62,11 @@ class Prepared:
 
     def budget(self) -> Budget:
         """The caps. Each shard has a part of them, by the number of its documents: together they keep to the whole."""
-        options, part, whole = self.options, len(self.documents), max(1, len(self.task))
-        tokens, money = options.max_total_tokens, options.max_cost
-        if options.shard is not None:
-            tokens = None if tokens is None else tokens * part // whole
-            with localcontext(rounding=ROUND_FLOOR):
-                money = None if money is None else money * part / whole
-        return Budget(self.price, tokens, money)
+        options = self.options
+        whole = Budget(self.price, options.max_total_tokens, options.max_cost)
+        if options.shard is None:
+            return whole
+        return whole.part(len(self.documents), max(1, len(self.task)), f"shard {options.shard}")
 
 
 class Outcome(NamedTuple):
