@@ -174,6 +174,24 @@ def test_one_that_refuses_everything_loses_no_document(data: Data, serve: Serve)
     assert not data.journal("failure")
 
 
+def test_formats_that_nobody_knows_are_stepped_down_from_once(make_data: Callable[[int], Data], serve: Serve) -> None:
+    data = make_data(30)
+    servers = [serve(data.behaviour(refuse_formats=("json_schema",), latency=0.01)) for _ in range(3)]
+    outcome, _ = ask(data, [server.url for server in servers])
+    assert outcome.summaries[0].complete
+    assert outcome.ladder.form == "json_object"
+    assert [(step["from"], step["to"]) for step in data.journal("step_down")] == [("json_schema", "json_object")]
+
+
+def test_one_endpoint_that_refuses_everything_lowers_no_format(make_data: Callable[[int], Data], serve: Serve) -> None:
+    data = make_data(60)
+    wrong, server = serve(data.behaviour(status=400, message="bad request")), serve(data.behaviour(latency=0.01))
+    outcome, _ = ask(data, [wrong.url, server.url])
+    assert outcome.summaries[0].complete
+    assert outcome.summaries[0].formats == {"json_schema": 60}
+    assert not data.journal("step_down")
+
+
 def test_a_document_that_is_refused_by_one_that_answers_is_not_asked_again(data: Data, serve: Serve) -> None:
     servers = [serve(data.behaviour(refuse_text="Town 11 ")) for _ in range(2)]
     limits = Limits(concurrency=1)

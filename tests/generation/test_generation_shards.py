@@ -233,6 +233,17 @@ def test_more_shards_than_documents_leave_some_empty(tmp_path: Path, serve: Serv
     assert merge(data).returncode == 0
 
 
+def test_what_to_do_is_said_for_a_shard_too(data: Data, serve: Serve) -> None:
+    server = serve(data.behaviour(key="another"))
+    done = run(data, server.url, "--shard", "1/2")
+    assert done.returncode == 2
+    assert "check the key in the environment variable OPENAI_API_KEY" in " ".join(done.stderr.split())
+    with Running(Behaviour()) as gone:
+        url = gone.url
+    done = run(data, url, "--shard", "1/2")
+    assert f"is a server running at {url}?" in " ".join(done.stderr.split())
+
+
 # --- what is refused
 
 

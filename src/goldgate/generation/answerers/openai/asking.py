@@ -259,8 +259,9 @@ class Asking:
             work.request_id = None
         if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(requests.form)):
             lower = self.ladder.below(requests.form)
-            if lower is not None:
+            if lower is not None and not self._moved(work, member):
                 self._ask_lower(work, lower, why, requests.form)
+            if lower is not None:
                 return
         work.last = why
         given_up = self.fleet.no_answer(member, why, _now(), self.rng)
@@ -281,13 +282,19 @@ class Asking:
         elif why.means == "again" and work.attempts + 1 < self.attempts:
             work.attempts += 1
             self._again(work, member, 0.0 if elsewhere else pause(work.attempts, why.retry_after, self.rng))
-        elif elsewhere and (why.means == "hopeless" or (why.means != "again" and not member.answered)):
-            work.moved += 1
-            self._again(work, member, 0.0)  # a refusal of this endpoint's, as far as anybody knows
-        else:
+        elif why.means == "again" or not self._moved(work, member, even_if_it_answers=why.means == "hopeless"):
             return False
         if not elsewhere:
             work.tried.clear()
+        return True
+
+    def _moved(self, work: _Work, member: Member, *, even_if_it_answers: bool = False) -> bool:
+        """Whether a refused question goes to another endpoint: as far as anybody knows, it is this one's fault."""
+        work.tried.add(member)
+        if not self.fleet.elsewhere(work.tried) or (member.answered and not even_if_it_answers):
+            return False
+        work.moved += 1
+        self._again(work, member, 0.0)
         return True
 
     def _give_up(self, member: Member, reason: str) -> None:
@@ -303,6 +310,7 @@ class Asking:
         if why.means == "format" and refused == self.ladder.form and not self.ladder.settled(refused):
             self._step_down(refused, lower, why)
         work.form, work.refused = lower, (refused, why)
+        work.tried.clear()
         self.counts.retries += 1
         self._delay(work, 0.0)
 

@@ -51,6 +51,8 @@ class FleetAnswerer:
 
     def advice(self, message: str) -> str | None:
         """Of the first endpoint that has one for its part of the message."""
+        if len(self.members) == 1:
+            return self.members[0].advice(message)
         for member in self.members:
             _, _, rest = message.partition(f"{shown_address(member.base_url)}: ")
             about = rest.partition(". http")[0]  # up to the next endpoint
