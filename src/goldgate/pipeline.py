@@ -156,6 +156,8 @@ class CountShard:
         taken: list[Unit] = []
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
+        weigh = self.weigh
+        worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
@@ -165,11 +167,13 @@ class CountShard:
             findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.keep_records:
-                records.append(with_units(record, tally))
+                line = with_units(record, tally)
+                records.append(line)
+                if weigh is not None and worst is not None:
+                    weigh.add(worst, line, work.weight(facts), tally.unit)
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
-        worst = self.weigh(records) if self.weigh is not None else None
         return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 

@@ -35,10 +35,13 @@ class GateCost(NamedTuple):
     less_is_better: bool
 
     def __call__(self, record: Record) -> int:
-        found = _counts(record, self.key)
-        if found is None:
+        return self.of(_counts(record, self.key))
+
+    def of(self, counts: Counts | None) -> int:
+        """The same by what it counted there."""
+        if counts is None:
             return 0
-        above, below = self.form.of(found)
+        above, below = self.form.of(counts)
         return above if self.less_is_better else below - above
 
 
@@ -115,22 +118,40 @@ class Weigh:
         self.costs = _costs(suite, plan, plan.gates)
 
     def __call__(self, lines: Iterable[bytes]) -> WorstUnits:
-        """What is shown of units must not cost the verdict of a long run: a failure is noted, not raised."""
-        found = WorstUnits(self.costs)
-        try:
-            for line in lines:
-                self._add(found, line)
-        except Exception as problem:
-            found.fault = f"{type(problem).__name__}: {problem}"
+        """The worst of the units with these lines."""
+        found = self.nothing()
+        for line in lines:
+            self.add(found, line)
         return found
 
-    def _add(self, found: WorstUnits, line: bytes) -> None:
-        record, place, offset = orjson.loads(line), found.total, found.size
-        found.overall.add(self.suite.summary(record).weight, place, offset, len(line))
-        for metric, cost in self.costs.items():
-            found.by_gate[metric].add(cost(record), place, offset, len(line))
+    def nothing(self) -> WorstUnits:
+        return WorstUnits(self.costs)
+
+    def add(
+        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Mapping[Key, Counts] | None = None
+    ) -> None:
+        """One more unit. With its weight and what it counted known, the line is not decoded again.
+
+        What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
+        """
+        if found.fault is not None:
+            return
+        try:
+            if weight is None or counted is None:
+                weight, counted = self._by_record(line)
+            found.overall.add(weight, found.total, found.size, len(line))
+            for metric, cost in self.costs.items():
+                found.by_gate[metric].add(cost.of(counted.get(cost.key)), found.total, found.size, len(line))
+        except Exception as problem:
+            found.fault = f"{type(problem).__name__}: {problem}"
         found.total += 1
         found.size += len(line)
+
+    def _by_record(self, line: bytes) -> tuple[int, Mapping[Key, Counts]]:
+        """The weight of a unit, and what it counted for each gate."""
+        record = orjson.loads(line)
+        counted = {cost.key: _counts(record, cost.key) for cost in self.costs.values()}
+        return self.suite.summary(record).weight, {key: counts for key, counts in counted.items() if counts is not None}
 
 
 def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:
