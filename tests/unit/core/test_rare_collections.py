@@ -14,8 +14,9 @@ def test_the_threshold_is_given_back(before: int, inside: int) -> None:
     known = gc.get_threshold()
     try:
         gc.set_threshold(before, 7, 9)
-        with pytest.raises(ZeroDivisionError), rare_collections():
-            assert gc.get_threshold() == (inside, 7, 9) != 1 / 0
+        with pytest.raises(RuntimeError) as raised, rare_collections():
+            raise RuntimeError(gc.get_threshold())
+        assert raised.value.args == ((inside, 7, 9),)
         assert gc.get_threshold() == (before, 7, 9)
     finally:
         gc.set_threshold(*known)
