@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,7 @@ class Text(str):
 @given(odd_events, st.sampled_from(["event", "argument", "type", "role", "value"]))
 def test_quick_events_of_values_that_were_not_decoded(listed: list[Any], where: str) -> None:
     """A caller can hand over anything: an object that is no plain dict, a text that is no plain string."""
+    listed = deepcopy(listed)  # what is drawn is drawn again elsewhere
     for event in [event for event in listed if isinstance(event, dict)]:
         arguments = [argument for argument in event.get("arguments", []) if isinstance(argument, dict)]
         if where == "type":
