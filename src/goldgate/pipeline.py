@@ -15,6 +15,7 @@ from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import GateResult, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
+from goldgate.core.rare_collections import rare_collections
 from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
@@ -154,13 +155,17 @@ class CountShard:
         self.weigh = weigh
 
     def __call__(self, shard: Any) -> Part:
+        with rare_collections():
+            return self._count(shard)
+
+    def _count(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
         taken: list[Unit] = []
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
-        weigh = self.weigh if self.keep_records else None
-        worst = weigh.start() if weigh is not None else None
+        weigh = self.weigh
+        worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
@@ -170,9 +175,10 @@ class CountShard:
             findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.keep_records:
-                records.append(with_units(record, tally))
-            if weigh is not None and worst is not None:
-                weigh.add(worst, records[-1], work, facts, tally.unit or {})
+                line = with_units(record, tally)
+                records.append(line)
+                if weigh is not None and worst is not None:
+                    weigh.add(worst, line, work.weight(facts), tally.unit)
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
@@ -225,7 +231,7 @@ class _Line:
         self.progress = progress
         self.stored = stored
         self.weigh = weigh
-        self.worst = weigh.start() if weigh is not None else WorstUnits()
+        self.worst = weigh.nothing() if weigh is not None else WorstUnits()
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -274,7 +280,7 @@ class _Line:
                 record_line = with_units(record, tally)
                 self.records.write(record_line)
                 if self.weigh is not None:
-                    self.weigh.add(self.worst, record_line, work, facts, tally.unit or {})
+                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.unit)
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally
