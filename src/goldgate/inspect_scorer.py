@@ -14,7 +14,7 @@ from typing import Any
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.measure import RatioMeasure
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, InputError, Place
 from goldgate.in_memory import evaluate, load_scorer
 from goldgate.protocol.load import ProtocolSource
 from goldgate.suites.extraction.events.event_schema import SchemaSource
@@ -71,10 +71,11 @@ def evaluate_log(log: EvalLog | str | Path, schema: SchemaSource = None, protoco
     """The evaluation of a finished log, with intervals and the gates of a protocol.
 
     A sample that ended in an error has no answer, which costs recall. The epochs of a sample are a group: they count as
-    one in intervals.
+    one in intervals. A log that broke off is refused: nobody knows what the samples would have given that it lacks.
     """
-    found = log if isinstance(log, EvalLog) else read_eval_log(str(log))
+    found = log if isinstance(log, EvalLog) else _read_log(str(log))
     samples = found.samples or []
+    _require_whole(found, len(samples))
     epochs = len({sample.epoch for sample in samples}) > 1
     gold, predictions = [], []
     for sample in samples:
@@ -85,6 +86,27 @@ def evaluate_log(log: EvalLog | str | Path, schema: SchemaSource = None, protoco
         if _answered(sample):
             predictions.append({"id": identity, "response": sample.output.completion})
     return evaluate(gold, predictions, schema, _protocol(schema, protocol))
+
+
+def _read_log(path: str) -> EvalLog:
+    try:
+        return read_eval_log(path)
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem).partition("\n")[0]
+        raise InputError("log.unreadable", "this log of Inspect cannot be read", place=Place(path), found=why) from None
+
+
+def _require_whole(log: EvalLog, count: int) -> None:
+    planned = len(log.eval.dataset.sample_ids or ()) * (log.eval.config.epochs or 1)
+    if not count or count < planned:
+        raise InputError(
+            "log.incomplete",
+            "this log of Inspect does not have all samples",
+            place=Place(log.location or None),
+            expected=f"{planned} samples" if planned else "samples",
+            found=f"{count}, and the status {log.status}",
+            advice="let Inspect finish it (inspect eval-retry), and read it with its samples",
+        )
 
 
 def _protocol(schema: SchemaSource, protocol: ProtocolSource) -> ProtocolSource:

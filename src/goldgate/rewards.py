@@ -153,19 +153,23 @@ def _measure(scorer: Scorer, metric: str) -> RatioMeasure[Facts]:
 
 
 def _answer(completion: Any) -> tuple[str, str]:
-    """What the model wrote, and its thought; nothing where it wrote no text at all."""
+    """What the model wrote, and its thought; nothing where it wrote no text at all, or nobody can read it."""
+    try:
+        return _read_answer(completion)
+    except Exception:  # content of a strange type, a call that is no JSON, an object that raises when it is looked at
+        return "", ""
+
+
+def _read_answer(completion: Any) -> tuple[str, str]:
     if isinstance(completion, str):
-        return completion, ""
+        return str.__str__(completion), ""  # plain, whatever it was derived from
     messages = completion if isinstance(completion, (list, tuple)) else [completion]
     # Some trainers give messages without a role: of a completion they are the assistant's.
     spoken = [each for each in messages if isinstance(each, Mapping) and each.get("role", "assistant") == "assistant"]
     if not spoken:
         return "", ""
-    try:
-        answer = read_chat([{**spoken[-1], "role": "assistant"}])
-    except (TypeError, ValueError, RecursionError):  # content of a strange type, or a call that is no JSON
-        return "", ""
-    return answer.response, answer.thought
+    answer = read_chat([{**spoken[-1], "role": "assistant"}])
+    return answer.response, str.__str__(answer.thought)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -178,7 +182,7 @@ def _as_list(events: Any) -> Any:
     if isinstance(events, str):
         try:
             events = json.loads(events)
-        except ValueError:
+        except (ValueError, RecursionError):
             return events  # parse_gold says what is wrong
     if not isinstance(events, (list, tuple, Mapping)):
         return events

@@ -100,6 +100,33 @@ def test_other_statuses(step: Step, more: str, status: str) -> None:
     assert step.outputs["status"] == status
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"arguments": f"{INPUTS}\n--help"}, {"arguments": "--help"}, {"arguments": "x", "suite": "--version"}],
+)
+def test_what_judges_nothing_is_not_green(step: Step, given: dict[str, str]) -> None:
+    """Not even where a report of an earlier run lies there."""
+    step.run(arguments=INPUTS)
+    assert step.run(**given, **{"fail-on": "error"}).returncode == 2
+    assert step.outputs == {"exit-status": "2", "status": "SYSTEM_ERROR"}
+
+
+def test_a_goldgate_that_does_not_start_is_no_failed_gate(step: Step) -> None:
+    (step.folder / "temp/goldgate/bin/goldgate").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "import missing"\n')
+    assert step.run(arguments=FAILING, **{"fail-on": "error"}).returncode == 2
+    assert step.outputs == {"exit-status": "2", "status": "SYSTEM_ERROR"}
+
+
+def test_the_install_imports_nothing_from_the_working_directory(tmp_path: Path) -> None:
+    """Its own step, up to the first module that it runs: whoever writes the repository could have put one there."""
+    (tmp_path / "venv.py").write_text("open('made', 'w')\n")
+    script = ACTION["runs"]["steps"][0]["run"].splitlines()[0]
+    env = {**os.environ, "PYTHON": sys.executable, "RUNNER_TEMP": str(tmp_path / "temp")}
+    subprocess.run(["bash", "-c", f"{script} --without-pip"], cwd=tmp_path, env=env, check=True, timeout=120)
+    assert not (tmp_path / "made").exists()
+    assert " -m " not in ACTION["runs"]["steps"][0]["run"].replace(" -I -m ", "")
+
+
 @pytest.mark.parametrize("hostile", ["$(touch made)", "`touch made`", '"; touch made; "', "--gold=x; touch made", "*"])
 def test_an_argument_is_never_a_command(step: Step, hostile: str) -> None:
     for given in (

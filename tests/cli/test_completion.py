@@ -47,6 +47,9 @@ def completed(words: str, environment: dict[str, str]) -> list[str]:
         ("goldgate extraction --out ex", ["compopt -o dirnames", ""]),
         ("goldgate trend ex", ["compopt -o dirnames", ""]),
         ("goldgate read ex", ["compopt -o default", ""]),
+        ("goldgate convert ex", ["compopt -o default", ""]),
+        ("goldgate schema --from ex", ["compopt -o default", ""]),
+        ("goldgate extraction --id-field ex", [""]),
     ],
 )
 def test_bash(words: str, expected: list[str], environment: dict[str, str]) -> None:

@@ -110,6 +110,48 @@ def test_convert_does_not_write_over_its_input(folder: Path) -> None:
     assert json.loads(gold.read_text()) == RAMS
 
 
+def test_coreference_of_wikievents_gives_an_argument_all_mentions(tmp_path: Path) -> None:
+    gold, coref, out = tmp_path / "test.jsonl", tmp_path / "coref.jsonlines", tmp_path / "out.jsonl"
+    gold.write_text(json.dumps(WIKIEVENTS))
+    clusters = [["w1-T5", "w1-T1", "w1-T99"], ["w1-T2"]]
+    coref.write_text(
+        json.dumps({"doc_key": "wiki_made_up_1", "clusters": clusters, "informative_mentions": ["a", "b"]})
+    )
+    assert run("convert", gold, "--coref", coref, "--out", out).exit_code == 0
+    attacker, target = json.loads(out.read_text())["events"][0]["arguments"]
+    assert [(each["text"], each["start"]) for each in attacker["mentions"]] == [("The rebels", 0), ("Two drivers", 42)]
+    assert (attacker["argument"], "mentions" in target) == ("The rebels", False)
+    assert run("check-gold", "--gold", out).exit_code == 0
+    wrong = run("convert", gold, "--coref", gold, "--out", out)
+    assert (wrong.exit_code, "coref.wrong_type" in wrong.output) == (2, True)
+
+
+def test_events_with_several_triggers_are_counted_both_ways(tmp_path: Path) -> None:
+    gold, out = tmp_path / "train.jsonl", tmp_path / "out.jsonl"
+    gold.write_text(json.dumps(SAMPLES["maven-arg"][0]))
+    found = run("convert", gold, "--out", out).output
+    assert found == f"maven-arg: 1 record, 1 event with 2 mentions, 2 arguments in {out}\n"
+
+
+def test_a_split_without_labels_is_refused_or_stands_out(tmp_path: Path) -> None:
+    gold, answers, out = tmp_path / "test.jsonl", tmp_path / "answers.jsonl", tmp_path / "out.jsonl"
+    gold.write_text(json.dumps({"id": "a", "content": [{"sentence": "It .", "tokens": ["It", "."]}], "candidates": []}))
+    assert "gold.no_labels" in run("convert", gold, "--out", out).output
+    gold.write_text(json.dumps({"id": "a", "title": "T", "text": "It."}))  # DuEE-Fin's has nothing in their place
+    answers.write_text(json.dumps({"id": "a", "response": "[]"}))
+    protocol = {"metrics": {"schema": {"mode": "syntax_only"}}}
+    report = goldgate.evaluate_files(gold, answers, None, protocol).report
+    assert "gold_without_events" in [each["code"] for each in report["stands_out"]]
+
+
+def test_an_unknown_format_says_what_was_tried_and_what_it_lacks(tmp_path: Path) -> None:
+    gold = tmp_path / "test.jsonl"
+    gold.write_text(json.dumps({key: value for key, value in RAMS.items() if key != "gold_evt_links"}))
+    found = run("convert", gold, "--out", tmp_path / "out.jsonl").output
+    assert "it is most like rams, which also has gold_evt_links" in " ".join(found.split())
+    assert "wikievents, rams, maven-arg" in " ".join(found.split())
+
+
 def test_our_own_form_is_converted_to_itself(tmp_path: Path) -> None:
     gold, out = tmp_path / "gold.json", tmp_path / "out.jsonl"
     line = '{"id":"1","events":[{"event_type":"A","arguments":[{"role":"r","argument":1.10}]}]}'

@@ -36,3 +36,13 @@ def test_a_wheel_brings_the_command_and_the_plugin(wheel: zipfile.ZipFile) -> No
     entries = wheel.read(name).decode()
     assert "goldgate = goldgate.cli.main:main" in entries
     assert "[pytest11]\ngoldgate = goldgate.pytest_plugin" in entries
+
+
+def test_who_has_a_wheel_is_told_how_to_get_an_extra(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path / "installed" / "here")
+    blocked = "import sys; sys.path.insert(0, 'installed/here'); sys.modules['h11'] = None; "
+    program = blocked + "from goldgate.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "view", "report"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 2
+    assert "with a wheel: pip install 'goldgate-….whl[view]'" in " ".join(done.stderr.split())

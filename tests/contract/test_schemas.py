@@ -13,6 +13,10 @@ from jsonschema import Draft202012Validator
 from goldgate.comparison.compare import compare
 from goldgate.core.evaluation import error_report, render_json
 from goldgate.errors import InputError, Place
+from goldgate.imports.carry_out import import_runs
+from goldgate.imports.mapping import READY, ready_text
+from goldgate.results.trend import trend
+from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
 from tests.comparison.runs import store_research
@@ -127,3 +131,25 @@ def test_a_comparison_of_undefined_rates_is_valid(tmp_path: Path) -> None:
 def test_a_comparison_that_failed_is_valid(tmp_path: Path) -> None:
     error = error_report("compare", InputError("compare.not_a_folder", "no folder", place=Place("a")))
     assert objections("comparison.schema.json", json.loads(render_json(error))) == []
+
+
+def test_trends_are_valid(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        store_research(tmp_path / name, "failing")
+    report = trend([str(tmp_path / "one"), str(tmp_path / "two")], all_suites())
+    assert objections("trend.schema.json", json.loads(render_json(report))) == []
+    assert objections("trend.schema.json", {**report, "kind": "else"}) != []
+    error = error_report("trend", InputError("report.missing", "no report", place=Place("a")))
+    assert objections("trend.schema.json", json.loads(render_json(error))) == []
+
+
+def test_imports_and_mappings_are_valid(tmp_path: Path) -> None:
+    import_runs([str(EXAMPLES / "traces" / "otel.jsonl")], str(tmp_path / "runs"))
+    for path in tmp_path.glob("runs/*/import.json"):
+        assert objections("import.schema.json", json.loads(path.read_bytes())) == []
+    for name in READY:
+        assert objections("mapping.schema.json", yaml.safe_load(ready_text(name))) == []
+    assert objections("mapping.schema.json", {"extends": "otel", "steps": [{"where": {"a": "b"}}]}) == []
+    wrong: list[dict[str, object]] = [{}, {"extends": "otter"}, {"steps": []}, {"extends": "otel", "claim": []}]
+    for mapping in wrong:
+        assert objections("mapping.schema.json", mapping) != []

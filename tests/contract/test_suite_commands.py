@@ -71,7 +71,7 @@ def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name
     lines = shown.stdout.splitlines()
     assert lines[0].startswith(f"{status}  goldgate {name}")
     assert lines[-3].startswith(status)
-    assert "report.json, report.md" in lines[-2]
+    assert "report.json, report.md, junit.xml" in lines[-2]
     assert lines[-1].endswith("to look at: out/report.html")
     assert shown.returncode == (1 if status == "FAIL" else 0)
 

@@ -22,6 +22,7 @@ from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.words import STEPS
+from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol
 
 from .documents import DOCS, PAGES, ROOT, Command, blocks, commands, has, name_of, output_fits, refit
@@ -146,8 +147,9 @@ def test_protocols_in_the_docs_load(root: Path) -> None:
     assert protocols
     for text in protocols:
         (root / "protocol.yaml").write_text(text, encoding="utf-8")
-        known = {*_known("extraction"), *_known("research")}
-        measures = load_suite("extraction").measures(load_suite("extraction").settings())
+        every = ExtractionSettings(profile="all")
+        known = {*load_suite("extraction").known_metrics(every), *_known("research")}
+        measures = load_suite("extraction").measures(every)
         gates = load_protocol(root / "protocol.yaml").protocol.gates
         assert {name for name in gates if find_gated(name, measures) is None} <= known
 

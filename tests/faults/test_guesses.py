@@ -77,11 +77,34 @@ def test_id_under_another_name_is_named(files: Path, key: str) -> None:
     assert f"is {key} the id?" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        ("1.5", 'write it as text: "1.5"'),
+        ("true", 'write it as text: "true"'),
+        ("[1]", "choose one text or number"),
+        ('{"a": 1}', "choose one text or number"),
+        ("null", "give every record an id of its own"),
+        ('""', "give every record an id of its own"),
+    ],
+)
+def test_an_id_of_another_type_has_advice(files: Path, value: str, advice: str) -> None:
+    error = refused("gold.jsonl", GOLD.replace('"id": "a"', f'"id": {value}'))
+    assert (error["code"], error["expected"]) == ("gold.bad_id", "a string that is not empty, or an integer")
+    assert error["advice"].startswith(advice)
+
+
+def test_an_ending_alone_makes_no_names_alike(files: Path) -> None:
+    error = error_of(run(predictions="missing.jsonl"))
+    assert (error["code"], error["advice"][:14]) == ("predictions.missing", "check the name")
+    assert error_of(run(predictions="prediction.jsonl"))["advice"] == "did you mean predictions.jsonl?"
+
+
 def test_response_under_another_name_is_named(files: Path) -> None:
     error = refused("predictions.jsonl", '{"id": "a", "output": "[]"}')
     assert (error["code"], error["advice"]) == (
         "predictions.no_answer",
-        "is output what the model wrote? then rename it to response",
+        "is output what the model wrote? then rename it to response, or say --response-field output",
     )
 
 
@@ -99,6 +122,7 @@ def test_records_inside_an_object_are_found(files: Path) -> None:
     ("content", "tool"),
     [
         pytest.param({"custom_id": "a", "result": {"type": "succeeded"}}, "Anthropic batch", id="anthropic-batch"),
+        pytest.param({"custom_id": "a", "method": "POST", "url": "/v1", "body": {}}, "input of a batch", id="batch-in"),
         pytest.param({"id": "a", "model": "m", "choices": []}, "OpenAI-compatible endpoint", id="a-reply"),
         pytest.param(PROMPTFOO, "promptfoo", id="promptfoo"),
         pytest.param(json.dumps(PROMPTFOO, indent=2), "promptfoo", id="promptfoo-indented"),

@@ -366,3 +366,20 @@ def test_a_model_is_not_asked_where_the_answers_would_overwrite_what_a_gate_comp
     again = run(data, server.url, "--protocol", str(protocol), "--temperature", "0.5")
     assert (again.returncode, "against.overwritten" in again.stderr + again.stdout) == (2, True)
     assert ((data.out / "report.json").read_bytes(), server.seen.requests) == (before, asked)
+
+
+def test_gold_in_a_dialect_that_is_named_is_asked_about_and_scored(data: Data, serve: Serve) -> None:
+    records = [json.loads(line) for line in data.gold.read_text().splitlines()]
+    records = [{**record, "title": "News"} for record in records]
+    records[0]["events"] = None  # nothing shows that this is DuEE-Fin's form of a document without events
+    data.gold.write_text("".join(json.dumps(record) + "\n" for record in records))
+    server = serve(data.behaviour())
+    assert run(data, server.url, "--allow-missing").returncode == 2  # as our own form, it is malformed
+    done = run(data, server.url, "--dialect", "duee-fin", "--allow-missing")
+    assert (done.returncode, server.seen.requests) == (0, 12), done.stderr
+    assert stored(data, "report.json")["inputs"]["gold"][0]["form"] == "duee-fin"
+    assert stored(data, "run.json")["inputs"]["dialect"] == ["duee-fin"]
+    verified = subprocess.run(
+        [sys.executable, "-m", "goldgate", "verify", str(data.out)], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -132,6 +132,19 @@ def test_an_empty_folder_is_filled_and_a_failure_leaves_nothing(tmp_path: Path) 
     assert names(tmp_path) == ["runs", "traces.jsonl"]
 
 
+def test_a_link_to_an_empty_folder_is_filled_and_the_current_folder_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    import_runs([write(tmp_path, json.dumps(RUN))], str(tmp_path / "link"))
+    assert names(tmp_path / "real") == ["run_r1"]
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(GoldgateError, match="current folder"):
+        import_runs([str(tmp_path / "traces.jsonl")], ".")
+
+
 @pytest.mark.parametrize(
     ("text", "code", "found"),
     [
@@ -178,6 +191,8 @@ def test_a_very_long_chain_without_a_trace_is_climbed_once(tmp_path: Path) -> No
         ("extends: otel\nobjective: [{where: {a: b}}]", "objective.0"),
         ("extends: otel\nobjective: [{take: a, pick: middle}]", "objective.0.pick"),
         ("format: xml", "format"),
+        ("extends: otel\nclaims: [{take: a, each: {p: b, p.q: c}}]", "claims.0.each.p"),
+        ("extends: otel\nclaims: [{take: a, each: {p.: b}}]", "claims.0.each.p."),
         ("objective: [{take: a}]", None),
     ],
 )

@@ -220,3 +220,46 @@ def test_what_the_outermost_run_says_goes_before_what_is_inside(tmp_path: Path) 
     node |= {"outputs": {"claims": [{"claim_id": "draft"}], "stop_reason": "NO_EVIDENCE"}, "status": "error"}
     _, folder = run(tmp_path, graph, node)
     assert output(folder) == {"run_id": "g", "objective": "Why?", "claims": []}
+
+
+@pytest.mark.parametrize("word", ["OBJECTIVE_ACHIEVED", "done"])
+def test_an_error_of_the_run_goes_before_what_the_agent_said(word: str, tmp_path: Path) -> None:
+    chain = {"id": "r", "run_type": "chain", "outputs": {"stop_reason": word, "claims": []}, "end_time": 1}
+    _, folder = run(tmp_path, {**chain, "status": "error"})
+    assert output(folder)["stop_reason"] == "SYSTEM_ERROR"
+
+
+def test_the_word_that_is_no_reason_is_the_agents_and_not_that_of_the_status(tmp_path: Path) -> None:
+    chain = {"id": "r", "run_type": "chain", "outputs": {"stop_reason": "done", "claims": []}, "status": "success"}
+    result, _ = run(tmp_path, chain)
+    assert any("'done'" in finding.message for finding in result.findings)
+
+
+def test_two_spans_under_one_id_are_a_lost_step_and_two_versions_of_one_are_not(tmp_path: Path) -> None:
+    chain = {"id": "r", "run_type": "chain", "start_time": 1}
+    found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "start_time": 2, "end_time": 3}
+    found |= {"inputs": {"query": "q"}, "outputs": {"documents": []}}
+    started = {**found, "end_time": None, "outputs": None}
+    patch = {"id": "t", "run_type": "retriever", "parent_run_id": "r", "end_time": 3}
+    result, _ = run(tmp_path, chain, started, found, patch)
+    assert result.lacking["steps"] == 0
+    (tmp_path / "again").mkdir()
+    result, _ = run(tmp_path / "again", chain, found, {**found, "start_time": 5, "inputs": None})
+    assert result.lacking["steps"] == 1
+
+
+def test_a_mapping_chooses_by_true_and_false_as_json_writes_them(tmp_path: Path) -> None:
+    chain = {"id": "r", "run_type": "chain", "final": True, "outputs": {"claims": []}}
+    mapping = "extends: langsmith\nclaims: [{where: {final: 'true'}, take: outputs.claims}]"
+    result, _ = run(tmp_path, chain, mapping=mapping)
+    assert result.lacking["claims"] == 0
+
+
+def test_what_a_traced_function_returns_is_found_under_output(tmp_path: Path) -> None:
+    """LangSmith's `traceable` puts a list there, also for a retriever."""
+    document = {"page_content": "It burned.", "type": "Document", "metadata": {"chunk_id": "k1", "source": "s"}}
+    chain = {"id": "r", "run_type": "chain"}
+    found = {"id": "t", "parent_run_id": "r", "run_type": "retriever", "inputs": {"query": "q"}}
+    _, folder = run(tmp_path, chain, {**found, "outputs": {"output": [document]}})
+    assert "manifests" not in missing(folder)
+    assert "chunks" not in missing(folder)

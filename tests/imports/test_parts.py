@@ -187,8 +187,8 @@ def test_a_circle_of_parents_and_an_orphan_are_named_and_kept() -> None:
         assert len(found.spans) == 6
         assert found.depths == {"a": 0, "b": 0, "c": 0, "below": 1, "self": 0, "o": 0}
         assert found.problems == (
-            "1 span(s) below a span that is not there",
-            "4 span(s) below themselves: their parents are a circle",
+            "1 span below a span that is not there",
+            "4 spans below themselves: their parents are a circle",
         )
         assert [one.id for one in found.innermost(spans)] == ["b", "c", "o", "self", "below"]
 

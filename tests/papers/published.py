@@ -49,20 +49,30 @@ def _keys(instance: dict[str, Any], family: str) -> list[tuple[Any, ...]]:
 
 def doc2edag(predicted: Sequence[Row] | None, gold: Sequence[Row] | None) -> Triple:
     """True positives, false positives and false negatives of one event type in one document."""
-    tp = fp = fn = 0
-    waiting = sorted(predicted or [], key=lambda row: sum(cell is not None for cell in row), reverse=True)
-    unmatched = list(gold or [])
+    rows = [*(predicted or []), *(gold or [])]
+    by_role = doc2edag_roles(predicted or [], gold or [], len(rows[0]) if rows else 0)
+    tp, fp, fn = (sum(counts[place] for counts in by_role) for place in range(3))
+    return tp, fp, fn
+
+
+def doc2edag_roles(predicted: Sequence[Row], gold: Sequence[Row], roles: int) -> list[list[int]]:
+    """The same of each role."""
+    counts = [[0, 0, 0] for _ in range(roles)]
+    waiting = sorted(predicted, key=lambda row: sum(cell is not None for cell in row), reverse=True)
+    unmatched = list(gold)
     while waiting and unmatched:
         row = waiting.pop(0)
         likeness = [sum(a == b for a, b in zip(row, other, strict=True)) for other in unmatched]
         partner = unmatched.pop(likeness.index(max(likeness)))
-        for ours, theirs in zip(row, partner, strict=True):
-            tp += ours is not None and ours == theirs
-            fp += ours is not None and ours != theirs
-            fn += theirs is not None and ours != theirs
-    fp += sum(cell is not None for row in waiting for cell in row)
-    fn += sum(cell is not None for row in unmatched for cell in row)
-    return tp, fp, fn
+        for role, (ours, theirs) in enumerate(zip(row, partner, strict=True)):
+            counts[role][0] += ours is not None and ours == theirs
+            counts[role][1] += ours is not None and ours != theirs
+            counts[role][2] += theirs is not None and ours != theirs
+    for rows, place in ((waiting, 1), (unmatched, 2)):
+        for row in rows:
+            for role, cell in enumerate(row):
+                counts[role][place] += cell is not None
+    return counts
 
 
 def duee_fin(predicted: Sequence[set[tuple[str, str]]], gold: Sequence[set[tuple[str, str]]]) -> int:

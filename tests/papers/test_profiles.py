@@ -24,7 +24,7 @@ from goldgate.cli.verify import verify_command
 from goldgate.core.evaluation import render_json
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError
-from goldgate.report import RENDERERS, render
+from goldgate.report import RENDERERS, VERDICT_FORMATS, render
 from goldgate.suites import load_suite
 from goldgate.suites.extraction import papers
 from goldgate.suites.extraction.papers import ALL, PROFILES
@@ -48,7 +48,7 @@ def test_every_profile_is_a_setting_and_every_measure_of_the_folder_is_in_one() 
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, RatioMeasure) and not isabstract(kind)
     }
-    assert defined == {*PROFILES.values()}
+    assert defined == {make for made in PROFILES.values() for make in made}
 
 
 def test_every_metric_of_a_profile_is_documented() -> None:
@@ -57,7 +57,7 @@ def test_every_metric_of_a_profile_is_documented() -> None:
         suite.known_metrics(settings) for settings in (ExtractionSettings(profile="all"), ExtractionSettings())
     )
     added = known.keys() - usual.keys()
-    assert len(added) == 18 + 2 + 2 * 10 + 3
+    assert len(added) == 18 + 2 + 2 * 10 + 6 + 3
     families = {name.removesuffix("_precision").removesuffix("_recall").removesuffix("_f1") for name in added}
     assert {name for name in families if f"`{name}" not in PAGE} == set()
 
@@ -80,11 +80,15 @@ def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
     assert "textee or doc2edag or duee-fin or values or all" in str(caught.value.as_json())
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("format", [name for name in RENDERERS if name not in VERDICT_FORMATS])
 def test_every_renderer_shows_what_a_profile_adds(format: Any) -> None:
-    shown = render(judge(ALL, [event("T", ("A", "a"))], [event("T", ("A", "a"))]).report, format)
-    for name in ("textee_ac_plus", "doc2edag_best", "duee_fin_record", "values", "duee_fin_below_best"):
-        assert name in shown.replace("\\_", "_")
+    names = ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_record_f1", "values_f1", "duee_fin_below_best")
+    events = [event("T", ("A", "a")), event("T", ("A", "b"))]
+    protocol = settings(ALL) | {"gates": {name: {"min": 0} for name in names}}  # some renderers show gates only
+    records = [{"id": "1", "events": events}]
+    shown = render(goldgate.evaluate(records, records, protocol=protocol).report, format)
+    for name in names:
+        assert name.removesuffix("_f1") in shown.replace("\\_", "_")
 
 
 def test_a_report_with_a_profile_fits_its_contract() -> None:
@@ -113,6 +117,9 @@ def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their
             "doc2edag_best_recall[U]": {"max": 0.4},  # 2 of 6
             "doc2edag_f1_macro": {"min": 0.66},
             "doc2edag_below_best": {"max": 0},
+            "doc2edag_multi_f1": {"min": 0.6},
+            "doc2edag_role_f1[U/A]": {"max": 0.4},
+            "doc2edag_role_f1_macro_roles": {"min": 0.66},
         }
     }
     found = goldgate.evaluate(
@@ -120,7 +127,7 @@ def test_rates_have_intervals_and_gates_can_be_set_on_them_their_parts_and_their
         [{"id": str(n), "events": events} for n, events in enumerate(answers)],
         protocol=protocol,
     )
-    assert [gate["verdict"] for gate in found.report["gates"]] == ["PASS"] * 5
+    assert [gate["verdict"] for gate in found.report["gates"]] == ["PASS"] * 8
     assert found.report["metrics"]["papers"]["doc2edag_f1"]["interval"]
     breakdown = found.report["breakdown"]
     assert {e["event_type"]: e["metrics"]["doc2edag_f1"]["value"] for e in breakdown["papers"]} == {"T": 1, "U": 1 / 3}
@@ -156,6 +163,13 @@ def test_two_results_are_compared_in_the_numbers_of_their_profile(folders: list[
     found = json.loads(run(compare_command, *folders, "--format", "json"))
     names = {entry["metric"] for entry in found["comparisons"]}
     assert {"textee_tc_f1", "doc2edag_best_f1", "duee_fin_f1", "values_f1"} <= names
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "html"])
+def test_every_format_of_a_comparison_has_them(folders: list[Path], format: str) -> None:
+    shown = run(compare_command, *folders, "--format", format).replace("\\_", "_")
+    for name in ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_best_f1", "values_f1"):
+        assert name in shown
 
 
 def test_more_samples_can_be_planned_for_a_number_of_a_profile(folders: list[Path]) -> None:

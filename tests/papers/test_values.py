@@ -42,6 +42,29 @@ RULE = relaxed_rule(RelaxedSettings())
         ("2023", "2023年"),
         ("Acme", "Acme Inc."),  # no numbers: the relaxed rule
         ("5% of Acme", "5 percent of Acme Inc"),
+        ("5‰", "千分之五"),
+        ("万分之五", "0.05%"),
+        ("50个基点", "0.5个百分点"),
+        ("-5%", "负5%"),
+        ("净利润-5%", "－5%"),
+        (".5%", "0.5%"),
+        ("5%-6%", "5-6%"),  # the unit of a range stands behind it
+        ("5% - 6%", "5%至6%"),
+        ("10-20万元", "10万元-20万元"),
+        ("5000-1万元", "5000元-1万元"),
+        ("$10-20 million", "$10 million to $20 million"),
+        ("1200 万元", "0.12亿元"),
+        ("一百万", "1 million"),
+        ("壹仟贰佰万元整", "1200万元"),
+        ("港币500万元", "HK$5 million"),
+        ("三个月", "3 months"),
+        ("5公里", "5 km"),
+        ("第三届", "第3届"),
+        ("2023Q3", "2023年第三季度"),
+        ("20230312", "2023年3月12日"),
+        ("23年3月12日", "2023-03-12"),
+        ("2023-03", "2023年3月"),
+        ("covid-19", "covid 19"),
     ],
 )
 def test_the_same(one: str, two: str) -> None:
@@ -67,6 +90,28 @@ def test_the_same(one: str, two: str) -> None:
         ("5% of Acme", "5% of Zorro"),
         ("Acme", "Zorro"),
         ("3年", "3个月"),
+        (".5%", "5%"),
+        ("5%", "5‰"),
+        ("5%", "负5%"),
+        ("净利润-5%", "净利润5%"),
+        ("50个基点", "50个百分点"),
+        ("5%-6%", "5%-7%"),
+        ("10-20万元", "10-20元"),
+        ("港币500万元", "500万元"),
+        ("A$5 million", "$5 million"),
+        ("100加元", "100元"),
+        ("1.2亿", "1.2万"),
+        ("1亿2000万", "1亿3000万"),
+        ("三个月", "四个月"),
+        ("三天", "三年"),
+        ("12岁", "12人"),
+        ("第三季度", "第四季度"),
+        ("2023年上半年", "2023年下半年"),
+        ("第三届", "第四届"),
+        ("20230312", "2023-04-12"),
+        ("20230312股", "2023-03-12"),
+        ("2023-03", "2023年4月"),
+        ("2020-2023年", "2021-2023年"),
     ],
 )
 def test_not_the_same(one: str, two: str) -> None:
@@ -84,10 +129,14 @@ def test_not_the_same(one: str, two: str) -> None:
         ("5m", (Quantity(Fraction(5), None),), "m"),
         (
             "2023年13月",
-            (Quantity(Fraction(2023), None), Quantity(Fraction(13), None)),
-            "年月",
+            (Quantity(Fraction(2023), "years"), Quantity(Fraction(13), None)),
+            "月",
         ),  # there is no such month
         ("2023年5月", (Date(2023, 5, None),), ""),
+        ("三元股份", (Quantity(Fraction(3), "cny"),), "股份"),
+        ("第一财经", (Quantity(Fraction(1), "place in a row"),), "财经"),
+        ("千万", (), "千万"),  # nobody says how many
+        ("10-20万元", (Quantity(Fraction(100_000), "cny"), Quantity(Fraction(200_000), "cny")), ""),
         ("5.2元/股", (Quantity(Fraction(26, 5), "cny"),), "股"),
         ("9" * 70, (), "9" * 70),
     ],
@@ -132,7 +181,10 @@ def test_matching_is_one_to_one_and_the_largest() -> None:
     assert triple(judge("values", gold, said), "values") == (2, 2, 2)
 
 
-@given(st.text(alphabet="0123456789,.%-+$¥ 年月日号万亿千百十一二三〇点元股百分之mk/marchmay", max_size=40))
+MARKS = "0123456789,.%-+$¥ 年月日号万亿千百十一二三〇点元股百分之mk/marchmay负第季度半至~q壹仟"
+
+
+@given(st.text(alphabet=MARKS, max_size=40))
 def test_any_text_can_be_read_and_is_the_same_as_itself(text: str) -> None:
     found = read_text(text)
     assert fits(found, found, RULE)

@@ -140,3 +140,26 @@ def test_a_spoiled_report_is_no_traceback(stored: dict[str, Path], tmp_path: Pat
     result = trend(stored["b"], tmp_path)
     assert result.exit_code in (0, 2)
     assert "internal" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "verdict"),
+    [("b", "PASS", "FAIL"), ("b", ["FAIL"], "FAIL"), ("b", "FAIL", 7), ("other gates", "FAIL", "PASS")],
+)
+def test_a_status_that_does_not_follow_from_the_gates_is_refused(
+    stored: dict[str, Path], tmp_path: Path, name: str, status: object, verdict: object
+) -> None:
+    report = json.loads((stored[name] / "report.json").read_text())
+    report["status"], report["gates"][0]["verdict"] = status, verdict
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    result = trend(stored["a"], tmp_path)
+    assert result.exit_code == 2
+    assert "does not follow from its gates" in " ".join(result.stderr.split())
+
+
+def test_nothing_to_divide_by_is_no_change(stored: dict[str, Path], tmp_path: Path) -> None:
+    report = json.loads((stored["a"] / "report.json").read_text())
+    report["metrics"]["main"]["strict_f1"]["denominator"] = 0
+    report["gates"] = [gate for gate in report["gates"] if gate["metric"] != "strict_f1"]
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert shown(stored["a"], tmp_path, "--metric", "strict_f1")["metrics"]["strict_f1"][1]["change"] is None

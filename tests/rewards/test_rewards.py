@@ -91,6 +91,37 @@ def test_whatever_a_model_leaves_is_worth_nothing_and_raises_nothing(completion:
     assert reward(completion, gold=[]) == [0.0]
 
 
+class Raises(dict[str, Any]):
+    """An object that cannot be looked at."""
+
+    def get(self, *_: Any) -> Any:
+        raise RuntimeError
+
+    def __eq__(self, _: object) -> bool:
+        raise RuntimeError
+
+    __hash__ = None
+
+
+class Derived(str):
+    def strip(self, *_: Any) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("completion", [Raises(), [Raises(role="assistant")], [{"role": Raises(), "content": HALF}]])
+def test_an_object_that_raises_is_worth_nothing(completion: Any) -> None:
+    assert reward(completion) == [0.0]
+
+
+def test_text_of_a_derived_kind_is_text() -> None:
+    assert reward(Derived(HALF), message(Derived(HALF)), message(HALF, reasoning=Derived("?"))) == [2 / 3] * 3
+
+
+def test_gold_nested_without_end_is_said_with_its_row() -> None:
+    with pytest.raises(InputError, match="row 1"):
+        reward(HALF, gold="[" * 100_000)
+
+
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
 BRANCH = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(st.text(max_size=5), LEAF, max_size=3)
 JSON = BRANCH | st.lists(BRANCH, max_size=3) | st.dictionaries(st.text(max_size=5), BRANCH, max_size=3)

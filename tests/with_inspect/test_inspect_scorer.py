@@ -17,6 +17,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
+from goldgate.errors import InputError
 from goldgate.inspect_scorer import evaluate_log, event_scorer
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
@@ -99,3 +100,21 @@ def test_epochs_are_pooled_and_count_as_one_document(tmp_path: Path) -> None:
 def test_whatever_a_model_writes_is_scored(tmp_path: Path) -> None:
     log = run(tmp_path, ["", "[", "\u202e", "null", "{}", "[[]]", *["?"] * 6])
     assert metrics(log)["strict_recall"] == 0.0
+
+
+@pytest.mark.parametrize("kept", [0, 5])
+def test_a_log_that_broke_off_is_refused(tmp_path: Path, kept: int) -> None:
+    """The samples that it has may all be right."""
+    given = answers("model-a.jsonl")
+    log = run(tmp_path, [given[each] for each in IDS])
+    assert log.samples is not None
+    log.samples = log.samples[:kept]
+    with pytest.raises(InputError, match="12 samples") as caught:
+        evaluate_log(log, SCHEMA, {"gates": {"parse_errors": {"max": 5}}})
+    assert caught.value.code == "log.incomplete"
+
+
+def test_a_log_that_is_not_there_is_said(tmp_path: Path) -> None:
+    for name in ("missing.eval", "missing.txt"):
+        with pytest.raises(InputError, match="cannot be read"):
+            evaluate_log(tmp_path / name, SCHEMA)

@@ -22,8 +22,9 @@ from goldgate.core.tally import Key
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_bytes, read_text
+from goldgate.readers.no_result import REPORT
 from goldgate.readers.recorded_units import UnitTables, counts_of, malformed, other_parts, parts_add_up, read_units
-from goldgate.readers.stored_result import REPORT, StoredResult
+from goldgate.readers.stored_result import StoredResult
 
 MOST_BYTES = 1 << 30  # of the packed units: some 20 million
 BASELINE, UNITS = "baseline.json", "units.bin"

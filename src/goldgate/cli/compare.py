@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 COMPARISON_JSON, COMPARISON_MARKDOWN, COMPARISON_HTML = "comparison.json", "comparison.md", "comparison.html"
 CHANGED = "changed.jsonl"
+READING = ("dialect", "id_field", "response_field")
 NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
 
 
@@ -41,6 +42,9 @@ NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
 )
 @click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
 @click.option("--protocol", metavar="FILE", help="With --gold: settings, as YAML.")
+@click.option("--dialect", metavar="NAME", help="With --gold: its published format, if it is not recognized.")
+@click.option("--id-field", metavar="PATH", help="With --gold: where predictions have their id, as a dotted path.")
+@click.option("--response-field", metavar="PATH", help="With --gold: where predictions have what the model wrote.")
 @click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
 @click.option("--against", metavar="NAME", help="The system that the others are compared with. Without it: the first.")
 @click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
@@ -71,7 +75,8 @@ def compare_command(context: click.Context, /, format: str, **given: Any) -> Non
         from goldgate.comparison.compare import compare_systems
 
         others = {name: given[name] for name in ("protocol", "suite", "against", "common", "workers")}
-        return compare_systems(sources, gold=job.inputs["gold"], schema=job.inputs["schema"], **others)
+        reading = {name: given[name] for name in READING}
+        return compare_systems(sources, gold=job.inputs["gold"], schema=job.inputs["schema"], reading=reading, **others)
 
     compared = guarded(work) if job.out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
@@ -101,7 +106,8 @@ def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:
     return sources, Job(
         suite="compare",
         inputs={"systems": paths, "gold": list(given["gold"])}
-        | {kind: [] if given[kind] is None else [given[kind]] for kind in ("schema", "protocol")},
+        | {kind: [] if given[kind] is None else [given[kind]] for kind in ("schema", "protocol")}
+        | {name: [given[name]] for name in READING if given[name] is not None},
         folders=[path for path in paths if os.path.isdir(path)],
         records=CHANGED,
         out=given["out"],

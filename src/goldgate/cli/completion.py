@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from click.types import StringParamType
 
 VARIABLE = "_GOLDGATE_COMPLETE"  # click's name for it; set while a shell asks
-_PATHS = {"DIR": "dir", "FOLDER": "dir", "FILE": "file", "PATH": "file", "SYSTEM": "file"}
+_PATHS = {"DIR": "dir", "FOLDER": "dir", "FILE": "file", "PATH": "file", "SYSTEM": "file", "GOLD": "file", "IN": "file"}
 
 
 class PathText(StringParamType):

@@ -36,17 +36,28 @@ dialect_option = click.option(
 @click.argument("gold", nargs=-1, required=True, metavar="IN...")
 @click.option("--out", required=True, metavar="FILE", help="The file to write, as JSON Lines.")
 @dialect_option
+@click.option(
+    "--coref",
+    multiple=True,
+    metavar="FILE...",
+    help="WikiEvents' coreference: arguments get all mentions of their entity.",
+)
 @click.pass_context
-def convert_command(context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None) -> None:
+def convert_command(
+    context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None, coref: tuple[str, ...]
+) -> None:
     def work() -> str:
         from goldgate.core.page import counted
         from goldgate.files.atomic_write import whole_file
         from goldgate.suites.extraction.convert import convert_gold
 
-        require_other_file(gold, out)
+        require_other_file((*gold, *coref), out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
-            found = convert_gold(gold, stream, dialect)
-        sizes = (counted(found.records, "record"), counted(found.events, "event"), counted(found.arguments, "argument"))
+            found = convert_gold(gold, stream, dialect, coref)
+        events = counted(found.events, "event")
+        if found.mentions > found.events:
+            events += f" with {found.mentions} mentions"
+        sizes = (counted(found.records, "record"), events, counted(found.arguments, "argument"))
         return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n"
 
     end(context, guarded(work))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from goldgate.cli.github import IN_ACTIONS
 from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
@@ -30,11 +31,11 @@ def demo_command(context: click.Context, out: str | None) -> None:
 
     Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
     """
-    where = guarded(lambda: None if out is None else _new_folder(out))
+    where = guarded(lambda: tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)))
     if isinstance(where, GoldgateError):
         show_error(where)
         context.exit(where.exit_status)
-    with nullcontext(where) if where is not None else tempfile.TemporaryDirectory() as folder:
+    with where as folder:
         written = guarded(lambda: _write_data(Path(folder)))
         if isinstance(written, GoldgateError):
             show_error(written)
@@ -42,17 +43,29 @@ def demo_command(context: click.Context, out: str | None) -> None:
         with chdir(folder):
             status = _run_all()
     if status == EXIT_PASSED:
-        from goldgate.report.escape import visible
-
-        kept = "" if out is None else f"\nThe data and the reports are in {visible(out)}.\n"
-        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{kept}", status)
+        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{_kept(out)}", status)
     context.exit(status)
+
+
+def _kept(out: str | None) -> str:
+    """What is left of it, and what to do next."""
+    if out is None:
+        return "Nothing of it was kept: goldgate demo --out DIR keeps data and reports.\n"
+    from goldgate.report.escape import visible
+
+    folder = visible(out.rstrip("/") or out)
+    return f"""The data and the reports are in {folder}. Look at what failed, or change a gate:
+  {folder}/report-b/report.html
+  {folder}/release.yaml
+"""
 
 
 def _run_all() -> int:
     """Every command, with what it prints; the first that does not end as it should ends the demo."""
     from goldgate.cli.main import goldgate
 
+    for name in IN_ACTIONS:  # a step that only shows the demo has no failed gate
+        os.environ.pop(name, None)
     for number, (line, wanted) in enumerate(_COMMANDS.items()):
         say(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)

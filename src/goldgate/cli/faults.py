@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -19,6 +20,11 @@ _NOWHERE = (
     "machine.no_working_directory",
     "the working directory was deleted",
     "change to a folder that exists, or name every file by its full path",
+)
+_NO_TEMPORARY = (
+    "machine.no_temporary_folder",
+    "there is no folder for temporary files that can be written to",
+    "name one with TMPDIR",
 )
 _LACKS = {
     errno.ENOSPC: _ROOM,
@@ -43,12 +49,21 @@ def as_error(problem: Exception) -> GoldgateError:
         return _machine(_LACKS[problem.errno], problem.filename)
     if isinstance(problem, FileNotFoundError) and not _has_working_directory():
         return _machine(_NOWHERE, None)
+    if isinstance(problem, FileNotFoundError) and not _has_temporary_folder():
+        return _machine(_NO_TEMPORARY, None)
     return _internal(problem)
 
 
 def _has_working_directory() -> bool:
     try:
         return bool(os.getcwd())
+    except OSError:
+        return False
+
+
+def _has_temporary_folder() -> bool:
+    try:
+        return bool(tempfile.gettempdir())
     except OSError:
         return False
 

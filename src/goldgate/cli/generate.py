@@ -186,6 +186,7 @@ class _Run:
 
         folder, task = self.options.folder(summary.seed), self.chosen.task
         gold = task.gold if outcome.stopped is None else [str(folder / ASKED)]
+        dialect = [task.dialect] if task.dialect is not None and outcome.stopped is None else []  # asked.jsonl is ours
         progress = ProgressLine("sample", quiet=self.quiet)
 
         schema = [] if task.schema is None else [task.schema]
@@ -193,7 +194,7 @@ class _Run:
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             def evaluate_predictions(predictions: list[Path], records: IO[bytes] | None) -> Evaluation:
                 is_first = records is not None  # the other is for the bounds
-                inputs = {"gold": gold, "predictions": predictions, "schema": schema}
+                inputs = {"gold": gold, "predictions": predictions, "schema": schema, "dialect": dialect}
                 return evaluate_suite(
                     SUITE, inputs, self.chosen.protocol,
                     workers=self.given["workers"], records=records,
@@ -214,6 +215,8 @@ class _Run:
 
         job = self._job(folder)
         job.inputs["gold"] = [*gold]
+        if dialect:
+            job.inputs["dialect"] = dialect
         return carry_out(dataclasses.replace(job, silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:

@@ -38,6 +38,7 @@ class Finite(click.FloatRange):
 COMMON = [
     click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
     click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles."),
+    click.option("--dialect", metavar="NAME", help="The published format of --gold and --train, if not recognized."),
     click.option("--protocol", metavar="FILE", help="Settings, gates and prices, as YAML."),
     click.option("--out", metavar="DIR", help="The journal and everything made from it.  [default: out/MODEL]"),
     click.option(
@@ -151,7 +152,9 @@ def read_choices(given: dict[str, Any]) -> Choices:
         max_cost=parse_money(given["max_cost"]),
         max_total_tokens=given["max_total_tokens"],
     )
-    task = TaskOptions(given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"])
+    task = TaskOptions(
+        given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"], given["dialect"]
+    )
     return Choices(options, task, answerer, given["protocol"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-_ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
+IN_ACTIONS = _ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
 
 def tell_github(report: dict[str, Any], *, printed: bool) -> bool:

@@ -183,7 +183,7 @@ def _places(job: Job) -> list[str]:
     """Where the files are, in words."""
     places = []
     if job.out is not None:
-        places.append(f"report.json, report.md, {job.records} and run.json are in {job.out}")
+        places.append(f"in {job.out}: report.json, report.md, junit.xml, {job.records}, run.json")
         places.append(f"to look at: {os.path.join(job.out, REPORT_HTML)}")
     if job.report is not None:
         places.append(f"the JSON report is {job.report}")

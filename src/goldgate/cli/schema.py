@@ -9,7 +9,7 @@ from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 
 
-@click.command("schema", cls=ManyValues)
+@click.command("schema", cls=ManyValues, short_help="Derive an event schema from gold.")
 @click.option(
     "--from",
     "gold",

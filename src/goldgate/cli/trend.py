@@ -15,7 +15,11 @@ from goldgate.report import PAGE_FORMATS
 @click.command("trend", short_help="Show how metrics went over stored reports.")
 @click.argument("reports", nargs=-1, required=True, metavar="DIR...")
 @click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="Show only this; may be repeated. Default: those gated."
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Show only this; may be repeated. Default: those gated, and the suite's main ones.",
 )
 @click.option(
     "--format",
@@ -28,7 +32,7 @@ from goldgate.report import PAGE_FORMATS
 def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tuple[str, ...], format: str) -> None:
     """Show how metrics and verdicts went over stored reports of one suite, in the order given.
 
-    DIR is a folder that --out wrote, or a report.json; NAME=DIR names it.
+    DIR is a folder that --out wrote, or a report.json; NAME=DIR names it. Of a folder that holds many: DIR/*.
 
     Exit status: 0 it was carried out, 2 it could not be.
     """

@@ -26,7 +26,7 @@ def _input_options() -> list[click.Option]:
             [given.option],
             multiple=given.many,
             metavar=given.metavar + ("..." if given.many else ""),
-            help=f"The {given.name} that it was made from, if not where run.json says."
+            help=f"What it was made from, if not where run.json says: {given.option} of the suite's command."
             if given.is_path
             else f"How it was read, if not as run.json says: {given.option} of the suite's command.",
         )

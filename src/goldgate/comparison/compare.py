@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -69,11 +70,15 @@ def compare(
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    response_field: str | None = None,
 ) -> Comparison:
     """Compare stored results, or with `gold` predictions, which `suite` scores first.
 
     The first system is what others are compared with, unless `against` names another. `common` compares only what all
-    systems have, where they were judged by different gold.
+    systems have, where they were judged by different gold. `dialect`, `id_field` and `response_field` say how gold and
+    all predictions are read.
     """
     return compare_systems(
         find_systems([str(path) for path in given], names),
@@ -84,6 +89,7 @@ def compare(
         against=against,
         common=common,
         workers=workers,
+        reading={"dialect": dialect, "id_field": id_field, "response_field": response_field},
     )
 
 
@@ -97,11 +103,16 @@ def compare_systems(
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
+    reading: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Comparison:
-    """The same of systems that were found already."""
-    if not gold and (schema or protocol is not None):
+    """The same of systems that were found already. `reading` are inputs of the suite that say how files are read."""
+    inputs = {"schema": schema, **{name: [value] for name, value in reading.items() if value is not None}}
+    inputs = {name: values for name, values in inputs.items() if values}
+    if not gold and (inputs or protocol is not None):
         raise ConfigError(
-            "compare.no_gold", "a schema and a protocol are for scoring, which needs --gold", advice="name the gold"
+            "compare.no_gold",
+            "a schema, a protocol and how files are read are for scoring, which needs --gold",
+            advice="name the gold",
         )
     with ExitStack() as stack:
         if not gold:
@@ -110,11 +121,11 @@ def compare_systems(
         else:
             require_predictions(sources)
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
-            runs = _scored(sources, _scoring(suite, schema), gold, schema, protocol, folder, workers)
+            runs = _scored(sources, _scoring(suite, inputs), {"gold": gold, **inputs}, protocol, folder, workers)
         return _compared(_systems(sources, runs, against), common)
 
 
-def _scoring(name: str, schema: Sequence[str]) -> Suite:
+def _scoring(name: str, inputs: Iterable[str]) -> Suite:
     """The suite that scores predictions by gold."""
     able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
     suite = next((each for each in able if each.name == name), None)
@@ -126,22 +137,24 @@ def _scoring(name: str, schema: Sequence[str]) -> Suite:
             found=name,
             advice=did_you_mean(name, [each.name for each in able]),
         )
-    if schema and "schema" not in {given.name for given in suite.inputs}:
-        raise ConfigError("compare.no_schema", f"the {name} suite takes no schema", advice="leave out --schema")
+    for unknown in [each for each in inputs if each not in {given.name for given in suite.inputs}]:
+        option = unknown.replace("_", "-")
+        raise ConfigError(
+            f"compare.no_{unknown}", f"the {name} suite takes no {option}", advice=f"leave out --{option}"
+        )
     return suite
 
 
 def _scored(
     sources: Sequence[SystemSource],
     suite: Suite,
-    gold: Sequence[str],
-    schema: Sequence[str],
+    inputs: Mapping[str, Sequence[str]],
     protocol: ProtocolSource,
     folder: Path,
     workers: int,
 ) -> list[list[StoredResult]]:
     """Every predictions file scored, its result in the folder."""
-    numbers, inputs = count(1), {"gold": gold, "schema": schema}
+    numbers = count(1)
     return [
         [
             score_predictions(suite, {**inputs, "predictions": [path]}, protocol, folder / str(next(numbers)), workers)

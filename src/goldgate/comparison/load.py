@@ -10,7 +10,8 @@ from goldgate.core.suite import Suite
 from goldgate.errors import InputError, Place
 from goldgate.pipeline import evaluate
 from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.stored_result import REPORT, StoredResult, load_result
+from goldgate.readers.no_result import REPORT
+from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.suites import all_suites
 
 

@@ -41,6 +41,7 @@ def describe_comparison(report: Report) -> Page:
         Section("Systems", (_systems(report), *_best_rule(report))),
         *_runs(report),
         *(_against(report, name) for name in names if name != report["against"]),
+        *_other_f1(report),
         Section("How to read this", (Notes(tuple(_reading(report))),)),
         *_other(report),
         *_parts(report),
@@ -214,6 +215,19 @@ def _reading(report: Report) -> Iterator[Phrase]:
         f"for 0.01: how many {units} a difference of one point would need"
         + (f", unless there are several runs: more {units} alone might never show it." if "runs-t" in tests else "."),
     )
+
+
+def _other_f1(report: Report) -> Iterator[Section]:
+    """F1 of every family beside the main ones, such as those of a profile, which papers put into a table."""
+    names = [n for n in report["systems"][0]["metrics"] if n.endswith("_f1") and n not in report["headline"]]
+    rows: list[tuple[Cell, ...]] = [
+        (Name(name, whole=True), *(_value(system["metrics"][name]) for system in report["systems"]))
+        for name in names
+        if any(system["metrics"][name]["value"] is not None for system in report["systems"])
+    ]
+    if rows:
+        columns = (Column("metric"), *(Column(system["name"]) for system in report["systems"]))
+        yield Section("F1 beside the main metrics", (Table(columns, tuple(rows)),))
 
 
 def _other(report: Report) -> Iterator[Section]:

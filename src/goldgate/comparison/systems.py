@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import storable
+from goldgate.readers.no_result import EXPECTED, REPORT, Instead, what_is_there
 
-REPORT, BASELINE = "report.json", "baseline.json"
 _SEEDS = "seed-*"
 _ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
 _PATTERN = frozenset("*?[")
@@ -71,7 +71,7 @@ def require_results(sources: Iterable[SystemSource]) -> None:
             "compare.not_a_folder",
             "this is no folder with results",
             place=Place(path),
-            expected=f"a folder that --out wrote, with {REPORT}",
+            expected=EXPECTED,
             found=found,
             advice=advice,
         )
@@ -92,26 +92,13 @@ def require_predictions(sources: Iterable[SystemSource]) -> None:
             )
 
 
-def _what_is_there(path: str) -> tuple[str, str]:
-    """In place of a folder with results: what there is, and what to do."""
+def _what_is_there(path: str) -> Instead:
+    """The same as for everyone who reads results, and for a file how it is compared."""
     if os.path.isfile(path):
         if os.path.basename(path) == REPORT:
-            return "a file", f"name its folder: {os.path.dirname(path) or '.'}"
-        return "a file", "predictions are compared with --gold"
-    folder, name = os.path.split(os.path.normpath(path))
-    try:
-        if not os.path.isdir(path):
-            near = sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_dir())
-            return "nothing", did_you_mean(name, near) or "check the name, and the folder that it is named from"
-        inside = sorted(entry.name for entry in os.scandir(path))
-    except OSError:
-        return "nothing", "check the name, and the folder that it is named from"
-    if BASELINE in inside:
-        return "a baseline", "a gate compares with a baseline; here, name the folder that it was made of"
-    results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
-    if results:
-        return f"a folder that holds {', '.join(results[:3])}", "name those, or NAME='PATTERN' for runs of one system"
-    return ("a folder without it" if inside else "an empty folder"), "score predictions with --out first"
+            return Instead("a file", f"name its folder: {os.path.dirname(path) or '.'}")
+        return Instead("a file", "predictions are compared with --gold")
+    return what_is_there(path)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:

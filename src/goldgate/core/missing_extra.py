@@ -11,9 +11,9 @@ from goldgate.errors import ConfigError
 def missing_extra(extra: str, purpose: str) -> ConfigError:
     """`purpose` needs the extra; from a checkout, where evaluate.py may run uninstalled, it stays editable."""
     checkout = (Path(goldgate.__file__).parents[2] / "pyproject.toml").is_file()
-    editable = "-e " if checkout else ""
+    folder = f"in goldgate's folder: pip install {'-e ' if checkout else ''}'.[{extra}]'"
     return ConfigError(
         "extra.missing",
         f"{purpose} needs the extra `{extra}`, which is not installed",
-        advice=f"in goldgate's folder: pip install {editable}'.[{extra}]'",
+        advice=folder if checkout else f"{folder}; with a wheel: pip install 'goldgate-….whl[{extra}]'",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-NO_MATTER = ("goldgate", "protocol", "interval")  # what no count depends on: a protocol's settings stand one by one
+# What no count depends on: a protocol's settings stand one by one. Two systems may be stored in different layouts.
+NO_MATTER = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined")
 
 
 class OtherPart(NamedTuple):

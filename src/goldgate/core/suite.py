@@ -260,6 +260,10 @@ class Suite(ABC):
         """Settings with the measures that a report with this signature has; without more: those of every report."""
         return self.settings()
 
+    def adding(self, metric: str, settings: Any) -> str | None:
+        """The setting, as YAML, that adds a metric which these settings do not have; None if none does."""
+        return None
+
     def known_metrics(self, settings: Any) -> dict[str, Metric]:
         """The metrics that there are, by name, as they are when nothing was counted."""
         return dict(item for measure in self.measures(settings) for item in measure.metrics(Tally()).items())

@@ -103,9 +103,15 @@ def _similar_file(file: str) -> str | None:
     folder, name = os.path.split(file)
     any_kind = not os.path.splitext(name)[1]
     try:
-        return did_you_mean(name, sorted(e.name for e in os.scandir(folder or ".") if any_kind or e.is_file()))
+        there = sorted(entry.name for entry in os.scandir(folder or ".") if any_kind or entry.is_file())
     except OSError:
         return None
+    # An ending that both have makes no two names alike: who wrote missing.jsonl did not mean gold.jsonl.
+    return did_you_mean(name, [each for each in there if did_you_mean(_stem(name), [_stem(each)])])
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0] or name
 
 
 def _is_a_directory(file: str, kind: str) -> InputError:

@@ -79,7 +79,7 @@ def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
     if found is not None:
         run.output["stop_reason"], run.origin["stop_reason"] = normal_stop_reason(found.value), found.span
         return
-    other = first(trace, mapping.stop_reason, is_text)
+    other = first(trace, mapping.stop_reason[::-1], is_text)  # the first rules look for errors: their word is `success`
     why = _why(trace, mapping.stop_reason, "a word")
     if other is not None:
         why = f"{other.value[:_SHOWN_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
@@ -141,6 +141,8 @@ def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
             run.manifests.append({"run_id": run.run_id, "step_id": number, **context})
     if not steps:
         run.missing.append(Missing("steps", "no span is a step by the mapping"))
+    if trace.lost:
+        run.missing.append(Missing("steps", f"{trace.lost} span(s) have the id of another one: what they did is lost"))
     if without:
         shown = ", ".join(without[:_SHOWN]) + (", …" if len(without) > _SHOWN else "")
         why = f"{len(without)} of {len(steps)} steps lack a query or the ids of what came up: {shown}"
@@ -189,4 +191,11 @@ def _why(trace: Trace, rules: Sequence[Rule], wanted: str) -> str:
     if not rules:
         return "the mapping has no rule for it"
     spans = sum(any(chosen(span, rule.where) for rule in rules) for span in trace.spans)
-    return f"none of the {spans} span(s) that the mapping names gives {wanted}"
+    if not spans:
+        return "no span is one that the mapping names"
+    which = (
+        "the span that the mapping names does not give"
+        if spans == 1
+        else f"none of the {spans} spans that the mapping names gives"
+    )
+    return f"{which} {wanted}"

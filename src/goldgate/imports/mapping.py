@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any, Literal
 
-from goldgate.errors import ConfigError
+from goldgate.errors import ConfigError, describe, did_you_mean
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
 from goldgate.imports.formats import FORMATS
@@ -19,6 +19,8 @@ from goldgate.imports.span import Span
 from goldgate.shape.build import build
 
 READY = tuple(name for name in FORMATS if name != "records")
+# The sections that are lists of rules.
+RULES = ("objective", "stop_reason", "claims", "evidence", "chunks", "corpus_id", "index_id", "chunker")
 _CODE = "mapping"
 
 
@@ -106,10 +108,15 @@ def load_mapping(path: str) -> Mapping:
                 place=tree.place("extends"),
                 expected=" or ".join(READY),
                 found=str(base),
+                advice=did_you_mean(str(base), READY),
             )
         tree.value = {**_ready(base).value, **given}
     tree.value = {**tree.value, "name": given.get("name", os.path.basename(path))}
-    return build(Mapping, tree, _CODE)
+    mapping = build(Mapping, tree, _CODE)
+    for section in RULES:
+        for number, rule in enumerate(getattr(mapping, section)):
+            _require_targets(rule, tree, f"{section}.{number}.each")
+    return mapping
 
 
 def chosen(span: Span, where: dict[str, str]) -> bool:
@@ -119,9 +126,25 @@ def chosen(span: Span, where: dict[str, str]) -> bool:
         if found is None:
             return False
         words = [word.strip() for word in wanted.split("|")]
-        if "*" not in words and str(found) not in words:
+        said = str(found).lower() if isinstance(found, bool) else str(found)  # true, as JSON and YAML write it
+        if "*" not in words and said not in words:
             return False
     return True
+
+
+def _require_targets(rule: Rule, tree: Tree, path: str) -> None:
+    """Refuse fields without a name, and one that is a value and holds others as well."""
+    names = [*rule.each]
+    for name in names:
+        if all(name.split(".")) and not any(other.startswith(f"{name}.") for other in names):
+            continue
+        raise ConfigError(
+            f"{_CODE}.wrong_value",
+            "this is no field that can be filled",
+            place=tree.place(f"{path}.{name}"),
+            expected="a name, or names with dots between them; either the field itself, or fields in it",
+            found=describe(name),
+        )
 
 
 def _ready(name: str) -> Tree:

@@ -7,6 +7,7 @@ carry objects. Several paths with ` | ` between them: the first that gives somet
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -23,11 +24,10 @@ def look_up(value: Any, paths: str) -> Any:
     has no such gap is taken before one with gaps.
     """
     with_gaps: Any = None
-    for path in paths.split(_OR):
-        path = path.strip()
+    for path, parts in _alternatives(paths):
         if path.startswith("="):
             return path[1:]
-        found = _at(value, path.split(".") if path not in ("", ".") else [])
+        found = _at(value, parts)
         if isinstance(found, list) and None in found and EACH in path:
             with_gaps = found if with_gaps is None else with_gaps
         elif found is not None:
@@ -35,15 +35,26 @@ def look_up(value: Any, paths: str) -> Any:
     return with_gaps
 
 
-def _at(value: Any, parts: list[str]) -> Any:
+@lru_cache(maxsize=1024)  # a mapping has some dozens, and each is looked up in every span
+def _alternatives(paths: str) -> list[tuple[str, tuple[str, ...]]]:
+    listed = [path.strip() for path in paths.split(_OR)]
+    return [(path, tuple(path.split(".")) if path not in ("", ".") else ()) for path in listed]
+
+
+@lru_cache(maxsize=4096)
+def _keys(parts: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    """Every key that a path may begin with, the longest first, and the path behind it."""
+    return [(".".join(parts[:length]), parts[length:]) for length in range(len(parts), 0, -1)]
+
+
+def _at(value: Any, parts: tuple[str, ...]) -> Any:
     if not parts:
         return value
     if isinstance(value, str):
         value = parsed(value)
     if isinstance(value, dict):
-        for length in range(len(parts), 0, -1):
-            key = ".".join(parts[:length])
-            if key in value and (found := _at(value[key], parts[length:])) is not None:
+        for key, rest in _keys(parts):
+            if key in value and (found := _at(value[key], rest)) is not None:
                 return found
         return None
     if not isinstance(value, list):

@@ -18,6 +18,7 @@ class Trace:
     spans: tuple[Span, ...]
     depths: Mapping[str, int]
     problems: tuple[str, ...]
+    lost: int = 0  # spans whose id another one has: they are not here
 
     def outermost_first(self) -> list[Span]:
         """The spans, the least deep first; those as deep as each other as they began."""
@@ -44,7 +45,7 @@ class Trace:
 
 def trace_of(identity: str, found: Iterable[Span]) -> Trace:
     """The trace that some spans are, in whatever order they were found."""
-    spans, repeated = _each_once(found)
+    spans, repeated, lost = _each_once(found)
     depths, cycles = _depths(spans)
     unfinished = sum(not span.finished for span in spans.values())
     orphans = sum(span.parent is not None and span.parent not in spans for span in spans.values())
@@ -54,24 +55,28 @@ def trace_of(identity: str, found: Iterable[Span]) -> Trace:
         (cycles, "below themselves: their parents are a circle"),
         (unfinished, "without an end"),
     )
-    problems = tuple(f"{count} span(s) {words}" for count, words in counts if count)
+    problems = tuple(f"{count} {'span' if count == 1 else 'spans'} {words}" for count, words in counts if count)
 
     def began(span: Span) -> tuple[bool, int, int, str]:
         return span.start is None, span.start or 0, depths[span.id], span.id
 
-    return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems)
+    return Trace(identity, tuple(sorted(spans.values(), key=began)), depths, problems, lost)
 
 
-def _each_once(found: Iterable[Span]) -> tuple[dict[str, Span], int]:
-    """Each span once, the most complete of several, and how many had a rival; the order does not matter."""
+def _each_once(found: Iterable[Span]) -> tuple[dict[str, Span], int, int]:
+    """Each span once, the most complete of several; how many had a rival, and how many were another span under the same
+    id: one that began at another time, or has another name or parent. The order does not matter."""
     spans: dict[str, Span] = {}
-    rivals: set[str] = set()
+    rivals: dict[str, tuple[set[object], set[object], set[object]]] = {}
     for span in found:
         other = spans.setdefault(span.id, span)
         if other != span:
-            rivals.add(span.id)
+            seen = rivals.setdefault(span.id, (set(), set(), set()))
+            for each in (other, span):
+                for values, value in zip(seen, (each.name, each.parent, each.start), strict=True):
+                    values |= {value} - {"", None}  # a version that leaves something out is not another span
             spans[span.id] = max(other, span, key=_completeness)
-    return spans, len(rivals)
+    return spans, len(rivals), sum(max(1, *map(len, seen)) - 1 for seen in rivals.values())
 
 
 def _completeness(span: Span) -> tuple[bool, int, bytes]:

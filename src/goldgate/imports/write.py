@@ -30,6 +30,10 @@ def require_free(path: str) -> None:
         raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
     with os.scandir(path) as entries:
         is_empty = next(entries, None) is None
+    if os.path.samefile(path, os.curdir):  # it is replaced as a whole, and whoever stands in it would see nothing
+        raise ConfigError(
+            "out.unwritable", "--out is the current folder", place=Place(path), expected="a folder in it, or another"
+        )
     if not is_empty:
         raise ConfigError(
             "out.not_empty",
@@ -43,7 +47,7 @@ def require_free(path: str) -> None:
 @contextmanager
 def new_folder(path: str) -> Iterator[str]:
     """A folder to write into, which gets its name when it is complete, and is not there otherwise."""
-    path = os.path.abspath(path)
+    path = os.path.realpath(path)  # a link to an empty folder stays one
     unfinished = f"{path}.{os.getpid()}{UNFINISHED}"
     try:
         os.makedirs(unfinished)

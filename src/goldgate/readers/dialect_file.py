@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,9 +14,31 @@ from goldgate.errors import InputError
 from goldgate.files.opened import copy_aside
 from goldgate.readers.dialects import find_dialect, recognize
 from goldgate.readers.dialects.dialect import Dialect
-from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
+from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records, with_whole_pairs
 
 Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
+
+
+def load_clusters(path: str | Path) -> dict[str, Any]:
+    """Coreference as WikiEvents publishes it: {doc_key, clusters} a line, by `doc_key`."""
+    found: dict[str, Any] = {}
+    file = open_records(path, "coref")
+    store = RecordStore([file])
+    try:
+        for offset, data in iterate(file):
+            record = store.decode(offset, data)
+            if not isinstance(record.get("doc_key"), str) or not isinstance(record.get("clusters"), list):
+                raise InputError(
+                    "coref.wrong_type",
+                    "this is not coreference as WikiEvents publishes it",
+                    place=store.place(offset),
+                    expected='{"doc_key": …, "clusters": [[an id of a mention, …], …]}',
+                    found="the keys " + ", ".join(map(str, record)),
+                )
+            found[record["doc_key"]] = record["clusters"]
+    finally:
+        store.close()
+    return found
 
 
 class Unconverted(NamedTuple):
@@ -31,10 +55,16 @@ class GoldOpener:
     converted are noted there and left out; else the first is an error.
     """
 
-    def __init__(self, dialect: str | None = None, unconverted: list[Unconverted] | None = None) -> None:
+    def __init__(
+        self,
+        dialect: str | None = None,
+        unconverted: list[Unconverted] | None = None,
+        clusters: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self._named = dialect is not None
         self._dialect = None if dialect is None else find_dialect(dialect)
         self.unconverted = unconverted
+        self._clusters = clusters  # by the document's id, what is published of it in a file of coreference
         self._records = 0
         self.numbered = False  # some record had no id
 
@@ -54,7 +84,10 @@ class GoldOpener:
     def _rewrite(self, dialect: Dialect) -> Rewrite:
         def rewrite(data: bytes) -> bytes:
             self._records += 1
-            record = dialect.convert(decode(data))
+            published = decode_published(data)
+            if self._clusters and isinstance(published, dict):
+                published["clusters"] = self._clusters.get(str(published.get("doc_id")))
+            record = dialect.convert(published)
             if "id" not in record:
                 record = {"id": str(self._records), **record}
                 self.numbered = True
@@ -63,11 +96,24 @@ class GoldOpener:
         return rewrite
 
 
+def decode_published(data: bytes) -> Any:
+    """One JSON value in which NaN, as Python writes it, is null; ValueError if it is not. DocEE has such titles."""
+    try:
+        return decode(data)
+    except ValueError:
+        if b"NaN" not in data:
+            raise
+    try:
+        return json.loads(with_whole_pairs(data.decode()), parse_constant=lambda _: None)
+    except RecursionError:
+        raise ValueError("too deep") from None
+
+
 def first_record(file: RecordFile) -> Any:
     """The first record of a file, decoded; None if there is none, or if it is not JSON."""
     try:
         for _, data in iterate(file):
-            return decode(data)
+            return decode_published(data)
     except (InputError, ValueError):
         pass  # whoever reads the file says so, with the place
     return None

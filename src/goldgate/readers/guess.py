@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.dialects import DIALECTS, nearest
 
 SHOWN_KEYS = 8
 
@@ -29,6 +31,11 @@ class _Layout(NamedTuple):
 
 
 _LAYOUTS = (
+    _Layout(
+        "the input of a batch",
+        frozenset({"custom_id", "url", "body"}),
+        "it has the questions; name the file with the answers, which the batch gives back",
+    ),
     _Layout(
         "the output of an Anthropic batch",
         frozenset({"custom_id", "result"}),
@@ -71,7 +78,7 @@ class IdProblem(NamedTuple):
 
 def bad_id(record: object, kind: str, place: Place) -> InputError:
     """The error for a record of that kind without an id."""
-    problem = id_problem(record)
+    problem = id_problem(record, kind)
     return InputError(
         f"{kind}.bad_id",
         f"a {kind} record needs an id",
@@ -82,13 +89,16 @@ def bad_id(record: object, kind: str, place: Place) -> InputError:
     )
 
 
-def id_problem(record: object) -> IdProblem:
+def id_problem(record: object, kind: str = "gold") -> IdProblem:
     """Why a record has no id that can be used, and what its author may have meant."""
     if not isinstance(record, Mapping):
         return IdProblem("an object with an id", describe(record), None)
-    expected = "a string that is not empty"
+    expected = "a string that is not empty, or an integer"
     if "id" in record:
-        return IdProblem(expected, describe(record["id"]), None)
+        return IdProblem(expected, describe(record["id"]), _other_id(record["id"]))
+    if kind == "gold" and "events" not in record:  # with them, our own form is meant
+        tried = ", ".join(dialect.name for dialect in DIALECTS)
+        expected += f"; or a record of a published format: {tried}"
     found = f"no id; {_keys(record)}"
     layout = other_layout(record)
     if layout is not None:
@@ -98,8 +108,12 @@ def id_problem(record: object) -> IdProblem:
         return IdProblem(
             expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
         )
+    dialect = nearest(record) if kind == "gold" else None
+    if dialect is not None:
+        return IdProblem(expected, found, dialect)
     named = _named_otherwise(record)
-    return IdProblem(expected, found, None if named is None else f"is {named} the id? then rename it to id")
+    rename = "rename it to id" if kind == "gold" else f"rename it to id, or --id-field {named}"
+    return IdProblem(expected, found, None if named is None else f"is {named} the id? then {rename}")
 
 
 def other_layout(record: Mapping[str, Any]) -> str | None:
@@ -164,3 +178,12 @@ def _keys(record: Mapping[str, Any]) -> str:
 
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "id" in item for item in value)
+
+
+def _other_id(value: object) -> str:
+    """What to do about an id that is of no use."""
+    if isinstance(value, bool | float):
+        return f'write it as text: "{json.dumps(value)}"'
+    if isinstance(value, Mapping | list):
+        return "choose one text or number that is different in every record"
+    return "give every record an id of its own, in gold and predictions alike"

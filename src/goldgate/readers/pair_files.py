@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,13 @@ import orjson
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place
 from goldgate.files.opened import copy_aside
-from goldgate.readers.dialect_file import GoldOpener, first_record, numbered_lines, rewritten
+from goldgate.readers.dialect_file import GoldOpener, decode_published, first_record, numbered_lines, rewritten
+from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
 from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, pick, value_at
+from goldgate.readers.placed import placed
+from goldgate.readers.published_answers import published_answer, published_form
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
 
 _GOLD_KEYS = ("events", "event_list")
@@ -50,8 +54,10 @@ class PairOpener:
         file = open_records(path, kind)
         try:
             return self._predictions(file)
-        except BaseException:
+        except BaseException as error:
             file.close()
+            if isinstance(error, InputError) and error.place.file is None:
+                error.place = Place(file.name, error.place.line, error.place.field)
             raise
 
     def require_joined(self, gold: int) -> None:
@@ -59,13 +65,7 @@ class PairOpener:
         if self._unnamed is not None and not self.by_order:
             raise self._unnamed
         if self.by_order and self._taken and self._taken != gold:
-            raise InputError(
-                "predictions.other_count",
-                "gold and predictions are joined by their order, and one has more records than the other",
-                expected=f"{gold} predictions, as many as there are gold records",
-                found=str(self._taken),
-                advice="give both of them ids, or --id-field",
-            )
+            raise _other_count(Place(), gold, str(self._taken))
 
     def _named_gold(self, file: RecordFile) -> RecordFile:
         """Gold with ids: its own, those under another name, or numbers."""
@@ -91,9 +91,15 @@ class PairOpener:
         record = first_record(file)
         of_record = recognize_record(record) if self.fields == OUR_NAMES else None
         if of_record is not None:
-            return self._copy(file, of_record.name, self._answers(file, of_record), in_order=of_record.in_order)
+            answers = self._answers(file, of_record)
+            if of_record.in_tokens:
+                answers = self._in_gold_text(file, answers)
+            return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
         if self.fields != OUR_NAMES:
             return self._copy(file, None, self._answers(file, None), in_order=False)
+        dialect = published_form(record)
+        if dialect is not None:
+            return self._copy(file, dialect.name, self._published(file, dialect), in_order=False)
         if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
             return self._copy(file, None, self._answers(file, None), in_order=False)
         if self._unnamed is not None and record is not None:
@@ -101,14 +107,53 @@ class PairOpener:
         return file
 
     def _answers(self, file: RecordFile, layout: RecordLayout | None) -> Iterator[_Written]:
-        store = RecordStore([file])
+        store, first = RecordStore([file]), None
         for line, offset, data in numbered_lines(file):
             record = store.decode(offset, data)
+            if layout is not None:
+                first = (layout.view(record),) if first is None else first
+                if first != (layout.view(record),):
+                    continue
             try:
                 answer = pick(record, self.fields) if layout is None else layout.answer(record)
             except InputError as error:
                 raise store.at(error, offset) from None
             yield _Written(line, answer)
+
+    def _in_gold_text(self, file: RecordFile, found: Iterator[_Written]) -> Iterator[_Written]:
+        """The answers with words and offsets from the gold; several records that are one answer are one."""
+        texts = _Texts(self._gold)
+        parts: dict[str | None, _Written] = {}
+        for line, answer in found:
+            if answer is None:
+                continue
+            try:
+                events = placed(answer.said["events"], texts.record(answer.id))
+            except InputError as error:
+                error.place = Place(file.name, line, error.place.field)
+                raise
+            if not answer.part:
+                yield _Written(line, answer._replace(said={"events": events}))
+            elif answer.id not in parts:
+                parts[answer.id] = _Written(line, answer._replace(said={"events": events}))
+            else:
+                first = parts[answer.id].answer
+                assert first is not None
+                first.said["events"].extend(events)
+        yield from parts.values()
+
+    def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_Written]:
+        texts = _Texts(self._gold)
+        store = RecordStore([file])
+        for line, offset, data in numbered_lines(file):
+            try:
+                record = decode_published(data)
+            except ValueError:
+                record = store.decode(offset, data)  # which says what is wrong with it
+            try:
+                yield _Written(line, published_answer(record, dialect, texts.of))
+            except InputError as error:
+                raise store.at(error, offset) from None
 
     def _copy(self, file: RecordFile, form: str | None, found: Iterator[_Written], *, in_order: bool) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""
@@ -132,12 +177,21 @@ class PairOpener:
         if answer.id is not None:
             return answer.id
         if not self._gold_has_no_ids and not in_order:
-            raise bad_id(answer.said, "predictions", Place(file.name, line, "id"))
+            raise InputError(
+                "predictions.bad_id",
+                "a predictions record needs an id",
+                place=Place(file.name, line, self.fields.id or "id"),
+                expected="a string that is not empty, or an integer",
+                found="no id",
+                advice="--id-field names the field or the column with the id",
+            )
         self.by_order = True
         position = answer.position
+        ids = self._gold_ids()
         if position is None:
             position, self._taken = self._taken, self._taken + 1
-        ids = self._gold_ids()
+            if position == len(ids):
+                raise _other_count(Place(file.name, line), len(ids), "more")
         return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
 
     @property
@@ -149,6 +203,54 @@ class PairOpener:
             records = (decode(data) for file in self._gold for _, data in iterate(file))
             self._ids = [record_id(record) or "" for record in records if isinstance(record, dict)]
         return self._ids
+
+
+class _Texts:
+    """Gold records and their texts, by id, each read when it is asked for."""
+
+    def __init__(self, files: list[RecordFile]) -> None:
+        self._files = files
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[RecordFile, int, int]]:
+        found = {}
+        for file in self._files:
+            for offset, data in iterate(file):
+                record = _decoded(data)
+                identity = record_id(record) if isinstance(record, dict) else None
+                if identity is not None:
+                    found[identity] = (file, offset, len(data))
+        return found
+
+    def of(self, identity: str) -> Any:
+        record = self.record(identity)
+        return None if record is None else record.get("text")
+
+    def record(self, identity: str | None) -> dict[str, Any] | None:
+        place = self._places.get(identity) if identity is not None else None
+        if place is None:
+            return None
+        file, offset, length = place
+        found = _decoded(file.plain.read(offset, length))
+        return found if isinstance(found, dict) else None
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        return decode(data)
+    except ValueError:
+        return None  # whoever reads the gold says so
+
+
+def _other_count(place: Place, gold: int, found: str) -> InputError:
+    return InputError(
+        "predictions.other_count",
+        "gold and predictions are joined by their order, and one has more records than the other",
+        place=place,
+        expected=f"{gold} predictions, as many as there are gold records",
+        found=found,
+        advice="is this gold of another split? With ids in both, or --id-field, order makes no difference",
+    )
 
 
 def with_id(data: bytes, identity: Any) -> bytes:

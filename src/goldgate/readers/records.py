@@ -30,6 +30,8 @@ OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_ARRAY = re.compile(rb"\s*+\[(?!\s*+(?:\"|NaN))")
+_LISTS = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -118,6 +120,7 @@ class RecordStore:
                 place=self.place(location),
                 expected="an object with an id",
                 found=describe(value),
+                advice=_LISTS if kind == "gold" and type(value) is list else None,
             )
         return value
 
@@ -242,8 +245,9 @@ def open_records(path: str | Path, kind: str) -> RecordFile:
         stored.close()
         raise
     start = len(_BOM) if head.startswith(_BOM) else 0
-    # Whether the first character opens an array: published .json files are often JSON Lines.
-    return RecordFile(stored, plain, head[start:].lstrip()[:1] == b"[", start)
+    # Whether the first character opens an array of records: published .json files are often JSON Lines, and the lines
+    # of some are lists themselves, which begin with a text.
+    return RecordFile(stored, plain, _ARRAY.match(head, start) is not None, start)
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
 from goldgate.core.signature import signed
 from goldgate.core.suite import Report, Suite
-from goldgate.errors import InputError, Place, describe
+from goldgate.errors import GoldgateError, InputError, Place, describe
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import decode_text, read_bytes
+from goldgate.readers.no_result import EXPECTED, REPORT, no_result
 
-REPORT = "report.json"
 MOST_BYTES = 1 << 28  # of a report: a larger file is something else
 _MISSING = "missing_"  # how the codes of findings begin that say that an answer is not there
 
@@ -132,10 +132,13 @@ class StoredGate(NamedTuple):
 def load_result(path: str | Path, suites: Iterable[Suite], named: str | None = None) -> StoredResult:
     """The result in a folder, or the report in a file; an InputError if it has no numbers of one of these suites."""
     given, shown = Path(path), str(path) if named is None else named
+    missing = no_result(given, shown)
+    if missing is not None:
+        raise missing
     is_folder = given.is_dir()
     file, name = (given / REPORT, str(Path(shown) / REPORT)) if is_folder else (given, shown)
     data = read_bytes(file, "report", name, MOST_BYTES)
-    report = parse_json(decode_text(data, name, "report"), name, "report")
+    report = parse_report(data, name)
     known = {suite.name: suite for suite in suites}
     suite = report.get("suite") if isinstance(report, dict) else None
     if type(suite) is not str or suite not in known or report.get("format_version") != FORMAT_VERSION:
@@ -152,6 +155,21 @@ def load_result(path: str | Path, suites: Iterable[Suite], named: str | None = N
         )
     _require_complete(report, name)
     return StoredResult(shown, file, data, report, known[suite], is_folder)
+
+
+def parse_report(data: bytes, name: str) -> Any:
+    """The JSON in a file that should be a report; an InputError that says what to name if it is none."""
+    try:
+        return parse_json(decode_text(data, name, "report"), name, "report")
+    except GoldgateError as error:
+        raise InputError(
+            error.code,
+            error.message,
+            place=error.place,
+            expected=EXPECTED,
+            found=error.found,
+            advice=error.advice or f"name the folder, or the {REPORT} in it",
+        ) from None
 
 
 def stored_gates(report: Report) -> list[StoredGate]:

@@ -16,7 +16,8 @@ from goldgate.core.gate import Verdict
 from goldgate.core.page import Interval, Measured, Page, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
-from goldgate.readers.stored_result import REPORT, load_result
+from goldgate.readers.no_result import REPORT
+from goldgate.readers.stored_result import load_result
 from goldgate.report import describe
 from goldgate.report.svg import page_pictures, render_svg
 from goldgate.results.origin import COMPARISON, COMPARISON_FILE, load_json

@@ -14,7 +14,7 @@ from goldgate.core.gate import Verdict
 from goldgate.core.page import measured
 from goldgate.core.signature import unlike
 from goldgate.core.suite import Suite
-from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place, describe, did_you_mean
 from goldgate.readers.stored_result import StoredResult, load_result
 
 FORMAT_VERSION = 1  # of the JSON of a trend
@@ -75,11 +75,30 @@ def _load(path: str, suites: Sequence[Suite]) -> Stored:
 
 def _result(path: str, suites: Sequence[Suite]) -> StoredResult | None:
     try:
-        return load_result(path, suites)
+        found = load_result(path, suites)
     except InputError as error:
         if error.code == "report.system_error":
             return None
         raise
+    _require_consistent(found)
+    return found
+
+
+def _require_consistent(result: StoredResult) -> None:
+    """Refuse a report whose status is none, or PASS beside a gate that failed: somebody changed one of the two."""
+    gates = result.report["gates"]
+    verdicts = [gate.get("verdict") for gate in gates]
+    failed = any(gate.get("verdict") == Verdict.FAIL and gate.get("severity") != "warn" for gate in gates)
+    status = result.report.get("status")
+    words = [word for word in (status, *verdicts) if word not in [*Verdict]]
+    if words or failed != (status == Verdict.FAIL):
+        raise InputError(
+            "report.contradicts_itself",
+            "the status of this report does not follow from its gates",
+            place=Place(result.name, None, "status"),
+            expected="FAIL exactly where a gate of severity error failed",
+            found=describe(words[0] if words else status),
+        )
 
 
 def _one_suite(stored: Sequence[Stored]) -> Suite:
@@ -192,7 +211,7 @@ def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> float | None:
 
 
 def _exact(metric: Mapping[str, Any]) -> Fraction | None:
-    if metric.get("denominator"):
-        return Fraction(metric["numerator"], metric["denominator"])
+    if "denominator" in metric:
+        return Fraction(metric["numerator"], metric["denominator"]) if metric["denominator"] else None
     value = metric.get("value")
     return None if value is None else Fraction(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 from goldgate.baseline.record import KIND as BASELINE
 from goldgate.baseline.reference import require_one_kind
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.text_file import cannot_read
-from goldgate.readers.stored_result import REPORT, load_result
+from goldgate.files.text_file import read_bytes
+from goldgate.readers.no_result import REPORT, no_result, what_is_there
+from goldgate.readers.stored_result import MOST_BYTES, load_result, parse_report
 from goldgate.results.baseline import verify_baseline
 from goldgate.results.comparison import verify_comparison
 from goldgate.results.inputs import Paths, locate
-from goldgate.results.origin import COMPARISON, COMPARISON_FILE, load_json
+from goldgate.results.origin import COMPARISON, COMPARISON_FILE
 from goldgate.results.recompute import verify_result
 from goldgate.results.records_check import verify_records
 from goldgate.results.verification import Verification
@@ -50,25 +50,28 @@ def verify(
 
 def _file(path: Path) -> Path:
     """The file that says what is stored there."""
-    if not os.path.lexists(path):
-        raise cannot_read(str(path), "report", FileNotFoundError())
+    missing = no_result(path, str(path)) if not path.is_dir() else None
+    if missing is not None:
+        raise missing
     if not path.is_dir():
         return path
     require_one_kind(path, str(path))
     for name in _FILES:
         if (path / name).exists():
             return path / name
+    found, advice = what_is_there(str(path))
     raise InputError(
         "verify.nothing_there",
         "there is nothing to verify in this folder",
         place=Place(str(path)),
         expected=" or ".join(_FILES),
-        advice="name a folder that --out named",
+        found=found,
+        advice=advice,
     )
 
 
 def _kind(file: Path) -> str | None:
-    value = load_json(file, "report").value
+    value = parse_report(read_bytes(file, "report", most=MOST_BYTES), str(file))
     kind = value.get("kind") if isinstance(value, dict) else None
     return kind if type(kind) is str else None
 

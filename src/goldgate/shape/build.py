@@ -44,7 +44,7 @@ class _Builder:
                 return self._union(options, value, path)
             case Choice(allowed):
                 text = str(value) if isinstance(value, Decimal) else value  # version: 2.0, without quotation marks
-                return text if text in allowed else self._refuse(path, " or ".join(allowed), value)
+                return text if text in allowed else self._refuse(path, " or ".join(allowed), value, allowed)
             case Plain(python):
                 return self._scalar(python, value, path)
         raise TypeError(f"no rule to read {kind}")  # a setting of a kind that nobody wrote a rule for
@@ -68,13 +68,13 @@ class _Builder:
                     place=self.tree.place(inner),
                     expected="one of " + ", ".join(fields),
                     found=key,
-                    advice=did_you_mean(key, fields),
+                    advice=_home(fields, key, given[key]) or did_you_mean(key, fields),
                 )
         for key, field in fields.items():
             if field.required and key not in given:
                 raise ConfigError(
                     f"{self.code}.wrong_value",
-                    f"{path} needs the setting {key}",
+                    f"{path or 'it'} needs the setting {key}",
                     place=self.tree.place(path),
                     expected=key,
                     found="nothing",
@@ -109,14 +109,30 @@ class _Builder:
             return value
         return self._refuse(path, expected(python), value)
 
-    def _refuse(self, path: str, wanted: str, value: Any) -> typing.NoReturn:
+    def _refuse(self, path: str, wanted: str, value: Any, words: tuple[str, ...] = ()) -> typing.NoReturn:
         raise ConfigError(
             f"{self.code}.wrong_value",
             "this value is not allowed",
             place=self.tree.place(path),
             expected=wanted,
             found=describe(value),
+            advice=did_you_mean(value, words) if isinstance(value, str) else None,
         )
+
+
+def _home(fields: Mapping[str, Field], key: str, value: Any) -> str | None:
+    """Advice for a setting that stands a level too high: the section that it belongs to."""
+    for name, field in fields.items():
+        match take_apart(field.kind):
+            case Record(_, inner, _) if key in inner:
+                return f"it belongs under {name}: {name}: {{{key}: …}}"
+            case MappingOf(_, inner) if isinstance(value, dict) and value and _fits(take_apart(inner), value):
+                return f"it belongs under {name}: {name}: {{{key}: …}}"
+    return None
+
+
+def _fits(kind: Any, value: Mapping[str, Any]) -> bool:
+    return isinstance(kind, Record) and value.keys() <= kind.fields.keys()
 
 
 def _join(path: str, key: str) -> str:

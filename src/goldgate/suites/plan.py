@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
 from goldgate.suites import all_suites
+
+_SHOWN = 3  # of the metrics that half a name may stand for
 
 
 def load_protocol(source: ProtocolSource) -> LoadedProtocol:
@@ -79,17 +82,32 @@ def _require_known(suite: Suite, plan: Plan) -> None:
         if name in known or find_gated(name, measures) is not None:
             continue
         _refuse_parts(suite, plan, name)
+        added = suite.adding(name, plan.settings)
         home = next((other.name for other in all_suites() if name in other.known_metrics(other.settings())), None)
+        if added is not None:
+            raise ConfigError(
+                "protocol.unknown_metric",
+                f"there is no metric {name} without its profile",
+                place=plan.place(f"gates.{name}"),
+                found=name,
+                advice=f"{added} adds it",
+            )
         raise ConfigError(
             "protocol.unknown_metric",
             f"there is no metric {name}" if home is None else f"{name} is a metric of the {home} suite",
             place=plan.place(f"gates.{name}"),
             expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
             found=name,
-            advice=did_you_mean(name, [*known, *averages(measures)])
+            advice=did_you_mean(name, [*known, *averages(measures)]) or _part_of(name, known)
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
         )
+
+
+def _part_of(name: str, known: Iterable[str]) -> str | None:
+    """Advice for half a name, such as f1."""
+    whole = [each for each in known if f"_{name}_" in f"_{each}_"]
+    return f"did you mean {' or '.join(whole[:_SHOWN])}?" if name and whole else None
 
 
 def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:

@@ -93,6 +93,10 @@ def test_metrics_version_without_quotation_marks_is_its_text(tmp_path: Path) -> 
         pytest.param("metrics:\n  relaxd: {}", "metrics.relaxd", 2, "did you mean relaxed?", id="section"),
         pytest.param("metric: {}", "metric", 1, "did you mean metrics?", id="top"),
         pytest.param("gates:\n\n  strict_f1: {mini: 1}", "gates.strict_f1.mini", 3, "did you mean min?", id="gate"),
+        pytest.param("profile: values", "profile", 1, "it belongs under metrics: metrics: {profile: …}", id="above"),
+        pytest.param(
+            "strict_f1: {min: 0.5}", "strict_f1", 1, "it belongs under gates: gates: {strict_f1: …}", id="gate-above"
+        ),
         pytest.param("zzzz: 1", "zzzz", 1, None, id="nothing-near"),
         pytest.param("1: 1", "1", 1, None, id="number-as-key"),
     ],

@@ -332,6 +332,51 @@ DUEE_FIN_OWN: Json = {
     "events": DUEE_FIN["event_list"],
 }
 
+# A text in two sentences, a role that nothing fills, and one with several values, as later files have it.
+CHFINANN: list[Any] = [
+    "chf1",
+    {
+        "sentences": ["甲公司股份质押公告", "甲公司将10股质押给乙银行和丙银行。"],
+        "ann_valid_mspans": ["甲公司", "10股", "乙银行", "丙银行"],
+        "ann_valid_dranges": [[0, 0, 3], [1, 0, 3], [1, 4, 7], [1, 10, 13], [1, 14, 17]],
+        "ann_mspan2dranges": {
+            "甲公司": [[1, 0, 3], [0, 0, 3]],
+            "10股": [[1, 4, 7]],
+            "乙银行": [[1, 10, 13]],
+            "丙银行": [[1, 14, 17]],
+        },
+        "ann_mspan2guess_field": {
+            "甲公司": "Pledger",
+            "10股": "PledgedShares",
+            "乙银行": "Pledgee",
+            "丙银行": "Pledgee",
+        },
+        "recguid_eventname_eventdict_list": [
+            [
+                0,
+                "EquityPledge",
+                {"Pledger": "甲公司", "PledgedShares": "10股", "Pledgee": ["乙银行", "丙银行"], "EndDate": None},
+            ]
+        ],
+    },
+]
+CHFINANN_OWN: Json = {
+    "id": "chf1",
+    "text": "甲公司股份质押公告\n甲公司将10股质押给乙银行和丙银行。",
+    "events": [
+        {
+            "event_type": "EquityPledge",
+            "arguments": [
+                {"role": "Pledger", "argument": "甲公司", "start": 0, "end": 3}
+                | {"mentions": [{"text": "甲公司", "start": 0, "end": 3}, {"text": "甲公司", "start": 10, "end": 13}]},
+                {"role": "PledgedShares", "argument": "10股", "start": 14, "end": 17},
+                {"role": "Pledgee", "argument": "乙银行", "start": 20, "end": 23},
+                {"role": "Pledgee", "argument": "丙银行", "start": 24, "end": 27},
+            ],
+        }
+    ],
+}
+
 # Name → a record of the format, and the same in our form.
 SAMPLES: dict[str, tuple[Any, Json]] = {
     "wikievents": (WIKIEVENTS, WIKIEVENTS_OWN),
@@ -340,6 +385,7 @@ SAMPLES: dict[str, tuple[Any, Json]] = {
     "maven": (MAVEN, MAVEN_OWN),
     "oneie": (ONEIE, ONEIE_OWN),
     "docee": (DOCEE, DOCEE_OWN),
+    "chfinann": (CHFINANN, CHFINANN_OWN),
     "duee": (DUEE, DUEE_OWN),
     "duee-fin": (DUEE_FIN, DUEE_FIN_OWN),
 }

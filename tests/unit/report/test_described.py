@@ -140,6 +140,7 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     long = "a long message " * 40
     gold = {
         **check("note", long),
+        "inputs": [{"file": "gold.jsonl", "records": 1}],
         "records": 1,
         "records_without_events": 0,
         "errors": 0,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from goldgate.errors import ConfigError, did_you_mean
-from goldgate.readers.dialects import docee, duee, duee_fin, maven, maven_arg, oneie, rams, wikievents
+from goldgate.readers.dialects import chfinann, docee, duee, duee_fin, maven, maven_arg, oneie, rams, wikievents
 from goldgate.readers.dialects.dialect import Dialect
 
 OWN = "goldgate"  # our own form, which is read as it is
+_OURS = {"id", "text", "events"}  # which says nothing of any other
 
 # In the order in which they are tried: each before those that would take its records too.
 DIALECTS: tuple[Dialect, ...] = (
@@ -18,6 +20,7 @@ DIALECTS: tuple[Dialect, ...] = (
     maven.DIALECT,
     oneie.DIALECT,
     docee.DIALECT,
+    chfinann.DIALECT,
     duee_fin.DIALECT,
     duee.DIALECT,
 )
@@ -26,6 +29,20 @@ DIALECTS: tuple[Dialect, ...] = (
 def recognize(record: Any) -> Dialect | None:
     """The dialect that a decoded record is written in; None for our own form, and for what nobody knows."""
     return next((dialect for dialect in DIALECTS if dialect.recognizes(record)), None)
+
+
+def nearest(record: Mapping[str, Any]) -> str | None:
+    """What an object that nobody recognizes lacks of the dialect that it is most like; None if it is like none."""
+    most: tuple[int, Dialect] | None = None
+    for dialect in DIALECTS:
+        found = {key for key in dialect.keys if key in record}
+        has = len(found) if found - _OURS else 0
+        if has > 1 and 2 * has >= len(dialect.keys) and (most is None or has > most[0]):
+            most = has, dialect
+    if most is None:
+        return None
+    name, lacks = most[1].name, ", ".join(key for key in most[1].keys if key not in record)
+    return f"it is most like {name}, which also has {lacks}" if lacks else f"is it {name}? then --dialect {name}"
 
 
 def find_dialect(name: str) -> Dialect | None:

@@ -25,6 +25,7 @@ class Dialect:
     about: str
     recognizes: Callable[[Any], bool]
     convert: Callable[[Any], Record]
+    keys: tuple[str, ...] = ()  # that a record has; none where a record is a list
 
 
 def wrong(path: str, expected: str, found: object) -> InputError:
@@ -36,6 +37,18 @@ def wrong(path: str, expected: str, found: object) -> InputError:
         expected=expected,
         found=describe(found),
         advice="is it damaged, or of another format? --dialect names the one to read it as",
+    )
+
+
+def no_labels(path: str, found: str) -> InputError:
+    """The error for a record of a test split, whose labels nobody published."""
+    return InputError(
+        "gold.no_labels",
+        "this split was published without its labels, so there is nothing to score by",
+        place=Place(field=path),
+        expected="events",
+        found=found,
+        advice="score on a split that has them, such as train or valid",
     )
 
 

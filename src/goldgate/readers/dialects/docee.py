@@ -1,7 +1,7 @@
 """DocEE: an array of [title, text, event type, arguments], one event a document, without triggers and without ids.
 
 The arguments are a list, or that list as JSON inside a string; their offsets are characters of the text, the end
-exclusive. Documents are numbered from 1 in the order of the file.
+exclusive. Documents are numbered from 1 in the order of the file. Some titles are NaN, which is read as null.
 https://github.com/tongmeihan1995/DocEE
 """
 
@@ -32,7 +32,7 @@ def recognizes(record: Any) -> bool:
         and len(record) == 4
         and isinstance(record[_TEXT], str)
         and isinstance(record[_TYPE], str)
-        and isinstance(record[_ARGUMENTS], (str, list))
+        and (record[_ARGUMENTS] is None or isinstance(record[_ARGUMENTS], (str, list)))
     )
 
 

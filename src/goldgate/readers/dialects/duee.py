@@ -45,4 +45,6 @@ def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> Record:
     return found
 
 
-DIALECT = Dialect("duee", "DuEE 1.0: texts with event_list, triggers and beginnings", recognizes, convert)
+DIALECT = Dialect(
+    "duee", "DuEE 1.0: texts with event_list, triggers and beginnings", recognizes, convert, ("event_list",)
+)

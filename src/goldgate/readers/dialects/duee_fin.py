@@ -34,4 +34,6 @@ def convert(record: Any) -> Record:
     return found
 
 
-DIALECT = Dialect("duee-fin", "DuEE-Fin: announcements with title, text and event_list", recognizes, convert)
+DIALECT = Dialect(
+    "duee-fin", "DuEE-Fin: announcements with title, text and event_list", recognizes, convert, ("title", "text")
+)

@@ -1,6 +1,7 @@
 """MAVEN and MAVEN-ERE: documents with events that have triggers and no arguments.
 
-A trigger is some tokens of one sentence: they count from its beginning, and the end is exclusive.
+A trigger is some tokens of one sentence: they count from its beginning, and the end is exclusive. The test splits of
+these and of MAVEN-Arg have candidates or event mentions instead of events: they are recognized, and refused.
 https://github.com/THU-KEG/MAVEN-dataset
 """
 
@@ -16,6 +17,7 @@ from goldgate.readers.dialects.dialect import (
     in_tokens,
     mapped,
     mentioned,
+    no_labels,
     numbered,
     token_span,
     word,
@@ -24,15 +26,23 @@ from goldgate.readers.dialects.dialect import (
 )
 from goldgate.readers.tokens import TokenText, joined
 
+_UNLABELLED = ("candidates", "event_mentions")  # what a test split has for events
+
 
 def recognizes(record: Any) -> bool:
-    if not isinstance(record, dict) or not {"id", "events"} <= record.keys() or "text" in record:
+    if not isinstance(record, dict) or "id" not in record or "text" in record:
         return False
-    return isinstance(record.get("content"), list) or {"tokens", "sentences"} <= record.keys()
+    is_document = isinstance(record.get("content"), list) or {"tokens", "sentences"} <= record.keys()
+    if "events" in record:
+        return is_document
+    return (is_document or "document" in record) and any(name in record for name in _UNLABELLED)
 
 
 def convert(record: Any) -> Record:
     record = mapped(record, "")
+    for name in _UNLABELLED:
+        if name in record and "events" not in record:
+            raise no_labels("events", f"{name}, and no events")
     sentences = _sentences(record)
     starts = [0]
     for sentence in sentences:
@@ -71,4 +81,10 @@ def _mention(
     return in_tokens(text, starts[sentence] + start, starts[sentence] + end, "text")
 
 
-DIALECT = Dialect("maven", "MAVEN and MAVEN-ERE: documents with triggers and no arguments", recognizes, convert)
+DIALECT = Dialect(
+    "maven",
+    "MAVEN and MAVEN-ERE: documents with triggers and no arguments",
+    recognizes,
+    convert,
+    ("id", "content", "events"),
+)

@@ -73,4 +73,10 @@ def _offsets(value: Any) -> tuple[Any, Any]:
     return (value[0], value[1]) if isinstance(value, list) and len(value) == 2 else (None, None)
 
 
-DIALECT = Dialect("maven-arg", "MAVEN-Arg: documents with events, entities and other arguments", recognizes, convert)
+DIALECT = Dialect(
+    "maven-arg",
+    "MAVEN-Arg: documents with events, entities and other arguments",
+    recognizes,
+    convert,
+    ("id", "document", "events"),
+)

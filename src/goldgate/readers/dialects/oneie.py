@@ -33,4 +33,10 @@ def convert(record: Any) -> Record:
     return {"id": identity, **group, **mention_record(record, text)}
 
 
-DIALECT = Dialect("oneie", "OneIE and TextEE: ACE, ERE and others by sentence or window", recognizes, convert)
+DIALECT = Dialect(
+    "oneie",
+    "OneIE and TextEE: ACE, ERE and others by sentence or window",
+    recognizes,
+    convert,
+    ("tokens", "event_mentions", "sent_id"),
+)

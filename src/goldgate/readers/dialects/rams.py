@@ -23,11 +23,12 @@ from goldgate.readers.dialects.dialect import (
 )
 from goldgate.readers.tokens import TokenText, joined
 
+_KEYS = ("doc_key", "sentences", "evt_triggers", "gold_evt_links")
 _ROLE = re.compile(r"evt\d+arg\d+(.+)", re.DOTALL)
 
 
 def recognizes(record: Any) -> bool:
-    return isinstance(record, dict) and {"doc_key", "sentences", "evt_triggers", "gold_evt_links"} <= record.keys()
+    return isinstance(record, dict) and record.keys() >= {*_KEYS}
 
 
 def convert(record: Any) -> Record:
@@ -88,4 +89,4 @@ def _event_type(trigger: list[Any], path: str) -> str:
     return word(first[0] if isinstance(first, list) and first else first, f"{path}[2]")
 
 
-DIALECT = Dialect("rams", "RAMS: five sentences around a trigger", recognizes, convert)
+DIALECT = Dialect("rams", "RAMS: five sentences around a trigger", recognizes, convert, _KEYS)

@@ -1,6 +1,8 @@
 """WikiEvents: a document a line, its events by token; the end of a span is exclusive, tokens count from its beginning.
 
 The offsets in `sentences` belong to another version of the text, so the tokens are looked for in `text` themselves.
+Which mentions are of one entity is in files of its own; whoever has read them puts `clusters` of mentions' ids into the
+record, and an argument then has all mentions of its entity.
 https://github.com/raspberryice/gen-arg
 """
 
@@ -12,7 +14,9 @@ from typing import Any
 from goldgate.readers.dialects.dialect import (
     Dialect,
     Record,
+    in_order,
     in_tokens,
+    listed,
     mapped,
     numbered,
     word,
@@ -20,13 +24,11 @@ from goldgate.readers.dialects.dialect import (
 )
 from goldgate.readers.tokens import TokenText, aligned_or_joined
 
+_KEYS = ("doc_id", "tokens", "event_mentions")
+
 
 def recognizes(record: Any) -> bool:
-    return (
-        isinstance(record, dict)
-        and {"doc_id", "tokens", "event_mentions"} <= record.keys()
-        and not {"id", "sent_id", "wnd_id"} & record.keys()
-    )
+    return isinstance(record, dict) and record.keys() >= {*_KEYS} and not {"id", "sent_id", "wnd_id"} & record.keys()
 
 
 def convert(record: Any) -> Record:
@@ -39,8 +41,9 @@ def mention_record(record: Mapping[str, Any], text: object) -> Record:
     tokens = words(record.get("tokens"), "tokens")
     placed = aligned_or_joined(tokens, text)
     entities = _entities(record, tokens)
+    others = _others(record, entities)
     events = [
-        _event(mapped(event, path), path, placed, tokens, entities)
+        _event(mapped(event, path), path, placed, tokens, entities, others)
         for path, event in numbered(record.get("event_mentions"), "event_mentions")
     ]
     return {"text": placed.text, "tokens": tokens, "events": events}
@@ -59,25 +62,48 @@ def _entities(record: Mapping[str, Any], tokens: list[str]) -> Entities:
     return found
 
 
-def _event(event: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: Entities) -> Record:
+def _others(record: Mapping[str, Any], entities: Entities) -> dict[str, list[tuple[int, int]]]:
+    """The places of all mentions of the same entity, by the id of each; of entities with several mentions."""
+    found = {}
+    for path, cluster in numbered(record.get("clusters"), "clusters"):
+        names = [word(name, path) for name in listed(cluster, path)]
+        places = sorted({entities[name] for name in names if name in entities})
+        if len(places) > 1:
+            found.update(dict.fromkeys(names, places))
+    return found
+
+
+def _event(
+    event: Mapping[str, Any],
+    path: str,
+    text: TokenText,
+    tokens: list[str],
+    entities: Entities,
+    others: Mapping[str, list[tuple[int, int]]],
+) -> Record:
     trigger = mapped(event.get("trigger"), f"{path}.trigger")
     return {
         "event_type": word(event.get("event_type"), f"{path}.event_type"),
         **_placed(trigger, f"{path}.trigger", "trigger", text, _tokens_of(trigger, tokens)),
         "arguments": [
-            _argument(mapped(argument, inner), inner, text, tokens, entities)
+            _argument(mapped(argument, inner), inner, text, tokens, entities) | _mentions(argument, text, others)
             for inner, argument in numbered(event.get("arguments"), f"{path}.arguments")
         ],
     }
 
 
 def _argument(argument: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: Entities) -> Record:
-    """An argument names the mention that fills the role; where offsets stand beside it, they count."""
+    """An argument names the mention that fills the role, and has its place; its own offsets where it names none."""
     role, entity = word(argument.get("role"), f"{path}.role"), argument.get("entity_id")
     named = entities.get(entity) if isinstance(entity, str) else None
-    place = _tokens_of(argument, tokens) or named
+    place = named or _tokens_of(argument, tokens)
     found = {"role": role, **_placed(argument, path, "argument", text, place)}
     return found | {"entity": entity} if isinstance(entity, str) else found
+
+
+def _mentions(argument: Mapping[str, Any], text: TokenText, others: Mapping[str, list[tuple[int, int]]]) -> Record:
+    places = others.get(str(argument.get("entity_id")))
+    return {"mentions": in_order([in_tokens(text, *place, "text") for place in places])} if places else {}
 
 
 def _placed(part: Mapping[str, Any], path: str, name: str, text: TokenText, place: tuple[int, int] | None) -> Record:
@@ -93,4 +119,4 @@ def _tokens_of(part: Mapping[str, Any], tokens: list[str]) -> tuple[int, int] | 
     return None
 
 
-DIALECT = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", recognizes, convert)
+DIALECT = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", recognizes, convert, _KEYS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.readers.layouts import inspect_log, llama_factory, lm_eval, openai_batch, parquet, table
+from goldgate.readers.layouts import inspect_log, llama_factory, lm_eval, openai_batch, parquet, table, textee
 from goldgate.readers.layouts.layout import FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
-RECORD_LAYOUTS: tuple[RecordLayout, ...] = (openai_batch.LAYOUT, llama_factory.LAYOUT, lm_eval.LAYOUT)
+RECORD_LAYOUTS: tuple[RecordLayout, ...] = (openai_batch.LAYOUT, llama_factory.LAYOUT, lm_eval.LAYOUT, textee.LAYOUT)
 FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.LAYOUT, table.LAYOUT, inspect_log.LAYOUT)
 
 

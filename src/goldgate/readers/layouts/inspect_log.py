@@ -114,7 +114,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: RecordFil
             "machine.missing_package",
             "this log is packed with zstd, and the package zstandard is not installed",
             place=Place(file.name),
-            advice='pip install "goldgate[inspect-logs]", or inspect log convert --to json',
+            advice="pip install zstandard, or inspect log convert --to json",
         ) from None
     # What lies before the data: 30 bytes, of which four say how long the name and the rest of the header are.
     header = file.plain.read(member.header_offset, 30)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe
+from goldgate.errors import InputError, Place, describe, did_you_mean
 from goldgate.readers.records import RecordFile
 
 _SHOWN_KEYS = 8
@@ -20,6 +20,7 @@ class Answer(NamedTuple):
     id: str | None
     said: dict[str, Any]  # `response`, or `events`
     position: int | None = None
+    part: bool = False  # one of several records that are one answer, all of the same id
 
 
 class Fields(NamedTuple):
@@ -41,6 +42,8 @@ class RecordLayout:
     recognizes: Callable[[Any], bool]
     answer: Callable[[Mapping[str, Any]], Answer | None]
     in_order: bool = False  # it never has ids, and is in the order of the data set
+    in_tokens: bool = False  # its events name tokens of the gold record
+    view: Callable[[Mapping[str, Any]], object] = lambda _: None  # only records with that of the first one count
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,21 @@ def value_at(record: Any, path: str) -> Any:
                 place=Place(field=path),
                 expected="the field that --id-field or --response-field names",
                 found=found,
+                advice=did_you_mean(part, value) if isinstance(value, Mapping) else None,
             )
     return value
+
+
+def not_generated(path: str, found: object) -> InputError:
+    """The error for a record of another kind of task, in which no model wrote anything."""
+    return InputError(
+        "predictions.not_generated",
+        "this record has no text that a model wrote",
+        place=Place(field=path),
+        expected="a generated answer",
+        found=describe(found),
+        advice="was this a task of another kind, such as multiple choice or embeddings?",
+    )
 
 
 def _no_field(code: str, path: str, expected: str, found: Any) -> InputError:

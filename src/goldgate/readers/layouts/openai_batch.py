@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from goldgate.core.record_id import record_id
-from goldgate.readers.layouts.layout import Answer, RecordLayout
+from goldgate.readers.layouts.layout import Answer, RecordLayout, not_generated
 
 
 def recognizes(record: Any) -> bool:
@@ -23,8 +23,14 @@ def answer(record: Mapping[str, Any]) -> Answer | None:
     """The text of the reply; none where the request failed."""
     response = record.get("response")
     body = response.get("body") if isinstance(response, dict) else None
-    text = body_text(body) if isinstance(body, dict) else None
-    return None if text is None else Answer(record_id({"id": record.get("custom_id")}), {"response": text})
+    if not isinstance(response, dict) or not isinstance(body, dict):
+        return None
+    text = body_text(body)
+    if text is not None:
+        return Answer(record_id({"id": record.get("custom_id")}), {"response": text})
+    if response.get("status_code", 200) == 200 and body and not body.get("error") and not record.get("error"):
+        raise not_generated("response.body", body)
+    return None
 
 
 def body_text(body: Mapping[str, Any]) -> str | None:
@@ -36,8 +42,19 @@ def body_text(body: Mapping[str, Any]) -> str | None:
         return message_text(message) if isinstance(message, dict) else first.get("text")  # of a plain completion
     output = body.get("output")
     if isinstance(output, list):
-        return "".join(_text(item.get("content")) for item in output if isinstance(item, dict))
+        items = [item for item in output if isinstance(item, dict)]
+        return "".join(_text(item.get("content")) for item in items) or _calls(items)
     return None
+
+
+def _calls(items: Sequence[Mapping[str, Any]]) -> str:
+    """The calls of a response, as JSON, as a message has them; nothing where there are none."""
+    calls = [
+        {"function": {"name": item.get("name"), "arguments": item.get("arguments")}}
+        for item in items
+        if item.get("type") == "function_call"
+    ]
+    return json.dumps({"tool_calls": calls}, ensure_ascii=False) if calls else ""
 
 
 def message_text(message: Mapping[str, Any]) -> str:

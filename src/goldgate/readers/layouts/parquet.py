@@ -26,7 +26,7 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
             "machine.missing_package",
             "this is a Parquet file, and the package pyarrow is not installed",
             place=Place(file.name),
-            advice='pip install "goldgate[parquet]"',
+            advice="pip install pyarrow",
         ) from None
     try:
         table: Any = ParquetFile(file.plain.file)

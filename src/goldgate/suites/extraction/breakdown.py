@@ -34,7 +34,8 @@ def breakdown(tally: Tally, settings: ExtractionSettings) -> dict[str, Any]:
     macro = {"event_types": Matched().means(tally), "roles": _means(roles.values())}
     by_paper = [m for m in all_measures(settings) if isinstance(m, RatioMeasure) and m.section == "papers" and m.parts]
     if by_paper:
-        macro["papers"] = {name: mean for measure in by_paper for name, mean in measure.means(tally).items()}
+        whole = [measure for measure in by_paper if measure.metrics(tally)]  # others count only parts of one of these
+        macro["papers"] = {name: mean for measure in whole for name, mean in measure.means(tally).items()}
     return {
         "event_types": [_entry(("event_type",), key, metrics, unit) for key, metrics in types.items()],
         "roles": [_entry(("event_type", "role"), key, metrics, unit) for key, metrics in roles.items()],
@@ -80,13 +81,16 @@ def reading(tally: Tally) -> dict[str, Any]:
 
 
 def _of_papers(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[dict[str, Any]]:
-    """The rates of each event type that a profile counts."""
-    found: dict[str, dict[str, Any]] = {}
+    """The rates of each event type that a profile counts, and of its roles where it counts them."""
+    found: dict[str, Any] = {}
     for measure in measures:
-        for (event_type,), metrics in _parts(tally, 1, measure).items():
+        for (event_type,), metrics in _parts(tally, 1, measure).items() if measure.metrics(tally) else ():
             rates = {name: with_interval(metric, unit) for name, metric in metrics.items()}
-            found.setdefault(event_type, {}).update(rates)
-    return [{"event_type": event_type, "metrics": found[event_type]} for event_type in sorted(found)]
+            found.setdefault(event_type, {"event_type": event_type, "metrics": {}})["metrics"].update(rates)
+        for (event_type, role), metrics in _parts(tally, 2, measure).items():
+            rates = {name: with_interval(metric, unit) for name, metric in metrics.items()}
+            found[event_type].setdefault("roles", []).append({"role": role, "metrics": rates})
+    return [found[event_type] for event_type in sorted(found)]
 
 
 def _checked_values(tally: Tally) -> int:

@@ -10,7 +10,7 @@ from typing import IO, Any
 import orjson
 
 from goldgate.errors import InputError, Place
-from goldgate.readers.dialect_file import GoldOpener
+from goldgate.readers.dialect_file import GoldOpener, load_clusters
 from goldgate.readers.dialects import OWN
 from goldgate.readers.noted import id_of
 from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
@@ -24,18 +24,26 @@ class Conversion:
     dialects: list[str] = field(default_factory=list)
     records: int = 0
     events: int = 0
+    mentions: int = 0  # of events: each counts at least once
     arguments: int = 0
 
 
-def convert_gold(paths: Sequence[str | Path], out: IO[bytes], dialect: str | None = None) -> Conversion:
-    """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError."""
+def convert_gold(
+    paths: Sequence[str | Path], out: IO[bytes], dialect: str | None = None, coref: Sequence[str | Path] = ()
+) -> Conversion:
+    """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError.
+
+    `coref` are WikiEvents' files of coreference.
+    """
+    clusters = {name: each for path in coref for name, each in load_clusters(path).items()}
     found = Conversion()
     names = set()
-    for form, record, line in _gold(paths, dialect, with_ids=True):
+    for form, record, line in _gold(paths, GoldOpener(dialect, clusters=clusters), with_ids=True):
         names.add(form or OWN)
         found.records += 1
         events = record.get("events", record.get("event_list")) or []
         found.events += len(events)
+        found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in events)
         found.arguments += sum(len(event["arguments"]) for event in events)
         out.write(line + b"\n")
     found.dialects = sorted(names)
@@ -45,7 +53,7 @@ def convert_gold(paths: Sequence[str | Path], out: IO[bytes], dialect: str | Non
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
     """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
     roles: dict[str, set[str]] = {}
-    for _, record, line in _gold(paths, dialect, with_ids=False):
+    for _, record, line in _gold(paths, GoldOpener(dialect), with_ids=False):
         for event_type, of, *_ in gold_events(record, line).columns:
             roles.setdefault(event_type, set()).update(of)
     if not roles:
@@ -58,10 +66,10 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 
 def _gold(
-    paths: Sequence[str | Path], dialect: str | None, *, with_ids: bool
+    paths: Sequence[str | Path], opener: GoldOpener, *, with_ids: bool
 ) -> Iterator[tuple[str | None, dict[str, Any], bytes]]:
     """The dialect, the record in our form, and its line, of every record; each is checked."""
-    store, opener = RecordStore([]), GoldOpener(dialect)
+    store = RecordStore([])
     try:
         for path in paths:
             store.files.append(opener(path, "gold"))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
+from goldgate.readers.dialects import nearest
 from goldgate.readers.group import record_group
 from goldgate.readers.guess import SWAPPED, other_layout
 from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
@@ -106,7 +107,7 @@ def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
         place=Place(field=path.removeprefix("$.")),
         expected=_EXPECTED[what],
         found=_found_at(record, path, what) + (" beside a response, as predictions have it" if is_answer else ""),
-        advice=SWAPPED if is_answer else None,
+        advice=SWAPPED if is_answer else nearest(record) if what == "events_not_list" else None,
     )
 
 
@@ -155,7 +156,11 @@ _RESPONSES = (
 
 def _named_otherwise(record: Mapping[str, Any]) -> str | None:
     name = next((name for name in _RESPONSES if type(record.get(name)) is str), None)
-    return None if name is None else f"is {name} what the model wrote? then rename it to response"
+    return (
+        None
+        if name is None
+        else f"is {name} what the model wrote? then rename it to response, or say --response-field {name}"
+    )
 
 
 def _advice_on_response(response: Any) -> str | None:

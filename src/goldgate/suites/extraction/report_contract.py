@@ -157,11 +157,19 @@ class MacroValue(TypedDict):
     papers: NotRequired[dict[str, MeanValue]]  # over event types, where a profile counts them
 
 
+class PaperRole(TypedDict):
+    """What a profile counts for one role of an event type."""
+
+    role: str
+    metrics: dict[str, RateValue]
+
+
 class PaperScores(TypedDict):
     """What a profile counts for one event type."""
 
     event_type: str
     metrics: dict[str, RateValue]
+    roles: NotRequired[list[PaperRole]]
 
 
 class Breakdown(TypedDict):

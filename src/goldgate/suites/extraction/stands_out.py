@@ -57,6 +57,9 @@ def _bare_gold(report: Report) -> Iterator[Remark]:
     if events and not arguments:
         message = "no gold event has an argument: only the type scores say something"
         yield remark("gold_without_arguments", message, event_types=events)
+    elif not events and main["total_samples"]["value"]:
+        message = "no gold record has an event: is this a split that was published without its labels?"
+        yield remark("gold_without_events", message, samples=main["total_samples"]["value"])
 
 
 def _misfits(report: Report) -> Iterator[Remark]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
 from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, Suite
+from goldgate.core.tally import Tally
+from goldgate.errors import as_yaml
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -31,14 +33,14 @@ DIALECT = Input(
 ID_FIELD = Input(
     "id_field",
     "Where a prediction has its id, as a dotted path such as metadata.doc_id; also a gold record that has no id.",
-    metavar="PATH",
+    metavar="FIELD",
     required=False,
     is_path=False,
 )
 RESPONSE_FIELD = Input(
     "response_field",
     "Where a prediction has what the model wrote, as a dotted path such as choices.0.text.",
-    metavar="PATH",
+    metavar="FIELD",
     required=False,
     is_path=False,
 )
@@ -86,6 +88,16 @@ class ExtractionSuite(Suite):
     def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
         named = signed.get("profile", "").partition(".")[0]
         return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
+
+    def adding(self, metric: str, settings: ExtractionSettings) -> str | None:
+        from goldgate.core.gated import find_gated
+        from goldgate.suites.extraction.papers import ALL, PROFILES
+
+        for profile, made in PROFILES.items():
+            added = [make(settings) for make in made]
+            if any(metric in measure.metrics(Tally()) for measure in added) or find_gated(metric, added) is not None:
+                return as_yaml("metrics.profile", profile if settings.profile is None else ALL)
+        return None
 
     def open(
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None

@@ -29,6 +29,7 @@ class TaskOptions:
     prompt: str = "en"
     train: str | None = None
     few_shot: int = 0
+    dialect: str | None = None  # of gold and train, where it is named
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,15 @@ def load_task(
         schema=load_event_schema(options.schema),
         template=template,
         examples={
-            seed: load_examples(train, options.few_shot, seed or 0) if train is not None else no_examples()
+            seed: load_examples(train, options.few_shot, seed or 0, options.dialect)
+            if train is not None
+            else no_examples()
             for seed in seeds
         },
         few_shot=options.few_shot,
         train=_file_hash(train) if train is not None else None,
         other_form=other_form,
-        documents=load_documents(options.gold),  # last: it keeps files open
+        documents=load_documents(options.gold, options.dialect),  # last: it keeps files open
     )
 
 

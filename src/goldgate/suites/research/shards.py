@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
 from goldgate.files.storable import storable_name
+from goldgate.readers.no_result import what_is_there
 from goldgate.suites.research.golden import Golden, load_golden
 from goldgate.suites.research.run.facts import RunResult, Settings, judge_run
 from goldgate.suites.research.run.files import RUN_FILES, leaves
@@ -51,7 +52,8 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
                 elif entry.name not in own:
                     strays.append((entry.name, "not a directory"))
     except FileNotFoundError:
-        raise _no_outputs(outputs, "outputs.missing", "the outputs directory does not exist") from None
+        advice = what_is_there(outputs).advice
+        raise _no_outputs(outputs, "outputs.missing", "the outputs directory does not exist", advice) from None
     except NotADirectoryError:
         raise _no_outputs(outputs, "outputs.not_a_directory", "the outputs must be a directory") from None
     except OSError as problem:
@@ -145,7 +147,11 @@ def _make_again(root: str, path: str, sha256: str, settings: Settings, with_cont
     return _make(root, golden, settings, with_content)
 
 
-def _no_outputs(outputs: str, code: str, message: str) -> InputError:
+def _no_outputs(outputs: str, code: str, message: str, advice: str | None = None) -> InputError:
     return InputError(
-        code, message, place=Place(outputs), expected="a directory with a directory for each run (--outputs)"
+        code,
+        message,
+        place=Place(outputs),
+        expected="a directory with a directory for each run (--outputs)",
+        advice=advice,
     )

@@ -1,4 +1,4 @@
-"""Arguments of assigned records, as work on whole documents reports them: Doc2EDAG's scores, and DuEE-Fin's."""
+"""Arguments of assigned records, as work on whole documents reports them, and DuEE-Fin's scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from goldgate.suites.extraction.papers.by_event_type import ByEventType
 from goldgate.suites.extraction.papers.read_events import Mention, gold_events, predicted_events
 from goldgate.suites.extraction.papers.records import (
     Record,
-    as_doc2edag,
     as_duee_fin,
     at_best,
     records_by_type,
@@ -22,8 +21,10 @@ from goldgate.suites.extraction.papers.records import (
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
+Sides = tuple[Sequence[Record], Sequence[Record]]  # predicted, gold
 
-class _Assigned(ByEventType):
+
+class Assigned(ByEventType):
     """P = right / predicted arguments, R = right / gold arguments, F1 = 2 right / (predicted + gold).
 
     Three ways: as published, under the best one-to-one assignment, and over whole records. `below_best` is the share
@@ -31,7 +32,7 @@ class _Assigned(ByEventType):
     than the best: there, order may have decided.
     """
 
-    columns = (
+    columns: tuple[str, ...] = (
         *("hits", "best", "predicted", "gold"),
         *("records", "predicted_records", "gold_records"),
         *("below_best", "assignments"),
@@ -50,14 +51,16 @@ class _Assigned(ByEventType):
         """What is compared of an argument."""
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        return {event_type: self.of_type(*sides) for event_type, sides in self.records(facts).items()}
+
+    def records(self, facts: Facts) -> dict[str, Sides]:
+        """The predicted records and those of gold, event type by event type."""
         ours = records_by_type(predicted_events(facts, self.form), self.value)
         theirs = records_by_type(gold_events(facts), self.value)
-        return {
-            event_type: self._of_type(ours.get(event_type, []), theirs.get(event_type, []))
-            for event_type in ours.keys() | theirs.keys()
-        }
+        return {kind: (ours.get(kind, []), theirs.get(kind, [])) for kind in sorted(ours.keys() | theirs.keys())}
 
-    def _of_type(self, predicted: list[Record], gold: list[Record]) -> Counts:
+    def of_type(self, predicted: Sequence[Record], gold: Sequence[Record]) -> Counts:
+        """What the records of one event type count."""
         hits, best = self.assign(predicted, gold), at_best(predicted, gold)
         return (
             *(hits, best, sum(map(size, predicted)), sum(map(size, gold))),
@@ -66,7 +69,8 @@ class _Assigned(ByEventType):
         )
 
 
-def _ratios(prefix: str) -> dict[str, Over]:
+def assigned_ratios(prefix: str) -> dict[str, Over]:
+    """The rates under each way to assign."""
     return {
         **precision_recall_f1(f"{prefix}_", "hits"),
         **precision_recall_f1(f"{prefix}_best_", "best"),
@@ -75,25 +79,12 @@ def _ratios(prefix: str) -> dict[str, Over]:
     }
 
 
-class Doc2edag(_Assigned):
-    """Values are compared as they were written. Zheng et al., EMNLP 2019; `dee/dee_metric.py` of their repository."""
-
-    table = "doc2edag"
-    ratios = _ratios("doc2edag")
-
-    def assign(self, predicted: Sequence[Record], gold: Sequence[Record]) -> int:
-        return as_doc2edag(predicted, gold)
-
-    def value(self, mention: Mention) -> str:
-        return mention.written
-
-
-class DueeFin(_Assigned):
+class DueeFin(Assigned):
     """Values are compared normalized. The rules of the competition (LIC 2021) and of its baseline; its scorer is not
     public."""
 
     table = "duee_fin"
-    ratios = _ratios("duee_fin")
+    ratios = assigned_ratios("duee_fin")
 
     def assign(self, predicted: Sequence[Record], gold: Sequence[Record]) -> int:
         return as_duee_fin(predicted, gold)

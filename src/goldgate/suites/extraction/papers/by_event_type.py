@@ -25,7 +25,10 @@ class ByEventType(RatioMeasure[Facts]):
         return self.summed(self.counts(facts))
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        by_type = self.counts(facts)
+        self.add(self.counts(facts), tally)
+
+    def add(self, by_type: Mapping[str, Counts], tally: Tally) -> None:
+        """What a sample counts, and each event type in it."""
         tally.add(self.key, self.forms, self.summed(by_type))
         parts: dict[Key, Counts] = {(self.table, event_type): counts for event_type, counts in sorted(by_type.items())}
         for key, counts in parts.items():

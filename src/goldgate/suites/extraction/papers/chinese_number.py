@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-DIGITS = {mark: value for value, marks in enumerate(("零〇○", "一", "二两", "三", *"四五六七八九")) for mark in marks}
-_SMALL = {"十": 10, "百": 100, "千": 1_000}
-_LARGE = {"万": 10_000, "亿": 100_000_000}
+# With the characters of cheques, 壹仟贰佰, and the traditional ones.
+_MARKS = ("零〇○", "一壹", "二两贰", "三叁", "四肆", "五伍", "六陆", "七柒", "八捌", "九玖")
+DIGITS = {mark: value for value, marks in enumerate(_MARKS) for mark in marks}
+_SMALL = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000}
+LARGE = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
 POINT = "点"
-NUMERALS = "".join((*DIGITS, *_SMALL, *_LARGE))
-SCALES = {**_SMALL, **_LARGE}
+NUMERALS = "".join((*DIGITS, *_SMALL, *LARGE))
+SCALES = {**_SMALL, **LARGE}
 
 
 def chinese_number(text: str) -> Fraction | None:
@@ -37,11 +39,11 @@ def _composed(text: str) -> int | None:
             digit, has_digit = DIGITS[mark], True
         elif mark in _SMALL:
             section += (digit if digit else 1) * _SMALL[mark]
-            digit, has_digit = 0, has_digit or mark == "十"
+            digit, has_digit = 0, has_digit or mark in "十拾"
         elif not has_digit:
             return None
-        elif mark == "万":
-            part, section, digit = part + (section + digit) * _LARGE[mark], 0, 0
+        elif mark in "万萬":
+            part, section, digit = part + (section + digit) * LARGE[mark], 0, 0
         else:
-            whole, part, section, digit = (whole + part + section + digit) * _LARGE[mark], 0, 0, 0
+            whole, part, section, digit = (whole + part + section + digit) * LARGE[mark], 0, 0, 0
     return whole + part + section + digit if has_digit else None

@@ -1,6 +1,7 @@
 """Dates in a text, as far as they are stated: 2023年3月12日, 二〇二三年三月, 2023-03-12, March 12, 2023, 3月12日.
 
-A date of which day and month could change places (12/03/2023) is read as none.
+A year of two digits is one only before a month: 23年3月. A date of which day and month could change places
+(12/03/2023) is read as none.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ _MONTH = (
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _SPELLED = "".join(DIGITS)
-_YEAR = rf"(?P<year>\d{{4}}|[{_SPELLED}]{{4}})\s*年"
+_YEAR = rf"(?P<year>\d{{4}}|\d\d(?=\s*年\s*\d{{1,2}}\s*月)|[{_SPELLED}]{{4}})\s*年"
 _MONTH_DAY = (
     rf"(?P<month>\d{{1,2}}|[{_SPELLED}十]{{1,3}})\s*月份?(?:\s*(?P<day>\d{{1,2}}|[{_SPELLED}十]{{1,3}})\s*[日号])?"
 )
+_ALONE = r"(?![\d./-]|,\d|\s*[千万亿元股人%])"  # not the beginning of a larger number, or of an amount
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 
 # Tried in this order at each place of a text in small letters.
@@ -44,6 +46,8 @@ PATTERNS = tuple(
         rf"(?<![\d{_SPELLED}十]){_MONTH_DAY}",
         rf"(?<![\d{_SPELLED}十])(?P<day>\d{{1,2}}|[{_SPELLED}十]{{1,3}})\s*日",
         r"(?<![\d./-])(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?![./-]?\d)",
+        rf"(?<![\d.,])(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d){_ALONE}",
+        rf"(?<![\d./-])(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2]){_ALONE}",
         rf"\b{_MONTH}\s*{_DAY}(?:\s*,?\s+(?P<year>\d{{4}}))?(?!\d)",
         rf"(?<!\d){_DAY}\s*(?:of\s+)?\b{_MONTH}(?:\s*,?\s*(?P<year>\d{{4}}))?(?!\d)",
         rf"\b{_MONTH}\s*,?\s*(?P<year>\d{{4}})(?!\d)",
@@ -58,6 +62,8 @@ def date_of(match: re.Match[str]) -> Date | None:
     year, month, day = (_number(found.get(part)) for part in ("year", "month", "day"))
     if name:
         month = 1 + _MONTHS.index(name[:3])
+    if year is not None and year < 100:
+        year += 2000 if year < 70 else 1900
     if not (month is None or 1 <= month <= 12) or not (day is None or 1 <= day <= 31):
         return None
     return Date(year, month, day)

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from goldgate.suites.extraction.papers.chinese_number import NUMERALS, POINT, SCALES, chinese_number
+from goldgate.suites.extraction.papers.chinese_number import LARGE, NUMERALS, POINT, SCALES, chinese_number
+from goldgate.suites.extraction.papers.units import CURRENCIES, PARTS, PERCENT, PROPER, SHARES, UNIT_OF, VAGUE
 
 MOST_DIGITS = 60  # a longer number is no quantity that anybody compares, and takes long to multiply
 
-PERCENT, POINTS = "%", "percentage points"
-_PROPER = frozenset({PERCENT, POINTS})  # a number without a unit is none of these
-
-# Words for units, by the unit that they stand for. What is not here stays part of the text around the number.
-_UNITS = {
-    PERCENT: ("%", "percent", "per cent", "pct"),
-    POINTS: ("个百分点", "百分点", "percentage points", "percentage point"),
-    "cny": ("元人民币", "人民币元", "人民币", "元", "圆", "块钱", "yuan", "rmb", "cny", "¥"),
-    "usd": ("美元", "美金", "us dollars", "us dollar", "dollars", "dollar", "usd", "us$", "$"),
-    "hkd": ("港元", "港币", "hkd", "hk$"),
-    "eur": ("欧元", "euros", "euro", "eur", "€"),
-    "jpy": ("日元", "yen", "jpy"),
-    "gbp": ("英镑", "pounds", "pound", "gbp", "£"),
-    "shares": ("股", "shares", "share"),
-    "people": ("人", "名", "位", "people", "persons", "person"),
-}
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
 _SCALES = {
     **SCALES,
     "trillion": 10**12,
@@ -41,9 +26,10 @@ _SCALES = {
 }
 _SHORT = {"k": 10**3, "m": 10**6, "b": 10**9}  # only after a currency: $5m, but not 5m, which is a length
 _SCALE_MARKS = "".join(SCALES)
+_RANGE = re.compile(r"\s*(?:[-~–—至到]|to\b)\s*")
 
 
-def _words(listed: list[str]) -> str:
+def _words(listed: Iterable[str]) -> str:
     """One of these words, the longest first; one in Latin letters ends where its letters do."""
     ordered = sorted(listed, key=lambda word: (-len(word), word))
     return "|".join(
@@ -51,18 +37,18 @@ def _words(listed: list[str]) -> str:
     )
 
 
-_BEFORE = [word for unit in ("cny", "usd", "hkd", "eur", "jpy", "gbp") for word in _UNITS[unit] if word != "元"]
-_ARABIC = r"\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d+)?"
+_BEFORE = [word for words in CURRENCIES.values() for word in words if word != "元"]
+_ARABIC = r"\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\d.])\.\d+"
 _CHINESE = rf"[{NUMERALS}]+(?:{POINT}[{NUMERALS}]+)?"
-_LATIN_SCALE = _words([word for word in _SCALES if word[0].isascii()])
+_LATIN_SCALE = _words(word for word in _SCALES if word[0].isascii())
 
 PATTERN = re.compile(
-    rf"(?:(?P<before>{_words(_BEFORE)})\s*)?(?P<share>百分之\s*)?"
-    rf"(?:(?P<sign>(?:^|(?<=[\s(:]))[-+])?(?P<number>{_ARABIC})"
+    rf"(?:(?P<before>{_words(_BEFORE)})\s*)?(?P<sign>(?:[-+]|负|minus\s)\s*)?(?:(?P<share>{_words(SHARES)})\s*)?"
+    rf"(?:(?P<number>{_ARABIC})"
     rf"(?:\s*(?P<scale>[{_SCALE_MARKS}]{{1,3}})(?P<more>\d+(?:\.\d+)?[{_SCALE_MARKS}]{{1,3}})?|\s*(?P<latin>{_LATIN_SCALE})"
     r"|(?(before)(?P<short>[kmb])(?![a-z])|(?!)))?"
     rf"|(?P<chinese>{_CHINESE}))"
-    rf"\s*(?P<unit>{_words([*_UNIT_OF])}|‰)?"
+    rf"\s*(?P<unit>{_words([*UNIT_OF, *PARTS])})?"
 )
 
 
@@ -77,18 +63,44 @@ class Quantity(NamedTuple):
         if self.number != other.number:
             return False
         units = {self.unit, other.unit}
-        return len(units) == 1 or (None in units and not units & _PROPER)
+        return len(units) == 1 or (None in units and not units & PROPER)
 
 
 def quantity_of(match: re.Match[str]) -> Quantity | None:
     """The quantity that a match states; None where it is none after all."""
-    unit, before = _UNIT_OF.get(match["unit"] or ""), _UNIT_OF.get(match["before"] or "")
     number = _chinese(match) if match["chinese"] else _arabic(match)
     if number is None:
         return None
-    if match["unit"] == "‰":
-        return Quantity(number / 10, PERCENT)
-    return Quantity(number, PERCENT if match["share"] else unit or before)
+    if (match["sign"] or "")[:1] in ("-", "负", "m"):
+        number = -number
+    if match["share"]:
+        return Quantity(number * SHARES[match["share"]], PERCENT)
+    if match["unit"] in PARTS:
+        unit, part = PARTS[match["unit"]]
+        return Quantity(number * part, unit)
+    return Quantity(number, _unit(match["unit"], match["before"]))
+
+
+def is_range_mark(text: str) -> bool:
+    """Whether this is what stands between the two ends of a range."""
+    return _RANGE.fullmatch(text) is not None
+
+
+def as_range(first: Quantity, match: re.Match[str], second: Quantity) -> Quantity:
+    """The first end of a range, with what only the second says: 5-6% begins at 5%, 10-20万元 at 100,000 yuan."""
+    if first.unit is not None and first.unit not in CURRENCIES:
+        return first
+    bare = Fraction(match["number"].replace(",", "")) if match["number"] else None
+    scaled = bare and first.number < bare and (match["scale"] or match["latin"]) and not match["more"]
+    number = first.number * abs(second.number) / bare if bare and scaled else first.number
+    return Quantity(number, first.unit or second.unit)
+
+
+def _unit(after: str | None, before: str | None) -> str | None:
+    """What the number is of, where it may be said twice: 港币500万元 are Hong Kong dollars."""
+    said = [word for word in (after, before) if word]
+    chosen = next((word for word in said if word not in VAGUE), said[0] if said else "")
+    return UNIT_OF.get(chosen)
 
 
 def _arabic(match: re.Match[str]) -> Fraction | None:
@@ -96,22 +108,23 @@ def _arabic(match: re.Match[str]) -> Fraction | None:
         return None
     number = Fraction(match["number"].replace(",", ""))
     if match["short"]:
-        number *= _SHORT[match["short"]]
-    elif match["latin"]:
-        number *= _SCALES[match["latin"]]
-    elif match["scale"]:
+        return number * _SHORT[match["short"]]
+    if match["latin"]:
+        return number * _SCALES[match["latin"]]
+    if match["scale"]:
         number *= _product(match["scale"])
         if match["more"]:
             digits = match["more"].rstrip(_SCALE_MARKS)
             number += Fraction(digits) * _product(match["more"][len(digits) :])
-    return -number if match["sign"] == "-" else number
+    return number
 
 
 def _chinese(match: re.Match[str]) -> Fraction | None:
-    """Characters for numbers are part of many names: they are a number only with a unit, or as a share."""
-    if (match["unit"] is None and not match["share"]) or len(match["chinese"]) > MOST_DIGITS:
+    """Characters for numbers are part of many names: they are a number with a unit, as a share, or up to 万 or 亿."""
+    text = match["chinese"]
+    if len(text) > MOST_DIGITS or (match["unit"] is None and not match["share"] and text[-1] not in LARGE):
         return None
-    return chinese_number(match["chinese"])
+    return chinese_number(text)
 
 
 def _product(marks: str) -> int:

@@ -66,7 +66,7 @@ def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
     found = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
-            Argument(role, Mention(texts[place].strip(), normalized[place], None if spans is None else spans[place]))
+            Argument(role, Mention(texts[place], normalized[place], None if spans is None else spans[place]))
             for place, role in enumerate(roles)
         )
         found.append(PaperEvent(event_type, triggers[number] if number < len(triggers) else (), arguments))
@@ -91,7 +91,7 @@ def _mention(given: dict[str, Any]) -> Mention | None:
     words = given.get("text")
     if type(words) is not str or not (text := normalize(words)):
         return None
-    return Mention(words.strip(), text, _span(given, words))
+    return Mention(words, text, _span(given, words))
 
 
 def _span(place: dict[str, Any], text: str) -> Span | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from goldgate.core.sums import Counts
 from goldgate.suites.extraction.papers.best_assignment import best_assignment
 from goldgate.suites.extraction.papers.read_events import Mention, PaperEvent
 
@@ -37,19 +38,40 @@ def right(record: Record, other: Record) -> int:
     return sum(len(values & other[role]) for role, values in record.items() if role in other)
 
 
-def as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
-    """Arguments that are right as Doc2EDAG assigns records: greedily, and dependent on their order.
+def doc2edag_pairs(predicted: Sequence[Record], gold: Sequence[Record]) -> list[tuple[Record, Record]]:
+    """Predicted records with the gold records that Doc2EDAG assigns to them: greedily, and dependent on their order.
 
     Predicted records with more roles come first; each takes the gold record that is most like it of those left, where
-    two records are alike in a role that both leave empty, too. Of equals, the first in the record is taken.
+    two records are alike in a role that both leave empty, too. Of equals, the first one is taken.
     """
-    left, hits = [*gold], 0
+    left, pairs = [*gold], []
     for record in sorted(predicted, key=len, reverse=True):
         if not left:
             break
         alike = [right(record, other) - len(record.keys() | other.keys()) for other in left]
-        hits += right(record, left.pop(alike.index(max(alike))))
-    return hits
+        pairs.append((record, left.pop(alike.index(max(alike)))))
+    return pairs
+
+
+def as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+    """Arguments that are right as Doc2EDAG assigns records."""
+    return sum(right(record, other) for record, other in doc2edag_pairs(predicted, gold))
+
+
+def roles_as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> dict[str, Counts]:
+    """Of each role, the arguments that are right as Doc2EDAG assigns records, those predicted, and those of gold."""
+    hits: Counter[str] = Counter()
+    for record, other in doc2edag_pairs(predicted, gold):
+        hits.update({role: len(values & other.get(role, frozenset())) for role, values in record.items()})
+    ours, theirs = (_by_role(side) for side in (predicted, gold))
+    return {role: (hits[role], ours[role], theirs[role]) for role in sorted({*ours, *theirs})}
+
+
+def _by_role(records: Sequence[Record]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for record in records:
+        found.update({role: len(values) for role, values in record.items()})
+    return found
 
 
 def as_duee_fin(predicted: Sequence[Record], gold: Sequence[Record]) -> int:

@@ -33,9 +33,9 @@ class ExamplePool:
         return [example for example in self._ranked if example.text != text][: self._count]
 
 
-def load_examples(path: str | Path, count: int, seed: int) -> ExamplePool:
+def load_examples(path: str | Path, count: int, seed: int, dialect: str | None = None) -> ExamplePool:
     """Choose `count` records of a training file (in the form of gold)."""
-    store = RecordStore([GoldOpener()(path, "train")])
+    store = RecordStore([GoldOpener(dialect)(path, "train")])
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is shown twice
     try:
         for location, data in iterate(store.files[0]):  # of the only file, offset and location are the same

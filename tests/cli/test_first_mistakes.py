@@ -1,0 +1,150 @@
+"""Mistakes of somebody who is new here: each error names what is there instead, and what to do."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import goldgate
+from goldgate.cli.main import goldgate as command
+from goldgate.errors import GoldgateError
+
+EXTRACTION = Path(__file__).parents[2] / "examples" / "extraction"
+TRACES = Path(__file__).parents[2] / "examples" / "traces"
+READERS = {
+    "view": (),
+    "plot": (),
+    "verify": (),
+    "trend": (),
+    "power": ("--detect", "0.01"),
+    "baseline": ("--out", "new.json"),
+}
+
+
+def said(*words: str) -> str:
+    """What a command that cannot be carried out says, on lines of any length."""
+    result = CliRunner().invoke(command, [*words], env={"COLUMNS": "80"})
+    assert result.exit_code == 2, result.output
+    return " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("runs/may", "runs/june", "empty"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("runs/may", "runs/june"):
+        (tmp_path / name / "report.json").write_text("{}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("reader", [*READERS])
+def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader: str) -> None:
+    missing = said(reader, "nowhere", *READERS[reader])
+    assert "where nowhere message there is no such folder, and no such file" in missing
+    assert "expected a folder that --out wrote, with report.json found nothing" in missing
+    assert "did you mean empty?" in said(reader, "emty", *READERS[reader])
+
+
+@pytest.mark.parametrize("reader", [*READERS])
+def test_who_reads_results_says_what_a_folder_without_them_holds(folder: Path, reader: str) -> None:
+    assert "found an empty folder do judge something with --out first" in said(reader, "empty", *READERS[reader])
+    assert "found a folder that holds june, may do name those: runs/*" in said(reader, "runs/", *READERS[reader])
+
+
+@pytest.mark.parametrize("reader", ["verify", "trend", "power"])
+def test_a_file_that_is_no_report_is_answered_with_what_to_name(folder: Path, reader: str) -> None:
+    found = said(reader, str(EXTRACTION / "gold.jsonl"), *READERS[reader])
+    assert "report.not_json" in found
+    assert "do name the folder, or the report.json in it" in found
+
+
+def judged(protocol: dict[str, Any], **given: Any) -> GoldgateError:
+    files = {"gold": EXTRACTION / "gold.jsonl", "predictions": EXTRACTION / "model-a.jsonl"}
+    schema = EXTRACTION / "schema.json"
+    with pytest.raises(GoldgateError) as caught:
+        goldgate.evaluate_files(**{**files, "schema": schema, "protocol": protocol, **given})
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("metric", "profile", "advice"),
+    [
+        ("textee_ac_f1", None, "metrics: {profile: textee} adds it"),
+        ("doc2edag_f1[Strike]", None, "metrics: {profile: doc2edag} adds it"),
+        ("duee_fin_f1_macro", None, "metrics: {profile: duee-fin} adds it"),
+        ("values_f1", "textee", "metrics: {profile: all} adds it"),
+    ],
+)
+def test_a_gate_on_a_number_of_a_profile_is_told_which(metric: str, profile: str | None, advice: str) -> None:
+    error = judged({"metrics": {"profile": profile}, "gates": {metric: {"min": 0.5}}})
+    assert (error.code, error.advice) == ("protocol.unknown_metric", advice)
+
+
+def test_half_a_name_is_answered_with_whole_ones() -> None:
+    assert judged({"gates": {"f1": {"min": 0.5}}}).advice == "did you mean strict_f1 or relaxed_f1 or type_f1?"
+    assert judged({"gates": {"x": {"min": 0.5}}}).advice is None
+
+
+def test_outputs_that_are_not_there(folder: Path) -> None:
+    golden = Path(__file__).parents[2] / "eval" / "golden_queries.json"
+    found = said("research", "--golden", str(golden), "--outputs", "rums", "--report", "new.json")
+    assert "outputs.missing" in found
+    assert found.endswith("did you mean runs?")
+
+
+def test_a_word_that_is_nearly_right_is_guessed() -> None:
+    assert judged({"metrics": {"profile": "TextEE"}}).advice == "did you mean textee?"
+    assert judged({"metrics": {"profile": "ace"}}).advice is None
+
+
+def test_who_has_no_event_schema_is_told_how_to_get_one() -> None:
+    error = judged({}, schema=None)
+    assert error.code == "schema.required"
+    assert "goldgate schema --from GOLD" in str(error.advice)
+
+
+def table(folder: Path, *header: str) -> Path:
+    path = folder / "answers.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, ("en-001", "[]")])
+    return path
+
+
+def test_a_table_is_told_which_column_is_missing(tmp_path: Path) -> None:
+    error = judged({}, predictions=table(tmp_path, "doc", "answer"), response_field="answer")
+    assert (error.code, error.advice) == (
+        "predictions.bad_id",
+        "--id-field names the field or the column with the id",
+    )
+    error = judged({}, predictions=table(tmp_path, "id", "answer"), response_field="answr")
+    assert (error.code, error.advice) == ("predictions.no_field", "did you mean answer?")
+    assert error.place.file == str(tmp_path / "answers.csv")
+
+
+def test_answers_in_order_that_are_too_many_are_counted_not_named(tmp_path: Path) -> None:
+    path = tmp_path / "generated_predictions.jsonl"
+    path.write_text((json.dumps({"prompt": "p", "predict": "[]", "label": "l"}) + "\n") * 81)
+    error = judged({}, predictions=path)
+    assert (error.code, error.place.line) == ("predictions.other_count", 81)
+    assert "80 predictions" in str(error.expected)
+
+
+def test_a_mapping_that_is_nearly_right(folder: Path) -> None:
+    for text, words in (
+        ("extends: otl", "did you mean otel?"),
+        ("claims: []", "message it needs the setting format"),
+    ):
+        (folder / "mapping.yaml").write_text(text)
+        found = said("import-runs", str(TRACES / "otel.jsonl"), "--mapping", "mapping.yaml", "--out", "new")
+        assert words in found
+
+
+def test_every_command_is_told_in_a_line_that_is_not_cut() -> None:
+    shown = CliRunner().invoke(command, ["--help"], env={"COLUMNS": "80"}).stdout
+    assert "..." not in shown.split("Commands:")[1]

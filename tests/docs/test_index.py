@@ -1,0 +1,35 @@
+"""Every page can be found: from the README, from the index by question, and commands from their table."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from goldgate.cli.main import goldgate
+
+from .documents import DOCS, ROOT
+
+PAGES = sorted({path.name for path in DOCS.glob("*.md")} - {"README.md"})
+
+
+def linked(page: str) -> set[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return {target.removeprefix("docs/") for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/README.md"])
+def test_every_page_is_linked(page: str) -> None:
+    assert set(PAGES) - linked(page) == set()
+
+
+def test_the_readme_leads_to_the_index_and_stays_short() -> None:
+    assert "README.md" in linked("README.md")
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    table = (DOCS / "commands.md").read_text(encoding="utf-8").split("\n## ")[0]
+    shown = set(re.findall(r"^\| \[`goldgate ([\w-]+)`\]", table, re.MULTILINE))
+    assert shown == set(goldgate.list_commands(click.Context(goldgate)))
