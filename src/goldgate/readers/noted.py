@@ -6,7 +6,6 @@ it: two ids with the same one are an accident that the next run does not have, a
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from bisect import bisect_left
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, describe
-from goldgate.files.opened import BLOCK
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.guess import bad_id
 from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate
 
@@ -134,7 +133,7 @@ def require_one_id(identity: str, data: bytes, store: RecordStore, location: int
 
 
 def _size(file: RecordFile) -> int:
-    return os.fstat(file.plain.file.fileno()).st_size
+    return file.plain.size()
 
 
 def _pieces(file: RecordFile, store: int, number: int, length: int) -> Iterator[Piece]:
