@@ -22,9 +22,7 @@ def gold_lines() -> bytes:
 
 def predicted_lines(*, wrong: int = 3, backwards: bool = False) -> bytes:
     numbers = reversed(range(SAMPLES)) if backwards else range(SAMPLES)
-    records = (
-        {"id": str(n), "response": json.dumps(_events(n, "value" if n % wrong else "another"))} for n in numbers
-    )
+    records = ({"id": str(n), "response": json.dumps(_events(n, "value" if n % wrong else "another"))} for n in numbers)
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 

@@ -1,10 +1,9 @@
-"""Inputs from a web server: read by ranges, the same report as from a disk, and whatever the server does, a clear end."""
+"""Inputs from a web server: read by ranges, the same report as from a disk, a clear end whatever it does."""
 
 from __future__ import annotations
 
 import gzip
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,13 @@ def judge(gold: str, predictions: str, schema: str, protocol: str, workers: int 
 
 
 def locally(local: Path, predictions: str = "predictions.jsonl") -> bytes:
-    names = ("gold.jsonl", predictions, "schema.json", "protocol.yaml")
-    return judge(*(str(local / name) for name in names))
+    gold, schema, protocol = (str(local / name) for name in ("gold.jsonl", "schema.json", "protocol.yaml"))
+    return judge(gold, str(local / predictions), schema, protocol)
 
 
 def remotely(site: Site, predictions: str = "predictions.jsonl", workers: int = 1, query: str = "") -> bytes:
-    names = ("gold.jsonl", predictions, "schema.json", "protocol.yaml")
-    return judge(*(site.url(name) + query for name in names), workers=workers)
+    gold, schema, protocol = (site.url(name) + query for name in ("gold.jsonl", "schema.json", "protocol.yaml"))
+    return judge(gold, site.url(predictions) + query, schema, protocol, workers)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -74,17 +73,13 @@ def test_a_server_without_ranges_is_copied_and_that_is_said(
     assert SECRET not in caplog.text
 
 
-def test_a_small_file_needs_no_ranges_and_no_copy(
-    local: Path, site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_small_file_needs_no_ranges_and_no_copy(local: Path, site: Site, caplog: pytest.LogCaptureFixture) -> None:
     site.ranges = False
     assert remotely(site) == locally(local)
     assert not caplog.text
 
 
-def test_what_is_packed_is_unpacked_and_that_is_said(
-    local: Path, site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_packed_is_unpacked_and_that_is_said(local: Path, site: Site, caplog: pytest.LogCaptureFixture) -> None:
     packed = gzip.compress(site.files["gold.jsonl"], mtime=0)
     site.files["gold.jsonl"] = packed
     (local / "gold.jsonl").write_bytes(packed)
@@ -110,9 +105,8 @@ def test_a_server_that_is_not_there_is_an_error(site: Site) -> None:
 
 
 @pytest.fixture
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect, "READ_SECONDS", 0.2)
-    yield
 
 
 @pytest.mark.usefixtures("_impatient")

@@ -6,6 +6,7 @@ A URL is shown without its query: that of a signed one is as good as a password 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,6 +54,27 @@ def has_query(url: str) -> bool:
 def join_url(folder: str, name: str) -> str:
     """The URL of a file in a folder."""
     return f"{folder.rstrip('/')}/{name}"
+
+
+def folder_beside(file: str | None, named: str, place: Place) -> Path:
+    """Where a file looks for another one that it names; a ConfigError if that is elsewhere."""
+    if is_url(named):
+        raise ConfigError(
+            "url.not_here",
+            "stored results are compared with from a disk, not from a URL",
+            place=place,
+            found=shown_url(named),
+            advice="copy that folder to this machine, and name it",
+        )
+    if file is not None and is_url(file) and not Path(named).is_absolute():
+        raise ConfigError(
+            "url.named_beside",
+            "what is read from a URL can name other files only by their whole path",
+            place=place,
+            found=named,
+            advice="name it by its whole path, or keep the protocol in a folder with what it names",
+        )
+    return Path(file).parent if file is not None else Path()
 
 
 def check_url(url: str) -> str:
