@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local test-browser test-inspect check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-local test-browser test-inspect test-remote check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -22,11 +22,13 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser or inspect-ai
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect
+test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai or fsspec
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect \
+	  --ignore=tests/remote
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
 	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
+	@echo "Left out, because they need fsspec (make test-remote runs them):" tests/remote/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
@@ -40,6 +42,9 @@ test-browser: $(VENV)/.browser ## open the pages in a real browser, also with ho
 
 test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
 	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
+
+test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of inputs and results by URL
+	$(BIN)/pytest -n 2 -o filterwarnings=default tests/remote  # warnings of packages that are not ours
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
@@ -86,6 +91,9 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file inspect.txt inspect.in \
 	  && sed -i.old -e '/considered to be unsafe/d' inspect.txt && rm -f inspect.txt.old
+	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file remote.txt remote.in \
+	  && sed -i.old -e '/considered to be unsafe/d' remote.txt && rm -f remote.txt.old
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
@@ -125,6 +133,10 @@ $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 
 $(VENV)/.inspect: $(VENV)/.dev requirements/inspect.txt
 	$(PIP) install -r requirements/inspect.txt
+	@touch $@
+
+$(VENV)/.remote: $(VENV)/.dev requirements/remote.txt
+	$(PIP) install -r requirements/remote.txt
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -187,6 +189,16 @@ def test_a_signed_url_is_not_sent_to_other_machines(site: Site) -> None:
         pickle.dumps(opened(site.url("gold.jsonl") + f"?{SECRET}", "gold"))
     assert caught.value.code == "url.signed"
     assert SECRET not in str(caught.value)
+
+
+def test_a_library_that_is_missing_beside_fsspec_is_named() -> None:
+    code = (
+        "import sys; sys.modules['gcsfs'] = None\n"
+        "from goldgate.readers.records import open_records\n"
+        "open_records('gs://bucket/gold.jsonl', 'gold')"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stderr
+    assert "gs://bucket/gold.jsonl needs the extra `remote-gs`, which is not installed" in shown
 
 
 def test_a_file_that_travels_is_opened_where_it_arrives(site: Site) -> None:

@@ -16,6 +16,7 @@ HIDDEN = "[hidden]"
 LISTED_NOWHERE = ("http", "https")  # servers of these can neither list a folder nor take a file
 
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_CHAIN = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
 _LOCAL = ("file", "local")
 _IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE)
 
@@ -80,7 +81,7 @@ def folder_beside(file: str | None, named: str, place: Place) -> Path:
 def check_url(url: str) -> str:
     """The URL, if it may be used: no password, no chain, no path of this machine."""
     shown = shown_url(url)
-    if "::" in url.partition("://")[0]:
+    if _CHAIN.search(url):
         raise ConfigError(
             "url.chained",
             "a URL that leads through another one is not read",
