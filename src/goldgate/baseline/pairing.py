@@ -22,6 +22,7 @@ from goldgate.core.suite import Pairing, Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.url import folder_beside
 from goldgate.readers.recorded_units import UnitTables, add_tables, times_over
 from goldgate.readers.stored_result import input_digests
 from goldgate.stats.gates import Paired
@@ -74,10 +75,10 @@ def load_stored_runs(suite: Suite, plan: Plan, written: Iterable[str] = ()) -> S
     for name, gate in plan.gates.items():
         if gate.against is not None:
             by_name.setdefault(gate.against, {})[name] = _gated(name, measures)
-    root = Path(plan.file).parent if plan.file is not None else Path()
     runs = []
     for named, gates in by_name.items():
         place = plan.place(f"gates.{next(iter(gates))}.against")
+        root = folder_beside(plan.file, named, place)
         _require_other_folder(root / named, written, place)
         runs.append(_StoredRun(suite, load_reference(root / named, named, place, suite), gates))
     return StoredRuns(suite, runs) if runs else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from goldgate.files.storable import is_storable
+from goldgate.files.url import is_url
 
 if TYPE_CHECKING:
     from goldgate.generation.answerers.answerer import Answerer
@@ -164,6 +165,10 @@ def read_choices(given: dict[str, Any]) -> Choices:
 
     shard = parse_shard(given["shard"])
     _check_parts(given)
+    if is_url(given["out"]):
+        raise click.UsageError(
+            "--out must be a folder of this machine: the journal in it grows line by line. Upload it later."
+        )
     answerer, model = _choose_answerer(given)
     out = Path(given["out"]) if given["out"] else default_folder(model)
     options = GenerationOptions(

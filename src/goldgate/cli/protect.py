@@ -9,6 +9,7 @@ from goldgate.cli.out_folder import NAMES, REPORT_JSON
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.standard_input import STANDARD_INPUT
+from goldgate.files.url import is_url
 
 if TYPE_CHECKING:
     from goldgate.cli.run import Job
@@ -68,6 +69,8 @@ def _require_apart(job: Job, path: str, option: str) -> None:
     # A report may lie beside the runs; a folder there would be taken for one of them.
     place = os.path.realpath(path if option == "--out" else os.path.dirname(path) or ".")
     for given in job.folders:
+        if is_url(given) != is_url(path):
+            continue
         root = os.path.realpath(given)
         if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
             raise ConfigError(

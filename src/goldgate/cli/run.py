@@ -27,6 +27,7 @@ from goldgate.cli.start import ended_by_signals
 from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.folder_lock import folder_in_use
 from goldgate.files.storable import all_storable
+from goldgate.files.url import is_url, join_url, shown_url
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
@@ -139,6 +140,8 @@ def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateErro
 
 def _open_folder(job: Job) -> OutFolder:
     """The folder for the results, unless another process is asking a model there."""
+    if is_url(job.out):
+        return _open_elsewhere(job)
     journal = Path(str(job.out), "journal.jsonl")
     if not job.generating and os.path.exists(journal):
         from goldgate.generation.journal import in_use
@@ -149,18 +152,35 @@ def _open_folder(job: Job) -> OutFolder:
     return OutFolder(str(job.out), job.paths, job.records)
 
 
+def _open_elsewhere(job: Job) -> OutFolder:
+    from goldgate.cli.remote_out import UploadedFolder
+
+    folder = UploadedFolder(str(job.out), job.paths, job.records)
+    try:
+        _require_suite(job, folder.read_head(REPORT_JSON, _HEAD), join_url(str(job.out), REPORT_JSON))
+    except BaseException:
+        folder.close()
+        raise
+    return folder
+
+
 def _require_same_suite(job: Job, report: Path) -> None:
     """The files of a folder are all of one run: those of another suite have other names, and would stay."""
     try:
         with open(report, "rb") as stream:
-            found = _SUITE.search(stream.read(_HEAD))
+            head = stream.read(_HEAD)
     except OSError:
         return
+    _require_suite(job, head, str(report))
+
+
+def _require_suite(job: Job, head: bytes, report: str) -> None:
+    found = _SUITE.search(head)
     if found is not None and found[1].decode() != job.suite:
         raise ConfigError(
             "out.of_another_suite",
             f"this folder has results of the {found[1].decode()} suite",
-            place=Place(str(report)),
+            place=Place(report),
             expected=f"a folder for the {job.suite} suite",
             advice="choose another folder for --out",
         )
@@ -187,7 +207,7 @@ def _places(job: Job) -> list[str]:
         places.append(f"in {job.out}: report.json, report.md, junit.xml, {job.records}, run.json")
         places.append(f"to look at: {os.path.join(job.out, REPORT_HTML)}")
     if job.report is not None:
-        places.append(f"the JSON report is {job.report}")
+        places.append(f"the JSON report is {shown_url(job.report)}")
     return places
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from goldgate.files.storable import storable
+from goldgate.files.url import shown_url
 
 if TYPE_CHECKING:
     from goldgate.cli.run import Job
@@ -30,7 +31,7 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
         "exit_status": status,
         "arguments": [storable(word) for word in shown_arguments(sys.argv)],
         "folder": _working_directory(),
-        "inputs": {kind: [storable(path) for path in paths] for kind, paths in job.inputs.items()},
+        "inputs": {kind: [storable(shown_url(path)) for path in paths] for kind, paths in job.inputs.items()},
         "engine": job.engine,
         "workers": job.workers or (1 if job.engine == "processes" else None),
         "host": platform.node(),

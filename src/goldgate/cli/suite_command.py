@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, get_args
 
@@ -117,6 +118,8 @@ def _callback(suite: Suite) -> Any:
             workers=workers,
             engine=engine,
         )
+        if quiet:
+            logging.getLogger("goldgate").setLevel(logging.ERROR)
         progress = ProgressLine(suite.unit, quiet=quiet)
 
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:

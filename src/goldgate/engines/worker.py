@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import os
 import pickle
@@ -13,6 +14,8 @@ import traceback
 from collections.abc import Sequence
 from io import BytesIO, FileIO
 from typing import Any
+
+from goldgate.files.remote.remote_file import RemoteFile
 
 WORK, SHARD = b"w", b"s"  # what a message to a worker holds
 RESULT, ERROR = b"r", b"e"  # what a message from one holds
@@ -28,7 +31,9 @@ class WorkerTraceback(Exception):  # noqa: N818  # it is no error, but the story
 
 
 class _Packer(pickle.Pickler):
-    """Sets open files aside: a number stands for each."""
+    """Sets open files aside: a number stands for each. A file elsewhere goes by its URL, even by a signed one."""
+
+    dispatch_table = copyreg.dispatch_table | {RemoteFile: RemoteFile.reduced}
 
     def __init__(self, stream: BytesIO) -> None:
         super().__init__(stream, pickle.HIGHEST_PROTOCOL)

@@ -14,6 +14,7 @@ from typing import IO
 
 from goldgate.errors import ConfigError, Place
 from goldgate.files.folder_lock import NO_LOCKS, is_at
+from goldgate.files.url import is_url
 
 WAIT_SECONDS = 10.0  # for another process that is writing the same file, which takes milliseconds
 UNFINISHED = ".unfinished"  # the end of the name until a file is complete
@@ -41,6 +42,11 @@ def whole_file(path: str | Path, advice: str, *, make_folder: bool = True) -> It
 
 def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
     """Write a file that was named by an option, in one go."""
+    if is_url(path):
+        from goldgate.files.remote.write import write_object  # only where it is needed
+
+        write_object(path, content, option)
+        return
     advice = f"choose a file for {option} that can be written to"
     with whole_file(path, advice, make_folder=make_folder) as stream:
         stream.write(content)

@@ -6,8 +6,8 @@ which file it is, how large, and when it was last changed.
 
 from __future__ import annotations
 
-import hashlib
 import io
+import logging
 import os
 import tempfile
 import time
@@ -15,12 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.errors import InputError, MachineError, Place
+from goldgate.errors import MachineError, Place
 from goldgate.files.pipe import opener
+from goldgate.files.random_access import BLOCK, RandomAccess
 from goldgate.files.text_file import cannot_read
+from goldgate.files.url import is_url
 
-BLOCK = 1 << 20
-LARGEST_READ = 1 << 30  # the system gives at most 2 GiB at a time
+_log = logging.getLogger("goldgate")
+_OTHER_FORM = "it is packed, or not in goldgate's own form"
 TICK_NS = 20_000_000  # two changes within one tick of the system's clock look alike; 10 ms is the longest in use
 
 
@@ -34,34 +36,18 @@ class Stamp(NamedTuple):
     changed: int
 
 
-class Opened:
-    """An open file, its stamp when it was opened, and the name and kind for messages. It can be sent to a worker."""
+class Opened(RandomAccess):
+    """An open file, and its stamp when it was opened."""
 
-    __slots__ = ("file", "kind", "name", "path", "stamp")
+    __slots__ = ("file", "path", "stamp")
 
     def __init__(self, name: str, kind: str, file: io.FileIO, stamp: Stamp | None) -> None:
-        self.name = name  # as the user gave it
+        super().__init__(name, kind)
         self.path = name  # under which it was opened: on another machine than the user's, a whole one
-        self.kind = kind
         self.file = file
         self.stamp = stamp  # None: a copy that only we have
 
-    def read(self, offset: int, length: int) -> bytes:
-        """The bytes there, all of them: fewer mean that the file changed."""
-        data = self.read_some(offset, min(length, LARGEST_READ))
-        if len(data) == length:
-            return data
-        parts = [data]
-        while length - len(data) > 0 and parts[-1]:
-            offset, length = offset + len(data), length - len(data)
-            data = self.read_some(offset, min(length, LARGEST_READ))
-            parts.append(data)
-        if len(data) != length:
-            raise self.changed("it is shorter than it was")
-        return b"".join(parts)
-
     def read_some(self, offset: int, length: int) -> bytes:
-        """At most so many bytes; none at the end of the file."""
         try:
             return os.pread(self.file.fileno(), length, offset)
         except OSError as problem:
@@ -70,19 +56,7 @@ class Opened:
     def size(self) -> int:
         return os.fstat(self.file.fileno()).st_size
 
-    def stream(self, offset: int = 0) -> io.BufferedReader:
-        """The bytes from there on, to be read in order. Several streams of one file do not disturb each other."""
-        return io.BufferedReader(_From(self, offset), BLOCK)
-
-    def sha256(self) -> str:
-        digest, offset = hashlib.sha256(), 0
-        while block := self.read_some(offset, BLOCK):
-            digest.update(block)
-            offset += len(block)
-        return digest.hexdigest()
-
-    def require_unchanged(self) -> None:
-        """An error if the file was written to, or is no longer the one under its name."""
+    def require_unchanged(self, within: float = 0.0) -> None:
         if self.stamp is None:
             return
         now = stamp_of(os.fstat(self.file.fileno()))
@@ -95,16 +69,6 @@ class Opened:
         if there != self.stamp:
             raise self.changed("another file was put in its place")
 
-    def changed(self, found: str) -> InputError:
-        return InputError(
-            f"{self.kind}.changed",
-            "the file changed while it was being read",
-            place=Place(self.name),
-            found=found,
-            expected="a file that stays as it is until the end",
-            advice="is another process still writing it? run the command again when it is done",
-        )
-
     def close(self) -> None:
         self.file.close()
 
@@ -114,21 +78,6 @@ class _File(io.FileIO):
 
     def __del__(self) -> None:
         self.close()
-
-
-class _From(io.RawIOBase):
-    def __init__(self, opened: Opened, offset: int) -> None:
-        self._opened = opened
-        self._offset = offset
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed leaves the buffer open
-        data = self._opened.read_some(self._offset, len(buffer))
-        buffer[: len(data)] = data
-        self._offset += len(data)
-        return len(data)
 
 
 def open_once(path: str | Path, kind: str) -> Opened:
@@ -146,8 +95,13 @@ def open_once(path: str | Path, kind: str) -> Opened:
         raise
 
 
-def copy_aside(name: str, kind: str, read: Callable[[int], bytes]) -> Opened:
-    """What `read` gives, in a temporary file that has no name and so is gone when nobody has it open."""
+def copy_aside(name: str, kind: str, read: Callable[[int], bytes], why: str = _OTHER_FORM) -> Opened:
+    """What `read` gives, in a temporary file that has no name and so is gone when nobody has it open.
+
+    Of what lies elsewhere it is said, with the reason, that a copy is made.
+    """
+    if is_url(name):
+        _log.warning("%s: copied to the temporary folder for this run, because %s", name, why)
     try:
         with tempfile.TemporaryFile(prefix="goldgate-") as nameless:
             copy = _File(os.dup(nameless.fileno()), "r+b")

@@ -10,6 +10,7 @@ from typing import IO, NamedTuple
 from goldgate.errors import InputError, Place, did_you_mean
 from goldgate.files.pipe import NoWriterError, opener
 from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
+from goldgate.files.url import is_url, shown_url
 
 MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
 
@@ -26,6 +27,9 @@ class TextFile(NamedTuple):
 def read_text(path: str | Path, kind: str) -> TextFile:
     """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
     file = str(path)
+    if is_url(file):
+        data = _read_url(file, kind, MAX_BYTES)
+        return TextFile(decode_text(data, shown_url(file), kind), hashlib.sha256(data).hexdigest())
     try:
         if file == STANDARD_INPUT:
             return read_stream(standard_input(kind), STANDARD_INPUT_NAME, kind)
@@ -44,11 +48,26 @@ def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
 def read_bytes(path: str | Path, kind: str, named: str | None = None, most: int = MAX_BYTES) -> bytes:
     """A whole file as it is; `named` is its name in errors, if not its path."""
     file = str(path) if named is None else named
+    if is_url(path):
+        return _read_url(str(path), kind, most)
     try:
         with open(path, "rb", opener=opener) as stream:
             return _read_at_most(stream, file, kind, most)
     except (OSError, ValueError) as problem:
         raise cannot_read(file, kind, problem) from None
+
+
+def _read_url(url: str, kind: str, most: int) -> bytes:
+    from goldgate.files.remote.open_remote import open_remote  # which needs this module
+
+    file = open_remote(url, kind)
+    try:
+        with file.stream() as stream:
+            data = _read_at_most(stream, file.name, kind, most)
+        file.require_unchanged()
+        return data
+    finally:
+        file.close()
 
 
 def _read_at_most(stream: IO[bytes], file: str, kind: str, most: int) -> bytes:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from goldgate.errors import InputError, Place
-from goldgate.files.opened import BLOCK
+from goldgate.files.random_access import BLOCK
 from goldgate.files.text_file import cannot_read
 from goldgate.imports.span import Broken
 from goldgate.readers.records import RecordFile, decode, iterate, open_records

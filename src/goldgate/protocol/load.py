@@ -11,6 +11,7 @@ from typing import Any
 from goldgate.errors import ConfigError, describe
 from goldgate.files.text_file import read_text
 from goldgate.files.tree import Tree, parse_yaml
+from goldgate.files.url import shown_url
 from goldgate.protocol.gate_bounds import contradiction
 from goldgate.protocol.model import GENERATION, Protocol, file_kind
 from goldgate.shape.build import build
@@ -49,8 +50,9 @@ def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtoco
             found=describe(source),
         )
     text, sha256 = read_text(source, "protocol")
-    tree = parse_yaml(text, str(source))
-    return LoadedProtocol(_build(tree, sections), str(source), sha256, tree.lines)
+    file = shown_url(str(source))
+    tree = parse_yaml(text, file)
+    return LoadedProtocol(_build(tree, sections), file, sha256, tree.lines)
 
 
 def _build(tree: Tree, sections: Sections) -> Protocol:

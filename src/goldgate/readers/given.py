@@ -12,6 +12,7 @@ from goldgate.readers.index import Index, Opener, index_files
 from goldgate.readers.records import open_records
 
 JOINED = ("gold", "predictions")
+_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
 
 class JoinedGiven:
@@ -25,7 +26,7 @@ class JoinedGiven:
         for name, index in self._indexes.items():
             try:
                 value = index.find(str(record["id"]))
-                index.store.require_unchanged()  # after reading: what was read is what was there before
+                index.store.require_unchanged(_SECONDS)  # after reading: what was read is what was there before
             except InputError:
                 continue
             if value is not None:

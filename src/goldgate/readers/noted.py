@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, describe
-from goldgate.files.opened import BLOCK
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.guess import bad_id
 from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate
 

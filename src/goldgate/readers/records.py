@@ -21,9 +21,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError, Place, describe
-from goldgate.files.opened import BLOCK, Opened, copy_aside, open_once
+from goldgate.files.opened import copy_aside, open_once
+from goldgate.files.random_access import BLOCK, RandomAccess
 from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
 from goldgate.files.text_file import cannot_read
+from goldgate.files.url import is_url
 from goldgate.readers.guess import foreign_bytes, not_records
 
 OFFSET_BITS = 48
@@ -51,8 +53,8 @@ class Digest(NamedTuple):
 class RecordFile:
     """One file of records."""
 
-    stored: Opened  # as it is on disk
-    plain: Opened  # its plain bytes: the same or, if it is packed, a copy
+    stored: RandomAccess  # as it is on disk
+    plain: RandomAccess  # its plain bytes: the same or, if it is packed, a copy
     is_array: bool = False
     start: int = 0
     records: int = 0
@@ -88,7 +90,20 @@ class RecordStore:
         if end - first <= sum(lengths) + len(lengths) * _GAP:
             block = self.read(first, end - first)
             return [block[at - first : at - first + length] for at, length in zip(locations, lengths, strict=True)]
-        return [self.read(at, length) if length else b"" for at, length in zip(locations, lengths, strict=True)]
+        return self._read_apart(locations, lengths)
+
+    def _read_apart(self, locations: array[int], lengths: array[int]) -> list[bytes]:
+        found = [b""] * len(lengths)
+        chosen: dict[int, list[int]] = {}
+        for at, length in enumerate(lengths):
+            if length:
+                chosen.setdefault(locations[at] >> OFFSET_BITS, []).append(at)
+        for file, places in chosen.items():
+            offsets = [locations[at] & _OFFSET for at in places]
+            read = self.files[file].plain.read_each(offsets, [lengths[at] for at in places])
+            for at, data in zip(places, read, strict=True):
+                found[at] = data
+        return found
 
     def at(self, error: InputError, location: int) -> InputError:
         """The error, with the file and line of the record that it was found in."""
@@ -130,9 +145,9 @@ class RecordStore:
         self.require_unchanged()
         return digests
 
-    def require_unchanged(self) -> None:
+    def require_unchanged(self, within: float = 0.0) -> None:
         for file in self.files:
-            file.stored.require_unchanged()
+            file.stored.require_unchanged(within)
 
     def close(self) -> None:
         for file in self.files:
@@ -268,12 +283,16 @@ def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     return _elements(file) if file.is_array else _lines(file)
 
 
-def _stored(path: str | Path, kind: str) -> Opened:
+def _stored(path: str | Path, kind: str) -> RandomAccess:
     if not isinstance(path, (str, Path)):
         raise InputError(f"{kind}.wrong_type", "a file is given by its path", expected="a path", found=describe(path))
     try:
         if str(path) == STANDARD_INPUT:
             return copy_aside(STANDARD_INPUT_NAME, kind, standard_input(kind).read)
+        if is_url(path):
+            from goldgate.files.remote.open_remote import open_remote
+
+            return open_remote(str(path), kind)
         file = open_once(path, kind)
         if S_ISREG(os.fstat(file.file.fileno()).st_mode):
             return file
@@ -285,7 +304,7 @@ def _stored(path: str | Path, kind: str) -> Opened:
         raise cannot_read(str(path), kind, problem) from None
 
 
-def _unpacked(stored: Opened) -> Opened:
+def _unpacked(stored: RandomAccess) -> RandomAccess:
     try:
         with gzip.GzipFile(fileobj=stored.stream()) as packed:
             return copy_aside(stored.name, stored.kind, packed.read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from goldgate.baseline.record import load_baseline, require_baseline
@@ -14,6 +13,7 @@ from goldgate.core.metric import Rate, Ratio
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, did_you_mean
+from goldgate.files.url import folder_beside
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
 from goldgate.suites import all_suites
 
@@ -58,7 +58,7 @@ def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
         named, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
     baseline = None
     if named is not None:
-        folder = Path(plan.file).parent if plan.file is not None else Path()
+        folder = folder_beside(plan.file, named, plan.place(setting))
         baseline = load_baseline(folder / named, named, plan.place(setting), suite.name)
     defaults = suite.gates(plan)
     gates = {**defaults, **plan.gates}

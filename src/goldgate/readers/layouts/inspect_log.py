@@ -12,7 +12,7 @@ from typing import Any
 
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, MachineError, Place, describe
-from goldgate.files.opened import BLOCK
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
 from goldgate.readers.layouts.openai_batch import message_text
 from goldgate.readers.records import RecordFile
@@ -92,7 +92,7 @@ def _samples(file: RecordFile) -> Iterator[Any]:
 
 def _packed(file: RecordFile) -> Iterator[Any]:
     try:
-        with zipfile.ZipFile(file.plain.file) as archive:
+        with zipfile.ZipFile(file.plain.stream()) as archive:
             members = [each for each in archive.infolist() if each.filename.startswith("samples/")]
             if not members:
                 raise _not_a_log(file, "it is a zip archive without samples/")

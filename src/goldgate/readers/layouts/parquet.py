@@ -29,7 +29,7 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
             advice="pip install pyarrow",
         ) from None
     try:
-        table: Any = ParquetFile(file.plain.file)
+        table: Any = ParquetFile(file.plain.stream())
         wanted = {path.split(".")[0] for path in fields if path is not None} | {*fields, *_NAMES}
         columns = [name for name in table.schema_arrow.names if name in wanted]
         number = 0

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place, describe
+from goldgate.files.remote.open_remote import open_remote
 from goldgate.files.text_file import cannot_read
+from goldgate.files.url import is_url, shown_url
 from goldgate.suites.research.run.files import sha256_of
 
 KIND = "corpus"
@@ -24,9 +26,9 @@ class Corpus(NamedTuple):
 
 def load_corpus(path: str | Path) -> Corpus:
     """Read a list of hashes, or hash every file of a directory and of the directories in it."""
-    file = str(path)
+    file = shown_url(str(path))
     try:
-        hashes = _of_directory(file) if os.path.isdir(file) else _of_list(file)
+        hashes = _of_directory(file) if os.path.isdir(path) else _of_list(path, file)
     except OSError as problem:
         error = cannot_read(file, KIND, problem)
         error.expected = _EXPECTED
@@ -40,6 +42,8 @@ def load_corpus(path: str | Path) -> Corpus:
 
 def require_apart(corpus: str | Path, outputs: str | Path) -> None:
     """A corpus in the outputs, or around them, is the agent's to write: then it anchors nothing."""
+    if is_url(str(corpus)) != is_url(str(outputs)):
+        return
     known, written = os.path.realpath(corpus), os.path.realpath(outputs)
     if os.path.commonpath((known, written)) in (known, written):
         raise ConfigError(
@@ -50,10 +54,10 @@ def require_apart(corpus: str | Path, outputs: str | Path) -> None:
         )
 
 
-def _of_list(file: str) -> frozenset[str]:
+def _of_list(path: str | Path, file: str) -> frozenset[str]:
     """The first word of each line; what follows it is a name, and a line that begins with # a remark."""
     found: set[str] = set()
-    with open(file, "rb") as stream:
+    with open_remote(str(path), KIND).stream() if is_url(path) else open(path, "rb") as stream:
         for number, line in enumerate(stream, 1):
             words = line.decode("utf-8-sig", "replace").split(maxsplit=1)
             if not words or words[0].startswith("#"):

@@ -14,6 +14,7 @@ from goldgate.core.problem import Problem
 from goldgate.errors import InputError, Place, describe
 from goldgate.files.strict_json import decode_strictly
 from goldgate.files.text_file import TextFile, read_text
+from goldgate.files.url import is_url, shown_url
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
@@ -79,7 +80,7 @@ class GoldenError(InputError):
 
 def load_golden(path: str | Path) -> Golden:
     """Read a golden queries file; whatever is wrong with it is a GoldenError that lists all of it."""
-    file = str(path)
+    file = shown_url(str(path))
     text, sha256 = _read(path)
     parsed = parse_golden(text, file)
     merged, contradictions, findings = _merge(parsed, PurePath(file).name)
@@ -90,7 +91,7 @@ def load_golden(path: str | Path) -> Golden:
         parsed.pins,
         findings,
         sha256,
-        os.path.abspath(path),
+        str(path) if is_url(path) else os.path.abspath(path),
         PurePath(file).name,
         {match_key(query.objective): number for number, query in enumerate(merged)},
         frozenset(filter(None, map(sha256_of, parsed.hashes))),

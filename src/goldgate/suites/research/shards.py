@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
+from goldgate.files.remote.listing import scan
 from goldgate.files.storable import storable_name
+from goldgate.files.url import is_url
 from goldgate.readers.no_result import what_is_there
 from goldgate.suites.research.golden import Golden, load_golden
 from goldgate.suites.research.run.facts import RunResult, Settings, judge_run
@@ -34,6 +36,8 @@ class Listing(NamedTuple):
 
 def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
     """The directories of the outputs folder. `own` are names of files that we wrote there ourselves."""
+    if is_url(outputs):
+        return _list_elsewhere(outputs, own)
     root = os.path.realpath(outputs)
     directories: list[Entry] = []
     strays: list[tuple[str, str]] = []
@@ -62,6 +66,16 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
         ) from None
     strays = [(storable_name(name), reason) for name, reason in strays]
     return Listing(root, sorted(directories), sorted(strays))
+
+
+def _list_elsewhere(outputs: str, own: frozenset[str]) -> Listing:
+    entries = scan(outputs, "outputs")
+    strays = [(storable_name(entry.name), "not a directory") for entry in entries if entry.is_file()]
+    return Listing(
+        outputs.rstrip("/"),
+        [Entry(entry.name) for entry in entries if entry.is_dir()],
+        [stray for stray in strays if stray[0] not in own],
+    )
 
 
 def no_runs(outputs: str, listing: Listing) -> InputError:

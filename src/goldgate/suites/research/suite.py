@@ -11,6 +11,7 @@ from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
 from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, Pairing, Report, Suite
+from goldgate.files.url import is_url
 from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -103,8 +104,10 @@ class ResearchSuite(Suite):
         return stored(report)
 
     def report_file(self, inputs: Inputs) -> str | None:
-        """Beside the outputs, named after them."""
+        """Beside the outputs, named after them; nowhere if these are elsewhere, where nothing is written unasked."""
         outputs = str(inputs["outputs"][0])
+        if is_url(outputs):
+            return None
         plain = outputs.rstrip("/" + os.sep)
         if os.path.basename(plain) in ("", ".", ".."):
             plain = os.path.realpath(outputs)

@@ -13,6 +13,7 @@ import orjson
 from goldgate.errors import ConfigError, Place, describe
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
+from goldgate.files.url import shown_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def obtain_event_schema(source: SchemaSource) -> EventSchema | None:
 
 def load_event_schema(path: str | Path) -> EventSchema:
     """Read an event schema file: our own form, or the published DuEE form with a line a type."""
-    file = str(path)
+    file = shown_url(str(path))
     text, sha256 = read_text(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from goldgate.files.remote.listing import RemoteEntry, scan
 from goldgate.files.storable import storable_name
+from goldgate.files.url import is_url
 
 OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
@@ -19,6 +21,7 @@ IMPORT = "import.json"  # what `goldgate import-runs` did not find in a trace: f
 _ORDER = (OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS)
 RUN_FILES = frozenset(_ORDER)
 
+Entry = os.DirEntry[str] | RemoteEntry
 _BOM = b"\xef\xbb\xbf"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
@@ -74,6 +77,14 @@ def leaves(root: str, path: str) -> bool:
     return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
 
 
+def _scan(folder: str) -> list[Entry]:
+    """What lies in a folder; OSError if it cannot be listed, an InputError if it is elsewhere."""
+    if is_url(folder):
+        return list(scan(folder, "outputs"))
+    with os.scandir(folder) as listing:
+        return list(listing)
+
+
 class _RefusedError(Exception):
     """A file that must not be read: code and message."""
 
@@ -88,8 +99,7 @@ class _Reader:
     def read(self, folder: str) -> RunFiles | None:
         files = self.files
         try:
-            with os.scandir(folder) as listing:
-                entries = {entry.name: entry for entry in listing}
+            entries = {entry.name: entry for entry in _scan(folder)}
         except OSError as problem:
             files.unread.append(Unread("", "unreadable", f"the directory cannot be listed: {problem.strerror}"))
             return files
@@ -121,7 +131,7 @@ class _Reader:
         files.digest = self.hash.digest()
         return files
 
-    def _artifacts(self, entry: os.DirEntry[str]) -> None:
+    def _artifacts(self, entry: Entry) -> None:
         for shown, inner in self._folder(entry, ARTIFACTS, ""):
             data = self._content(inner, shown, stored=True)
             if data is not None:
@@ -129,14 +139,13 @@ class _Reader:
                 self.hash.update(f"{shown}\0{sha256}\0".encode())
                 self.files.artifacts[inner.name] = Artifact(data, sha256)
 
-    def _folder(self, entry: os.DirEntry[str], name: str, suffix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    def _folder(self, entry: Entry, name: str, suffix: str) -> Iterator[tuple[str, Entry]]:
         """The files of a folder in the order of their names; another kind of file in it is listed as ignored."""
         if entry.is_symlink() and leaves(self.root, entry.path):
             self._refuse(name, "link_leaves_outputs", "a link that leaves the outputs directory")
             return
         try:
-            with os.scandir(entry.path) as listing:
-                entries = sorted(listing, key=lambda inner: inner.name)
+            entries = sorted(_scan(entry.path), key=lambda inner: inner.name)
         except OSError as problem:
             self._refuse(name, "unreadable", f"it should be a directory: {problem.strerror}")
             return
@@ -147,7 +156,7 @@ class _Reader:
             else:
                 self.files.ignored.append((shown, f"not a {suffix} file"))
 
-    def _content(self, entry: os.DirEntry[str], shown: str, *, stored: bool = False) -> bytes | None:
+    def _content(self, entry: Entry, shown: str, *, stored: bool = False) -> bytes | None:
         """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted.
 
         Without a byte order mark, unless they are wanted as they are stored; then the caller hashes them.
@@ -168,11 +177,15 @@ class _Reader:
         self.hash.update(data)
         return data[len(_BOM) :] if data.startswith(_BOM) else data
 
-    def _bytes(self, entry: os.DirEntry[str]) -> bytes:
+    def _bytes(self, entry: Entry) -> bytes:
         if entry.is_symlink() and leaves(self.root, entry.path):
             raise _RefusedError("link_leaves_outputs", "a link that leaves the outputs directory, or leads nowhere")
         if not entry.is_file():  # a directory, a pipe, a socket: opening one could wait for ever
             raise _RefusedError("not_a_file", "it should be a regular file")
+        if isinstance(entry, RemoteEntry):
+            self._require_room(entry.size)
+            self.files.bytes_read += entry.size
+            return entry.read()
         descriptor = os.open(entry.path, _FLAGS)
         try:
             size = os.fstat(descriptor).st_size

@@ -1,0 +1,96 @@
+"""A URL as a file system of fsspec and a path in it. Credentials are found by its libraries, in this process's own
+environment; none is taken from anywhere else, and none is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from goldgate.core.missing_extra import missing_extra
+from goldgate.errors import ConfigError, GoldgateError, Place
+from goldgate.files.remote.failure import Why, why
+from goldgate.files.url import check_url, scheme_of, shown_url
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 20.0
+READ_SECONDS = 60.0  # without a single byte
+TRIES = 3  # where the library has no retries of its own
+PAUSE_SECONDS = 0.5  # before the second try; twice as long before the next
+
+# The smallest extra for a kind of URL; `remote` has all of them.
+EXTRAS = {
+    "http": "remote-https",
+    "https": "remote-https",
+    "s3": "remote-s3",
+    "s3a": "remote-s3",
+    "gs": "remote-gs",
+    "gcs": "remote-gs",
+    "hf": "remote-hf",
+}
+_ON_THE_WEB = ("http", "https")
+_RETRIED_BELOW = ("s3", "s3a", "gs", "gcs", "hf")
+
+
+class Connected(NamedTuple):
+    """A file system, and the path in it."""
+
+    filesystem: Any
+    path: str
+    scheme: str
+
+    @property
+    def is_web(self) -> bool:
+        return self.scheme in _ON_THE_WEB
+
+
+def connect(url: str) -> Connected:
+    """The file system of a URL; an error says which extra is not installed, or that nobody knows this kind."""
+    check_url(url)
+    scheme, shown = scheme_of(url), shown_url(url)
+    extra = EXTRAS.get(scheme, "remote")
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise missing_extra(extra, shown) from None
+    try:
+        filesystem, path = url_to_fs(url, **_options(scheme))
+    except ImportError:
+        raise missing_extra(extra, shown) from None
+    except ValueError:
+        raise ConfigError(
+            "url.unknown_kind",
+            f"nothing here reads {scheme}:// URLs",
+            place=Place(shown),
+            expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
+        ) from None
+    return Connected(filesystem, path, scheme)
+
+
+def trying(connected: Connected, work: Callable[[], T]) -> T:
+    """Do it, a bounded number of times where the server was not reached. The exception is the last one's."""
+    tries = 1 if connected.scheme in _RETRIED_BELOW else TRIES
+    for number in range(tries):
+        try:
+            return work()
+        except GoldgateError:
+            raise
+        except Exception as problem:
+            if number + 1 == tries or why(problem) is not Why.UNREACHABLE:
+                raise
+            time.sleep(PAUSE_SECONDS * 2**number)
+    raise AssertionError("unreachable")
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    """Limits on waiting: no library below has useful ones."""
+    if scheme in _ON_THE_WEB:
+        from aiohttp import ClientTimeout
+
+        timeout = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
+        return {"client_kwargs": {"timeout": timeout, "trust_env": True}}
+    if scheme in ("s3", "s3a"):  # s3fs tries five times itself; botocore below it need not do so too
+        waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
+        return {"config_kwargs": {**waits, "retries": {"max_attempts": 0}}}
+    return {}

@@ -1,0 +1,113 @@
+"""Inputs and results that are named by a URL: what is one, what of it may be shown, and what is refused.
+
+A URL is shown without its query: that of a signed one is as good as a password until it runs out.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from goldgate.errors import ConfigError, Place
+
+HIDDEN = "[hidden]"
+LISTED_NOWHERE = ("http", "https")  # servers of these can neither list a folder nor take a file
+
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_CHAIN = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
+_LOCAL = ("file", "local")
+_IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE)
+
+
+def is_url(path: Any) -> bool:
+    """Whether this names something by a URL; a path has no `://` behind its first word."""
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def scheme_of(url: str) -> str:
+    """The word before `://`, in small letters."""
+    return url.partition("://")[0].lower()
+
+
+def shown_url(path: str) -> str:
+    """A URL as it may be shown and stored; a path is shown as it is."""
+    if not is_url(path):
+        return path
+    return without_secrets(path)
+
+
+def without_secrets(text: str) -> str:
+    """A text in which no URL has a user, a password or a query."""
+
+    def shown(found: re.Match[str]) -> str:
+        scheme, user, rest, query = found.groups()
+        return scheme + (f"{HIDDEN}@" if user else "") + rest + (f"?{HIDDEN}" if query else "")
+
+    return _IN_TEXT.sub(shown, text)
+
+
+def has_query(url: str) -> bool:
+    return "?" in url
+
+
+def join_url(folder: str, name: str) -> str:
+    """The URL of a file in a folder."""
+    return f"{folder.rstrip('/')}/{name}"
+
+
+def folder_beside(file: str | None, named: str, place: Place) -> Path:
+    """Where a file looks for another one that it names; a ConfigError if that is elsewhere."""
+    if is_url(named):
+        raise ConfigError(
+            "url.not_here",
+            "stored results are compared with from a disk, not from a URL",
+            place=place,
+            found=shown_url(named),
+            advice="copy that folder to this machine, and name it",
+        )
+    if file is not None and is_url(file) and not Path(named).is_absolute():
+        raise ConfigError(
+            "url.named_beside",
+            "what is read from a URL can name other files only by their whole path",
+            place=place,
+            found=named,
+            advice="name it by its whole path, or keep the protocol in a folder with what it names",
+        )
+    return Path(file).parent if file is not None else Path()
+
+
+def check_url(url: str) -> str:
+    """The URL, if it may be used: no password, no chain, no path of this machine."""
+    shown = shown_url(url)
+    if _CHAIN.search(url):
+        raise ConfigError(
+            "url.chained",
+            "a URL that leads through another one is not read",
+            place=Place(shown),
+            expected="one URL, such as s3://bucket/gold.jsonl",
+            advice="packed files (.gz) are unpacked without it",
+        )
+    if scheme_of(url) in _LOCAL:
+        raise ConfigError(
+            "url.local", "a file of this machine is named by its path", place=Place(shown), advice="leave out file://"
+        )
+    try:
+        place = urlsplit(url)
+        usable = bool(place.netloc) and url.isprintable()
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "url.invalid", "this is not a URL that can be used", place=Place(shown), expected="s3://bucket/gold.jsonl"
+        )
+    if "@" in place.netloc:
+        raise ConfigError(
+            "url.has_password",
+            "this URL has a user or a password in it",
+            place=Place(shown),
+            expected="a URL without them",
+            advice="take them out: credentials come from the environment of each process, as docs/remote.md says",
+        )
+    return url

@@ -1,0 +1,101 @@
+"""A web server on loopback that can be told to behave badly."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SECRET = "X-Amz-Signature=2c1743a391305fbf367df8e4f069f9f9"
+
+
+@dataclass
+class Site:
+    """What the server has, and how it behaves."""
+
+    address: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    ranges: bool = True
+    etags: bool = True
+    says_size: bool = True
+    status: int = 200  # of every answer
+    cut: int = 0  # so many answers end in the middle
+    stall: float = 0.0  # seconds before an answer
+    version: int = 1
+    served: list[tuple[str, str]] = field(default_factory=list)  # path, range
+
+    def url(self, name: str) -> str:
+        return f"{self.address}/{name}"
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[Site]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
+    server.daemon_threads = True
+    site.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_HEAD(self) -> None:
+            self._answer(with_body=False)
+
+        def do_GET(self) -> None:
+            self._answer(with_body=True)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def _answer(self, *, with_body: bool) -> None:
+            name = self.path.partition("?")[0].lstrip("/")
+            time.sleep(site.stall)
+            if site.status != 200 or name not in site.files:
+                self._head(site.status if site.status != 200 else 404, {"Content-Length": "0"})
+                return
+            data, status, headers = site.files[name], 200, {"Accept-Ranges": "bytes" if site.ranges else "none"}
+            if site.etags:
+                headers["ETag"] = f'"{site.version}"'
+            wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            if wanted and site.ranges:
+                begin, end = int(wanted[1]), int(wanted[2]) + 1
+                headers["Content-Range"] = f"bytes {begin}-{min(end, len(data)) - 1}/{len(data)}"
+                data, status = data[begin:end], 206
+            if with_body:
+                site.served.append((name, wanted[0] if wanted else ""))
+            if site.says_size or status == 206:
+                headers["Content-Length"] = str(len(data))
+            else:
+                headers["Connection"] = "close"
+            self._head(status, headers)
+            if not with_body:
+                return
+            if site.cut > 0:
+                site.cut -= 1
+                self.wfile.write(data[: len(data) // 2])
+                self.close_connection = True
+                return
+            self.wfile.write(data)
+
+        def _head(self, status: int, headers: dict[str, str]) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if headers.get("Connection") == "close":
+                self.close_connection = True
+
+    return Handler

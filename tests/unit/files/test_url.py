@@ -1,0 +1,118 @@
+"""What is a URL, what of it may be shown, and what is refused. None of this needs an extra."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from goldgate.errors import ConfigError
+from goldgate.files.remote.failure import Why, read_error, why
+from goldgate.files.url import check_url, is_url, shown_url, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s3://bucket/gold.jsonl", True),
+        ("hf://datasets/owner/name@main/gold.jsonl", True),
+        ("simplecache::s3://bucket/gold.jsonl", True),
+        ("HTTPS://host/gold.jsonl", True),
+        ("gold.jsonl", False),
+        ("/data/s3:/gold.jsonl", False),
+        ("data/a://b", False),
+        ("-", False),
+    ],
+)
+def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
+    assert is_url(text) is expected
+    assert not is_url(Path(text))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("s3://bucket/a/gold.jsonl", "s3://bucket/a/gold.jsonl"),
+        ("https://host:81/a.jsonl?sig=abc&x=1#part", "https://host:81/a.jsonl?[hidden]"),
+        ("https://user:pass@host/a.jsonl", "https://[hidden]@host/a.jsonl"),
+        ("hf://datasets/owner/name@main/gold.jsonl", "hf://datasets/owner/name@main/gold.jsonl"),
+        ("what?.jsonl", "what?.jsonl"),
+    ],
+)
+def test_secrets_of_a_url_are_not_shown(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
+
+
+def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
+    text = "403, message='no', url='https://me:pw@host/x?token=abc' and s3://b/c"
+    assert without_secrets(text) == "403, message='no', url='https://[hidden]@host/x?[hidden]' and s3://b/c"
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("s3://key:secret@bucket/gold.jsonl", "url.has_password"),
+        ("https://token@host/gold.jsonl", "url.has_password"),
+        ("zip://a.jsonl::s3://bucket/a.zip", "url.chained"),
+        ("simplecache::s3://bucket/gold.jsonl", "url.chained"),
+        ("file:///data/gold.jsonl", "url.local"),
+        ("s3://", "url.invalid"),
+        ("https://[half/gold.jsonl", "url.invalid"),
+    ],
+)
+def test_what_is_not_used_is_refused_without_its_secrets(url: str, code: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_url(url)
+    assert caught.value.code == code
+    assert "secret" not in str(caught.value)
+    assert "token@" not in str(caught.value)
+
+
+def test_errors_of_libraries_are_told_apart() -> None:
+    class ClientConnectorError(OSError):
+        pass
+
+    class AnsweredError(Exception):
+        status = 403
+
+    hidden = FileNotFoundError("https://host/x")
+    hidden.__cause__ = AnsweredError()
+    assert why(FileNotFoundError()) is Why.MISSING
+    assert why(hidden) is Why.DENIED
+    assert why(PermissionError()) is Why.DENIED
+    assert why(ClientConnectorError()) is Why.UNREACHABLE
+    assert why(TimeoutError()) is Why.UNREACHABLE
+    assert why(RuntimeError()) is Why.UNREADABLE
+
+
+def test_a_secret_of_the_environment_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
+    error = read_error(RuntimeError("cannot sign with wJalrXUtnFEMI"), "s3://b/c", "gold")
+    assert "wJalr" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("missing", "url", "extra"),
+    [
+        ("fsspec", "s3://bucket/gold.jsonl", "remote-s3"),
+        ("fsspec", "https://host/gold.jsonl", "remote-https"),
+        ("fsspec", "gs://bucket/gold.jsonl", "remote-gs"),
+        ("fsspec", "abfs://bucket/gold.jsonl", "remote"),
+    ],
+)
+def test_a_missing_extra_is_named(missing: str, url: str, extra: str) -> None:
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+from goldgate.errors import ConfigError
+from goldgate.readers.records import open_records
+try:
+    open_records({url!r}, "gold")
+except ConfigError as error:
+    print(error.code, error)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert shown.startswith("extra.missing")
+    assert f"needs the extra `{extra}`" in shown
