@@ -30,6 +30,7 @@ class Size(NamedTuple):
     chunks: int = 30
 
 
+USUAL_RUN = Size()
 SMALL_RUN = Size(2, 2, 4, 4)
 
 
@@ -42,7 +43,7 @@ class Run(NamedTuple):
     chunks: list[Record]
 
 
-def make_outputs(folder: Path, runs: int, size: Size = Size(), *, erring: bool = False) -> int:
+def make_outputs(folder: Path, runs: int, size: Size = USUAL_RUN, *, erring: bool = False) -> int:
     """Write golden queries and so many runs; the result is the number of bytes.
 
     Runs that err are written as Python's json writes, with blanks and escapes; the others without a needless byte.

@@ -99,10 +99,7 @@ def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
     values = decode_plain_lines(data)
     if values is not None:
         return enumerate(values, 1)
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()  # behind the last end of line
-    return _decode_each(lines, torn=not data.endswith(b"\n"))
+    return decode_each_line(data)
 
 
 def decode_plain_lines(data: bytes) -> list[Any] | None:
@@ -129,7 +126,12 @@ def decode_once(data: bytes) -> Any:
     return value
 
 
-def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:
+def decode_each_line(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The rule of `decode_lines`, line by line."""
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()  # behind the last end of line
+    torn = not data.endswith(b"\n")
     for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue
