@@ -1,14 +1,14 @@
 """Speed and memory of the research suite on generated outputs, as ratios to reading and decoding the same files.
 
+    python benchmarks/research.py [RUNS]
+
 Every figure is the best of several rounds, and what is compared is measured in turn: ratios hold where seconds do not.
+Memory is measured on small runs, of which there can be many: RUNS of them, and a tenth.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import random
 import resource
 import subprocess
 import sys
@@ -18,133 +18,30 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from research_runs import QUERIES, SMALL_RUN, USUAL_RUN, make_outputs
 
 from goldgate.api import evaluate_outputs
 
-SMALL, LARGE = 1_000, 10_000
-QUERIES = 200
-STEPS, CLAIMS, EVIDENCE, CHUNKS = 20, 10, 20, 30
-ROUNDS = 3
-MOST_TIMES, MOST_BYTES = 3.0, 2_000  # what is promised
-
-_WORDS = (
-    "harbour river winter ledger council bridge grain annals keeper tower signal market frozen repaired counted "
-    "eleven northern former second written letter stone timber season quarter record measure report crossing"
-).split()
+RUNS = 1_000
+FOLDERS = 20_000
+ROUNDS = 5
+MOST_TIMES, MOST_BYTES = 2.0, 2_000  # what is promised: of reading and decoding, and for each run that is right
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        small, large = Path(folder, "small"), Path(folder, "large")
-        size = make_outputs(small, SMALL)
-        make_outputs(large, LARGE)
-        print(f"Research suite: runs of {STEPS} steps, {CLAIMS} claims, {EVIDENCE} evidence records, {CHUNKS} chunks,")
-        print(f"  4 files and {size / SMALL / 1000:.0f} KB each; {QUERIES} golden queries; best of {ROUNDS} rounds")
-        for path, runs in ((small, SMALL), (large, LARGE)):
-            _time(path, runs)
-        _memory(small, large)
-        _two_workers(large)
-
-
-def make_outputs(folder: Path, runs: int) -> int:
-    """Write golden queries and so many runs, all of them right; the result is the number of bytes."""
-    rng = random.Random(7)
-    outputs = folder / "outputs"
-    outputs.mkdir(parents=True)
-    golden = [
-        {
-            "objective": f"What is known about {rng.choice(_WORDS)} {number}?",
-            "required_evidence_ids": [f"e{number}-{k}" for k in range(5)],
-            "evidence_sufficient": True,
-        }
-        for number in range(QUERIES)
-    ]
-    golden.append({"objective": "What was never written?", "required_evidence_ids": [], "evidence_sufficient": False})
-    (folder / "golden.json").write_text(json.dumps(golden), encoding="utf-8")
-    return sum(_write_run(outputs, number, golden, rng) for number in range(runs))
-
-
-def _write_run(outputs: Path, number: int, golden: list[dict[str, Any]], rng: random.Random) -> int:
-    run_id = f"{number:06d}"
-    query = golden[number % QUERIES]
-    chunks = [_chunk(run_id, k, rng) for k in range(CHUNKS)]
-    evidence = [_evidence(f"e{number % QUERIES}-{k}", chunks[k], rng) for k in range(EVIDENCE)]
-    claims = [
-        {
-            "claim_id": f"k{k}",
-            "statement": _sentence(rng),
-            "status": "verified",
-            "evidence_ids": [evidence[2 * k]["evidence_id"], evidence[2 * k + 1]["evidence_id"]],
-        }
-        for k in range(CLAIMS)
-    ]
-    output = {
-        "run_id": run_id,
-        "objective": query["objective"],
-        "stop_reason": "OBJECTIVE_ACHIEVED",
-        "claims": claims,
-        "evidence": evidence,
-    }
-    events = [_event(run_id, None, "run_started", objective=query["objective"])]
-    events += [_event(run_id, step, "retrieval", query=_sentence(rng), hits=10) for step in range(1, STEPS + 1)]
-    events += [_event(run_id, STEPS, "claim_verified", claim_id=f"k{k}", status="verified") for k in range(CLAIMS)]
-    events.append(_event(run_id, None, "run_stopped", stop_reason="OBJECTIVE_ACHIEVED"))
-    manifests = [
-        {
-            "run_id": run_id,
-            "step_id": step,
-            "retrieval_query": _sentence(rng),
-            "candidate_chunk_ids": [chunk["chunk_id"] for chunk in rng.sample(chunks, 10)],
-            "selected_chunk_ids": [chunk["chunk_id"] for chunk in rng.sample(chunks, 3)],
-        }
-        for step in range(1, STEPS + 1)
-    ]
-    folder = outputs / f"run_{run_id}"
-    folder.mkdir()
-    files = {
-        "research_output.json": orjson.dumps(output),
-        "events.jsonl": _lines(events),
-        "manifests.jsonl": _lines(manifests),
-        "chunks.jsonl": _lines(chunks),
-    }
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return sum(map(len, files.values()))
-
-
-def _chunk(run_id: str, number: int, rng: random.Random) -> dict[str, Any]:
-    text = " ".join(_sentence(rng) for _ in range(8))
-    return {
-        "chunk_id": f"c{run_id}-{number}",
-        "source_id": f"source-{number % 5}",
-        "text": text,
-        "start_offset": number * 1000,
-        "end_offset": number * 1000 + len(text),
-        "text_hash": hashlib.sha256(text.encode()).hexdigest(),
-    }
-
-
-def _evidence(name: str, chunk: dict[str, Any], rng: random.Random) -> dict[str, Any]:
-    start = rng.randrange(len(chunk["text"]) - 120)
-    return {
-        "evidence_id": name,
-        "chunk_id": chunk["chunk_id"],
-        "quote": chunk["text"][start : start + 100],
-        "span": {"start": start, "end": start + 100},
-        "provenance": {"source_id": chunk["source_id"], "uri": "https://example.org/" + chunk["source_id"]},
-    }
-
-
-def _event(run_id: str, step: int | None, kind: str, **payload: Any) -> dict[str, Any]:
-    return {"run_id": run_id, "step_id": step, "event_type": kind, "payload": payload}
-
-
-def _sentence(rng: random.Random) -> str:
-    return " ".join(rng.choices(_WORDS, k=12)).capitalize() + "."
-
-
-def _lines(values: list[dict[str, Any]]) -> bytes:
-    return b"".join(orjson.dumps(value) + b"\n" for value in values)
+    folders = int(sys.argv[1]) if len(sys.argv) > 1 else FOLDERS
+    size = USUAL_RUN
+    print(f"Research suite: runs of {size.steps} steps, {size.claims} claims, {size.evidence} evidence records,")
+    print(f"  {size.chunks} chunks and 4 files; {QUERIES} golden queries; best of {ROUNDS} rounds")
+    for erring in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            total = make_outputs(Path(folder, "runs"), RUNS, erring=erring)
+            _time(Path(folder, "runs"), total, erring=erring)
+            if not erring:
+                _two_workers(Path(folder, "runs"))
+    for erring in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            _memory(Path(folder), folders, erring=erring)
 
 
 def read_and_decode(outputs: Path) -> None:
@@ -155,32 +52,38 @@ def read_and_decode(outputs: Path) -> None:
                 for file in files:
                     with open(file.path, "rb") as stream:
                         data = stream.read()
-                    if file.name.endswith(".jsonl"):
-                        for line in data.splitlines():
-                            orjson.loads(line)
-                    else:
-                        orjson.loads(data)
+                    try:
+                        if file.name.endswith(".jsonl"):
+                            for line in data.splitlines():
+                                orjson.loads(line)
+                        else:
+                            orjson.loads(data)
+                    except orjson.JSONDecodeError:  # a torn log
+                        continue
 
 
-def _time(folder: Path, runs: int) -> None:
+def _time(folder: Path, size: int, *, erring: bool) -> None:
     bare = work = float("inf")
     for _ in range(ROUNDS):
         bare = min(bare, _cpu(lambda: read_and_decode(folder / "outputs")))
         work = min(work, _cpu(lambda: evaluate_outputs(folder / "golden.json", folder / "outputs")))
     verdict = "" if work / bare <= MOST_TIMES else f"  MORE THAN {MOST_TIMES}"
     print(
-        f"  {runs:6,} runs  read and decode {bare / runs * 1e6:6.0f} µs a run   "
-        f"judge {work / runs * 1e6:6.0f} µs   {work / bare:.2f} x{verdict}"
+        f"  {_kind(erring)}, {size / RUNS / 1000:.0f} KB each: read and decode {bare / RUNS * 1e6:.0f} µs a run, "
+        f"judge {work / RUNS * 1e6:.0f} µs, {work / bare:.2f} x{verdict}"
     )
 
 
-def _memory(small: Path, large: Path) -> None:
-    peaks = [_peak(folder) for folder in (small, large)]
-    a_run = (peaks[1] - peaks[0]) / (LARGE - SMALL)
-    verdict = "" if a_run <= MOST_BYTES else f"  MORE THAN {MOST_BYTES}"
+def _memory(folder: Path, folders: int, *, erring: bool) -> None:
+    few, many = folders // 10, folders
+    for runs in (few, many):
+        make_outputs(folder / str(runs), runs, SMALL_RUN, erring=erring)
+    peaks = [_peak(folder / str(runs)) for runs in (few, many)]
+    a_run = (peaks[1] - peaks[0]) / (many - few)
+    verdict = "" if erring or a_run <= MOST_BYTES else f"  MORE THAN {MOST_BYTES:,}"
     print(
-        f"  peak memory of the command {peaks[0] / 1e6:.1f} MB at {SMALL:,}, {peaks[1] / 1e6:.1f} MB at {LARGE:,}: "
-        f"{a_run:.0f} bytes a run{verdict}"
+        f"  {_kind(erring)}, small ones: peak memory of the command {peaks[0] / 1e6:.1f} MB at {few:,}, "
+        f"{peaks[1] / 1e6:.1f} MB at {many:,}: {a_run:.0f} bytes a run{verdict}"
     )
 
 
@@ -190,9 +93,13 @@ def _two_workers(folder: Path) -> None:
         for workers in walls:
             walls[workers] = min(walls[workers], _wall(folder, workers))
     print(
-        f"  wall clock of the command, {LARGE:,} runs, {os.cpu_count()} cores: --workers 1 {walls[1]:.2f} s, "
+        f"  wall clock of the command, {RUNS:,} runs, {os.cpu_count()} cores: --workers 1 {walls[1]:.2f} s, "
         f"--workers 2 {walls[2]:.2f} s, {walls[1] / walls[2]:.2f} times as fast"
     )
+
+
+def _kind(erring: bool) -> str:
+    return "runs that err" if erring else "runs that are right"
 
 
 def _command(folder: Path, workers: int) -> list[str]:

@@ -28,6 +28,11 @@ class Leaf(TypedDict):
     size: NotRequired[float | None]
 
 
+class Twig(TypedDict):
+    a: object
+    B: NotRequired[Leaf | None]
+
+
 class Oak(TypedDict):
     leaves: Annotated[list[Leaf], NotEmpty("at least one leaf")]
     kind: Literal["oak", "ash"]
@@ -73,7 +78,8 @@ def test_all_who_walk_over_a_type_are_of_one_mind() -> None:
 
 @given(JSON)
 def test_of_one_mind_on_anything(value: Any) -> None:
-    for kind in (Leaf, Leaf | list[Leaf], dict[Name, object], tuple[str, Leaf | None], list[Name | int], object):
+    unions = (Leaf | Twig, Leaf | list[Leaf])
+    for kind in (Leaf, Twig, *unions, dict[Name, object], tuple[str, Leaf | None], list[Name | int], object):
         found = list(problems(kind, value))
         assert fits(kind)(value) == accepts(schema_of(kind, "a test"), value) == (not found)
 

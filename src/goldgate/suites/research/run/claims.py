@@ -15,11 +15,12 @@ from goldgate.suites.research.run.decode import same
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.run.ledger import Ledger
 from goldgate.suites.research.run.letters import letters
-from goldgate.suites.research.run.log import Log, normal_status
+from goldgate.suites.research.run.log import STATUSES, Log, normal_status
 
 MANY = 8  # records; fewer are no sign of anything
 _MANY_CLAIMS = 16
 _UNREADABLE = "unreadable"
+_TEXT = frozenset({str})
 
 
 class ReadClaim(NamedTuple):
@@ -51,6 +52,13 @@ def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: F
     for number, claim in enumerate(listed):
         if number in copies:
             continue
+        plain = read_plainly(claim, log) if not conflicting else None
+        if plain is not None:
+            claims.read.append(plain)
+            _count(claims, plain.status, plain.cited)
+            if plain.status == "verified":
+                _cover(claims, plain.cited, number, ledger, findings, named=True)
+            continue
         status = _status(claim, number, log, findings)
         if status == _UNREADABLE:
             claims.unreadable += 1
@@ -67,6 +75,21 @@ def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: F
     _add_unlisted(claims, listed, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
+
+
+def read_plainly(claim: object, log: Log | None) -> ReadClaim | None:
+    """A claim by the contract, of which the log says nothing else, fast; None is no answer."""
+    if type(claim) is not dict or log is None or log.foreign.statuses or "evidence" in claim:
+        return None
+    try:
+        name, statement, status, ids = claim["claim_id"], claim["statement"], claim["status"], claim["evidence_ids"]
+    except KeyError:
+        return None
+    if not (type(name) is type(statement) is type(status) is str and type(ids) is list and name.strip()):
+        return None
+    if status not in STATUSES or log.own.statuses.get(name, status) != status or not _TEXT.issuperset(map(type, ids)):
+        return None
+    return ReadClaim(statement, status, [*dict.fromkeys(ids)])
 
 
 def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[int]]:
@@ -111,7 +134,7 @@ def _status(claim: object, number: int, log: Log | None, findings: Findings) -> 
     logged = log.statuses(name)
     if logged in ([], [stated], [stated, stated]):
         return stated
-    counted = "verified" if "verified" in (stated, *logged) else "candidate"
+    counted = "verified" if stated == "verified" or "verified" in logged else "candidate"
     message = f"the output says {stated}, the log {' and '.join(logged)}: it counts as {counted}"
     findings.add("contradiction", "warning", OUTPUT, message, f"/claims/{number}/status")
     return counted
@@ -151,6 +174,8 @@ def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: 
     if log is None or not (log.own.statuses or log.foreign.statuses):
         return
     names = {_id(claim) for claim in listed}
+    if not log.foreign.statuses and log.own.statuses.keys() <= names:
+        return
     unlisted = [name for name in (*log.own.statuses, *log.foreign.statuses) if name not in names]
     for name in dict.fromkeys(unlisted):
         if "verified" in log.statuses(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from typing import Any
 
 from orjson import JSONDecodeError, dumps, loads
@@ -55,7 +56,7 @@ def repeated_key(data: bytes, value: Any) -> str | None:
 
     ValueError if nobody can say, because the file is nested too deeply to look.
     """
-    if _keeps_colons(data, [value]):
+    if keeps_keys(data, value):
         return None
     try:
         return strict_json.repeated_key(data)
@@ -63,32 +64,51 @@ def repeated_key(data: bytes, value: Any) -> str | None:
         raise ValueError("nested too deeply to be read") from None
 
 
-def _keeps_colons(data: bytes, values: list[Any]) -> bool:
-    """Whether no key was lost, fast; False is no answer.
-
-    Written again, values have as many colons as the file, unless a key was lost: those in strings are the same, where
-    none is written as an escape.
-    """
-    if _COLON_AS_ESCAPE in data:
-        return False
+def keeps_keys(data: bytes, value: Any) -> bool:
+    """Whether no key of the file was lost when it was decoded, fast; False is no answer."""
     try:
-        return data.count(b":") == sum(dumps(value).count(b":") for value in values)
+        written = dumps(value)
     except TypeError:  # too deep, or half a surrogate pair
         return False
+    return written == data or _has_colons_of(data, written)
+
+
+def keeps_keys_of_lines(data: bytes, values: list[Any]) -> bool:
+    """The same of JSON Lines and the values of all lines."""
+    try:
+        written = dumps(values)
+    except TypeError:
+        return False
+    # As a list without blanks the file has a comma for each end of line.
+    end = len(data) - data.endswith(b"\n")
+    return written[1:-1] == data[:end].replace(b"\n", b",") or _has_colons_of(data, written)
+
+
+def _has_colons_of(data: bytes, written: bytes) -> bool:
+    """Whether the values, written again, have as many colons as the file, as they have unless a key was lost.
+
+    Those in strings are the same, where none is written as an escape.
+    """
+    if b"\\" in data and _COLON_AS_ESCAPE in data:  # a single byte is found in no time
+        return False
+    return data.count(b":") == written.count(b":")
 
 
 def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
     """Line number and value of each line that is not blank; a BadLine stands for what is no JSON or ambiguous."""
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()  # behind the last end of line
+    values = decode_plain_lines(data)
+    if values is not None:
+        return enumerate(values, 1)
+    return decode_each_line(data)
+
+
+def decode_plain_lines(data: bytes) -> list[Any] | None:
+    """The values of all lines, where every line is right, as nearly always; None is no answer."""
     try:
-        values = [*map(loads, lines)]
-        if _keeps_colons(data, values):
-            return enumerate(values, 1)  # all lines are right, as nearly always
+        values = [*map(loads, BytesIO(data))]  # which looks for the ends of lines faster than `split`
     except JSONDecodeError:
-        pass
-    return _decode_each(lines, torn=not data.endswith(b"\n"))
+        return None
+    return values if keeps_keys_of_lines(data, values) else None
 
 
 def decode_once(data: bytes) -> Any:
@@ -106,7 +126,12 @@ def decode_once(data: bytes) -> Any:
     return value
 
 
-def _decode_each(lines: list[bytes], *, torn: bool) -> Iterator[tuple[int, Any]]:
+def decode_each_line(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The rule of `decode_lines`, line by line."""
+    lines = data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()  # behind the last end of line
+    torn = not data.endswith(b"\n")
     for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue

@@ -37,6 +37,8 @@ _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in eve
 _MOST_PIECES = 12
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
 _PLAIN = frozenset(string.ascii_letters + string.digits)
+_FURTHER = frozenset({"artifact_id", "content_hash"})  # of a provenance that leads to an artifact
+_DIGITS = frozenset(string.digits)
 _TOO_MUCH = Checked(None, "fabricated", "the quote was not found: there was too much text to search in this run")
 
 _STRUCTURAL, _VERBATIM = Checked("structural"), Checked("verbatim")
@@ -57,6 +59,32 @@ def check_record(record: dict[str, Any], sources: Sources, demands: Demands) -> 
         words = f"it reaches {checked.level}, and the protocol demands an artifact of the evaluator's corpus"
         return Checked(None, "not_anchored", words)
     return checked
+
+
+def is_plainly_verbatim(record: dict[str, Any], sources: Sources) -> bool:
+    """Whether the quote stands at its span of a stored chunk, and nothing leads further, fast; False is no answer."""
+    try:
+        chunk_id, quote, span, provenance = record["chunk_id"], record["quote"], record["span"], record["provenance"]
+        start, end, source_id = span["start"], span["end"], provenance["source_id"]
+        chunk = sources.chunks[chunk_id]
+    except (KeyError, TypeError):  # something is missing, or of another kind
+        return False
+    return (
+        type(quote) is str
+        and type(start) is int
+        and type(end) is int
+        and end - start == len(quote)
+        and start >= 0
+        and chunk["text"].startswith(quote, start)
+        and quote[:1] in _PLAIN
+        and source_id == chunk["source_id"]
+        and sources.says_something(source_id)
+        and (chunk_id[-1:] in _DIGITS or says_something(chunk_id))
+        and chunk_id not in sources.conflicting
+        and _FURTHER.isdisjoint(provenance)
+        and chunk.get("artifact_id") is None
+        and (chunk.get("text_hash") is None or not sources.hash_problem(chunk))
+    )
 
 
 def _check(record: dict[str, Any], sources: Sources, demands: Demands) -> Checked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding, Findings
@@ -167,7 +166,7 @@ class _Judge:
             material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
             suspect, fingerprint = fingerprints(material)
             content = content_of(material) if self.with_content else content
-        levels = Counter(ledger.valid.values())
+        levels = [*ledger.valid.values()]
         return RunFacts(
             name=self.name,
             run_id=run_id,
@@ -185,10 +184,10 @@ class _Judge:
             cited=sum(identity in claims.cited_by_verified for identity in found),
             ledger=len(ledger),
             uncited=uncited,
-            structural=levels["structural"],
-            verbatim=levels["verbatim"],
-            chain=levels["chain"],
-            anchored=levels["anchored"],
+            structural=levels.count("structural"),
+            verbatim=levels.count("verbatim"),
+            chain=levels.count("chain"),
+            anchored=levels.count("anchored"),
             failures=tuple(sorted(ledger.failures().items())) if ledger.failed or ledger.nameless else (),
             steps=steps.total,
             with_manifest=steps.with_manifest,

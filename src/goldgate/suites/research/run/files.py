@@ -17,9 +17,7 @@ OUTPUT, EVENTS, CHUNKS = "research_output.json", "events.jsonl", "chunks.jsonl"
 MANIFESTS, MANIFEST_LINES = "manifests", "manifests.jsonl"
 ARTIFACTS = "artifacts"
 IMPORT = "import.json"  # what `goldgate import-runs` did not find in a trace: for people, not judged
-# In the order of reading: large sources must not use up the limit of a run before its log was read.
-_ORDER = (OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS)
-RUN_FILES = frozenset(_ORDER)
+RUN_FILES = frozenset({OUTPUT, EVENTS, MANIFEST_LINES, MANIFESTS, CHUNKS, ARTIFACTS})
 
 Entry = os.DirEntry[str] | RemoteEntry
 _BOM = b"\xef\xbb\xbf"
@@ -97,6 +95,7 @@ class _Reader:
         self.hash = hashlib.sha256()
 
     def read(self, folder: str) -> RunFiles | None:
+        """In this order: large sources must not use up the limit of a run before its log was read."""
         files = self.files
         try:
             entries = {entry.name: entry for entry in _scan(folder)}
@@ -105,29 +104,24 @@ class _Reader:
             return files
         if RUN_FILES.isdisjoint(entries):
             return None
-        strays = sorted(entries.keys() - RUN_FILES)
-        for name in (*_ORDER, *strays):
-            if name not in entries:
-                continue
-            entry = entries[name]
-            if name == OUTPUT:
-                files.output = self._content(entry, name)
-            elif name == EVENTS:
-                files.events = self._content(entry, name)
-            elif name == CHUNKS:
-                files.chunks = self._content(entry, name)
-            elif name == MANIFEST_LINES:
-                files.manifest_lines = self._content(entry, name)
-            elif name == MANIFESTS:
-                for shown, inner in self._folder(entry, name, ".json"):
-                    data = self._content(inner, shown)
-                    if data is not None:
-                        files.manifests.append((shown, data))
-            elif name == ARTIFACTS:
-                self._artifacts(entry)
-            else:
-                reason = "notes of an import, not judged" if name == IMPORT else "not a file of a run"
-                files.ignored.append((storable_name(name), reason))
+        if OUTPUT in entries:
+            files.output = self._content(entries[OUTPUT], OUTPUT)
+        if EVENTS in entries:
+            files.events = self._content(entries[EVENTS], EVENTS)
+        if MANIFEST_LINES in entries:
+            files.manifest_lines = self._content(entries[MANIFEST_LINES], MANIFEST_LINES)
+        if MANIFESTS in entries:
+            for shown, inner in self._folder(entries[MANIFESTS], MANIFESTS, ".json"):
+                data = self._content(inner, shown)
+                if data is not None:
+                    files.manifests.append((shown, data))
+        if CHUNKS in entries:
+            files.chunks = self._content(entries[CHUNKS], CHUNKS)
+        if ARTIFACTS in entries:
+            self._artifacts(entries[ARTIFACTS])
+        for name in sorted(entries.keys() - RUN_FILES):
+            reason = "notes of an import, not judged" if name == IMPORT else "not a file of a run"
+            files.ignored.append((storable_name(name), reason))
         files.digest = self.hash.digest()
         return files
 

@@ -13,7 +13,7 @@ from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.decode import BadLine, decode_lines, same
-from goldgate.suites.research.run.evidence import Demands, check_record
+from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, RunFiles
 from goldgate.suites.research.run.sources import Level, Sources
 from goldgate.suites.research.run.telling import tells
@@ -71,6 +71,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
     valid, failed = ledger.valid, ledger.failed
     seen: dict[str, dict[str, Any]] = {}
     unstored = thin = 0
+    plainly = not demands.anchored
     for pointer, number, record in records(output):
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is not str or not identity.strip():
@@ -85,6 +86,11 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
                 findings.add("conflicting_id", "error", OUTPUT, message, f"{pointer}/{number}")
             continue
         seen[identity] = record
+        if plainly and is_plainly_verbatim(record, sources):
+            valid[identity] = "verbatim"
+            if len(record["quote"]) < _SHORT:
+                thin += _is_thin(record)
+            continue
         checked = check_record(record, sources, demands)
         if checked.level is not None:
             valid[identity] = checked.level

@@ -13,7 +13,7 @@ from goldgate.suites.research.run.decode import Ambiguous, BadLine, TornLine, de
 from goldgate.suites.research.run.files import EVENTS
 
 _event_fits = fits(Event)
-_STATUSES: frozenset[str] = frozenset(get_args(Status))
+STATUSES: frozenset[str] = frozenset(get_args(Status))
 _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 _MOST_OBJECTIVES = 100  # of one log
 
@@ -82,10 +82,10 @@ def normal_status(status: object) -> str | None:
     """One of the three statuses; case and outer space do not move a claim out."""
     if type(status) is not str:
         return None
-    if status in _STATUSES:
+    if status in STATUSES:
         return status
     plain = status.strip().casefold()
-    return plain if plain in _STATUSES else None
+    return plain if plain in STATUSES else None
 
 
 def normal_stop_reason(reason: str) -> str | None:
@@ -105,7 +105,7 @@ def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line
         if status is not None:
             said.statuses[str(claim)] = status
         else:  # a word of the agent's own: the claim keeps the status that it had
-            message = f"the claim {claim} gets a status that is none of {', '.join(sorted(_STATUSES))}"
+            message = f"the claim {claim} gets a status that is none of {', '.join(sorted(STATUSES))}"
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
     objective = payload.get("objective")
     if type(objective) is str and objective.strip() and len(objectives) < _MOST_OBJECTIVES:

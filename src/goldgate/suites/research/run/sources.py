@@ -69,9 +69,10 @@ class Sources:
         """Whether a chunk's identifier says anything: found out once, for it can be long, and many records name it."""
         if type(name) is not str:
             return False
-        if name not in self._telling:
-            self._telling[name] = says_something(name)
-        return self._telling[name]
+        known = self._telling.get(name)
+        if known is None:
+            known = self._telling[name] = says_something(name)
+        return known
 
     def hash_in(self, name: str) -> str | None:
         """The hash that an artifact's name is, found out once; None if it is no hash."""
@@ -84,7 +85,9 @@ class Sources:
         name = chunk["chunk_id"]
         known = self._hash_problems.get(name)
         if known is None:
-            real, recorded = sha256(chunk["text"].encode("utf-8", "surrogatepass")).hexdigest(), chunk.get("text_hash")
+            text, recorded = chunk["text"], chunk.get("text_hash")
+            data = text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass")
+            real = sha256(data).hexdigest()
             differs = recorded != real and sha256_of(recorded) not in (None, real)
             known = f"the text of chunk {shown(name)} does not have its recorded text_hash" if differs else ""
             self._hash_problems[name] = known

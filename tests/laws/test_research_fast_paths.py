@@ -1,0 +1,164 @@
+"""Quick ways through a run against the rules that they stand for, on random and on hostile input."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from goldgate.core.finding import Findings
+from goldgate.files import strict_json
+from goldgate.suites.research.run import claims as claims_of_a_run
+from goldgate.suites.research.run.decode import decode_each_line, decode_plain_lines, keeps_keys
+from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
+from goldgate.suites.research.run.ledger import Ledger
+from goldgate.suites.research.run.log import Log, Said
+from goldgate.suites.research.run.sources import Sources
+
+MANY = settings(max_examples=500)
+
+# --- JSON in which a key may be lost
+
+ODD_JSON = [
+    *('"a"', '":"', '"\\u003a"', '"\\u003A:"', '"\\":"', '"a\\\\"', '"é"', '"\\u00e9"', '"\\/"', '"{,}"', '"\\ud83d"'),
+    *("1", "1.0", "1e5", "1E400", "-0", "12345678901234567890123", "null", "true", "[]", "{}", '{"a":1,"a":1}'),
+    *('{"a":{"b":1,"b":2}}', '{"a":1, "\\u0061":2}', '{"a" :1,"a": 2,"b":":"}', "[{},[]]", "NaN", "", "\ufeff"),
+]
+blanks = st.sampled_from(["", " ", "\t", "\r"])
+
+
+@st.composite
+def json_texts(draw: st.DrawFn, deep: int = 2) -> str:
+    """JSON, or nearly: keys that stand twice, escapes, blanks and numbers in every way of writing them."""
+    if deep == 0 or draw(st.booleans()):
+        return draw(st.sampled_from(ODD_JSON))
+    inner = json_texts(deep - 1)
+    keys = st.sampled_from(['"a"', '"b"', '":"', '"\\u003a"', '"\\u0061"', '"a\\":"'])
+    if draw(st.booleans()):
+        return "[" + ",".join(draw(blanks) + draw(inner) for _ in range(draw(st.integers(0, 3)))) + "]"
+    pairs = [draw(keys) + draw(blanks) + ":" + draw(blanks) + draw(inner) for _ in range(draw(st.integers(0, 3)))]
+    return "{" + ("," + draw(blanks)).join(pairs) + "}"
+
+
+@MANY
+@given(json_texts())
+@example('{"a":1,"a":100000.0}')
+@example('{"a":"","a":{"b":1e2}}')
+def test_no_lost_key_is_overlooked(text: str) -> None:
+    data = text.encode()
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    assert not keeps_keys(data, value) or strict_json.repeated_key(data) is None
+
+
+@MANY
+@given(st.lists(st.tuples(json_texts(), st.sampled_from(["\n", "\n", "\r\n", "\n\n", ",", "\n \n"])), max_size=4))
+@example([("1,2", "\n"), ("[3", "\n"), ("4]", "")])
+@example([('{"a":1,"a":1}', "\n"), ("{}", "\n")])
+def test_lines_decoded_at_once(parts: list[tuple[str, str]]) -> None:
+    whole = "".join(text + end for text, end in parts)
+    for data in (whole.encode(), whole.encode()[:-1]):
+        quick, plain = decode_plain_lines(data), [*decode_each_line(data)]
+        assert quick is None or repr([*enumerate(quick, 1)]) == repr(plain)
+
+
+@pytest.mark.parametrize("write", [orjson.dumps, lambda value: json.dumps(value).encode()])
+def test_lines_without_a_fault_are_decoded_at_once(write: Any) -> None:
+    values = [{"a": "b: c", "d": [1, {"é": "\n"}]}, {"a": "https://example.org", "d": None}]
+    assert decode_plain_lines(b"".join(write(value) + b"\n" for value in values)) == values
+
+
+# --- evidence
+
+TEXT = "Über 80 % of the harbour froze — in “1891”: nobody… counted.  The keeper wrote\n12 letters, \u200bABC."
+odd = st.one_of(st.none(), st.booleans(), st.integers(-1, 3), st.just(1.0), st.sampled_from(["", " ", "c1", "unknown"]))
+odd_or_deep = st.one_of(odd, st.lists(odd, max_size=1), st.dictionaries(st.sampled_from(["start", "end"]), odd))
+
+
+@st.composite
+def stored_chunks(draw: st.DrawFn) -> dict[str, Any]:
+    """Chunks by name, some with a hash, some with a wrong one, some of nobody."""
+    chunks: dict[str, Any] = {}
+    for name in ("c1", "unknown", "letters", "…"):
+        text = draw(st.sampled_from([TEXT, TEXT[5:], "", "   ", "a"]))
+        chunk = {"chunk_id": name, "source_id": draw(st.sampled_from(["s1", "unknown", "", "source"])), "text": text}
+        recorded = sha256(draw(st.sampled_from([text, text, "other"])).encode()).hexdigest()
+        hashes = st.sampled_from([recorded, recorded, "sha256:" + recorded.upper(), "x", None])
+        chunk |= draw(st.sampled_from([{}, {"text_hash": draw(hashes)}, {"artifact_id": "a1"}, {"artifact_id": None}]))
+        chunks[name] = chunk
+    return chunks
+
+
+@st.composite
+def evidence_records(draw: st.DrawFn, chunks: dict[str, Any]) -> dict[str, Any]:
+    """A record that is right, or nearly, with odd things in any place."""
+    chunk = chunks[draw(st.sampled_from([*chunks]))]
+    start = draw(st.integers(-2, len(TEXT)))
+    end = start + draw(st.integers(-1, 20))
+    shift = draw(st.sampled_from([0, 0, 0, 1, -1]))
+    record: dict[str, Any] = {
+        "evidence_id": "e",
+        "chunk_id": chunk["chunk_id"],
+        "quote": chunk["text"][max(0, start) : max(0, end)],
+        "span": {"start": start + shift, "end": end + shift},
+        "provenance": {"source_id": draw(st.sampled_from([chunk["source_id"], chunk["source_id"], "s2"]))},
+    }
+    record["provenance"] |= draw(st.sampled_from([{}, {}, {"artifact_id": "a1"}, {"content_hash": None}, {"uri": "u"}]))
+    if draw(st.integers(0, 3)) == 0:
+        record[draw(st.sampled_from([*record]))] = draw(odd_or_deep)
+    if draw(st.integers(0, 5)) == 0:
+        del record[draw(st.sampled_from(["chunk_id", "quote", "span", "provenance"]))]
+    return record
+
+
+@settings(max_examples=2_000)
+@given(st.data(), st.booleans(), st.booleans())
+def test_quick_evidence(data: st.DataObject, quote_and_span: bool, verbatim: bool) -> None:
+    chunks = data.draw(stored_chunks())
+    conflicting = data.draw(st.sampled_from([frozenset(), frozenset({"c1"})]))
+    record = data.draw(evidence_records(chunks))
+    if is_plainly_verbatim(record, Sources(chunks, conflicting)):
+        checked = check_record(record, Sources(chunks, conflicting), Demands(quote_and_span, verbatim))
+        assert checked.level == "verbatim"
+
+
+def test_a_record_without_a_fault_is_found_quickly() -> None:
+    chunk: Any = {"chunk_id": "c1", "source_id": "s1", "text": TEXT}
+    record = {"chunk_id": "c1", "quote": TEXT[5:20], "span": {"start": 5, "end": 20}, "provenance": {"source_id": "s1"}}
+    assert is_plainly_verbatim(record, Sources({"c1": chunk}))
+
+
+# --- claims
+
+names = st.sampled_from(["k1", "k2", "k3", " ", "", 7, None])
+statuses = st.sampled_from(["verified", "candidate", "retracted", " Verified", "done", None, ["verified"]])
+known = st.dictionaries(
+    st.sampled_from(["k1", "k2", "k9"]), st.sampled_from(["verified", "candidate", "retracted"]), max_size=2
+)
+one_claim = st.fixed_dictionaries(
+    {"claim_id": names, "statement": st.sampled_from(["It froze.", "", 3]), "status": statuses},
+    optional={
+        "evidence_ids": st.one_of(st.none(), st.lists(st.sampled_from(["e1", "e2", "e3", 4]), max_size=3)),
+        "evidence": st.one_of(st.none(), st.just([{"evidence_id": "e1"}])),
+    },
+)
+
+
+@MANY
+@given(st.lists(one_claim | st.none(), max_size=4), st.none() | st.tuples(known, known))
+def test_quick_claims(listed: list[Any], said: tuple[dict[str, str], dict[str, str]] | None) -> None:
+    log = None if said is None else Log("r", own=Said(None, said[0]), foreign=Said(None, said[1]))
+    ledger = Ledger({"e1": "verbatim"}, {"e2": "fabricated"})
+    quick_findings, findings = Findings("r"), Findings("r")
+    quick = claims_of_a_run.check_claims(listed, log, ledger, quick_findings)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(claims_of_a_run, "read_plainly", lambda claim, log: None)
+        assert claims_of_a_run.check_claims(listed, log, ledger, findings) == quick
+    assert quick_findings.listed() == findings.listed()
