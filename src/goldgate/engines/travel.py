@@ -15,7 +15,8 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place
-from goldgate.files.opened import LARGEST_READ, Opened, Stamp, open_once
+from goldgate.files.opened import Opened, Stamp, open_once
+from goldgate.files.random_access import LARGEST_READ
 
 PIECE = 8 << 20  # bytes of a copy that travel at once
 PIECES_HELD = 4  # of each copy, by a process that reads in it: shards lie side by side
