@@ -139,7 +139,7 @@ class RunJudge:
         return (_make_again, (self.root, self.golden.path, self.golden.sha256, *rest))
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
-        for name, refused in shard:
+        for name, refused in () if is_url(self.root) else shard:
             if refused is None and not os.path.lexists(os.path.join(self.root, name)):
                 raise _gone(name)
         return [
