@@ -167,6 +167,31 @@ def test_a_record_without_a_fault_is_found_quickly() -> None:
     assert is_plainly_verbatim(record, Sources({"c1": chunk}))
 
 
+ENDING = "12 letters, ABC"
+NEAR_MISSES: list[tuple[dict[str, Any], dict[str, Any], frozenset[str]]] = [  # of the record, of the chunk, in conflict
+    ({"span": {"start": -3, "end": 0}, "quote": "ABC"}, {}, frozenset()),
+    ({"span": {"start": 12, "end": 16}, "quote": "ABC"}, {}, frozenset()),
+    ({"span": {"start": True, "end": 3}, "quote": "2 "}, {}, frozenset()),
+    ({"span": {"start": 2, "end": 3}, "quote": " "}, {}, frozenset()),
+    ({}, {}, frozenset({"c1"})),
+    ({"provenance": {"source_id": "s1", "artifact_id": "a2"}}, {"artifact_id": "a1"}, frozenset()),
+    ({"provenance": {"source_id": "s1", "artifact_id": "a2"}}, {}, frozenset()),
+    ({"provenance": {"source_id": "unknown"}}, {"source_id": "unknown"}, frozenset()),
+    ({"provenance": {"source_id": "s2"}}, {}, frozenset()),
+    ({}, {"text_hash": "0" * 64}, frozenset()),
+]
+
+
+@pytest.mark.parametrize(("record_has", "chunk_has", "conflicting"), NEAR_MISSES)
+def test_what_is_nearly_right_is_not_waved_through(
+    record_has: dict[str, Any], chunk_has: dict[str, Any], conflicting: frozenset[str]
+) -> None:
+    chunk: Any = {"chunk_id": "c1", "source_id": "s1", "text": ENDING}
+    record = {"chunk_id": "c1", "quote": "ABC", "span": {"start": 12, "end": 15}, "provenance": {"source_id": "s1"}}
+    assert is_plainly_verbatim(record, Sources({"c1": chunk}))
+    assert not is_plainly_verbatim({**record, **record_has}, Sources({"c1": {**chunk, **chunk_has}}, conflicting))
+
+
 # --- claims
 
 names = st.sampled_from(["k1", "k2", "k3", " ", "", 7, None])
