@@ -16,6 +16,15 @@ from goldgate.files import strict_json
 from goldgate.suites.research.run import claims as claims_of_a_run
 from goldgate.suites.research.run.decode import decode_each_line, decode_plain_lines, keeps_keys
 from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
+from goldgate.suites.research.run.fold import (
+    _TABLE,
+    _piled_marks,
+    fold,
+    has_few_marks,
+    has_piled_marks,
+    is_folded,
+    nfc,
+)
 from goldgate.suites.research.run.ledger import Ledger
 from goldgate.suites.research.run.log import Log, Said
 from goldgate.suites.research.run.sources import Sources
@@ -73,6 +82,29 @@ def test_lines_decoded_at_once(parts: list[tuple[str, str]]) -> None:
 def test_lines_without_a_fault_are_decoded_at_once(write: Any) -> None:
     values = [{"a": "b: c", "d": [1, {"é": "\n"}]}, {"a": "https://example.org", "d": None}]
     assert decode_plain_lines(b"".join(write(value) + b"\n" for value in values)) == values
+
+
+# --- folding
+
+MARKS = "\u0301\u0308\u0327"
+hostile = st.text(alphabet="aB 1.\t\n\x0b\x1c\x1f\x7f\x85\u3000\u2028\u00ad\u200b’“—…é" + MARKS, max_size=12)
+
+
+@MANY
+@given(hostile | st.text(max_size=12))
+def test_text_that_is_folded_already(text: str) -> None:
+    for folded in (text, text.strip(), "a b"):
+        plainly = " ".join(nfc(folded).translate(_TABLE).split())
+        assert fold(folded) == plainly
+        assert not is_folded(folded) or folded == plainly
+
+
+@MANY
+@given(hostile, st.integers(25, 40), hostile)
+def test_few_marks_are_no_pile(before: str, marks: int, after: str) -> None:
+    for text in (before + "a" + MARKS[0] * marks + after, before + after, (before + after) * 20):
+        assert not has_few_marks(text) or _piled_marks().search(text) is None
+        assert has_piled_marks(text) is (_piled_marks().search(text) is not None)
 
 
 # --- evidence
@@ -133,6 +165,31 @@ def test_a_record_without_a_fault_is_found_quickly() -> None:
     chunk: Any = {"chunk_id": "c1", "source_id": "s1", "text": TEXT}
     record = {"chunk_id": "c1", "quote": TEXT[5:20], "span": {"start": 5, "end": 20}, "provenance": {"source_id": "s1"}}
     assert is_plainly_verbatim(record, Sources({"c1": chunk}))
+
+
+ENDING = "12 letters, ABC"
+NEAR_MISSES: list[tuple[dict[str, Any], dict[str, Any], frozenset[str]]] = [  # of the record, of the chunk, in conflict
+    ({"span": {"start": -3, "end": 0}, "quote": "ABC"}, {}, frozenset()),
+    ({"span": {"start": 12, "end": 16}, "quote": "ABC"}, {}, frozenset()),
+    ({"span": {"start": True, "end": 3}, "quote": "2 "}, {}, frozenset()),
+    ({"span": {"start": 2, "end": 3}, "quote": " "}, {}, frozenset()),
+    ({}, {}, frozenset({"c1"})),
+    ({"provenance": {"source_id": "s1", "artifact_id": "a2"}}, {"artifact_id": "a1"}, frozenset()),
+    ({"provenance": {"source_id": "s1", "artifact_id": "a2"}}, {}, frozenset()),
+    ({"provenance": {"source_id": "unknown"}}, {"source_id": "unknown"}, frozenset()),
+    ({"provenance": {"source_id": "s2"}}, {}, frozenset()),
+    ({}, {"text_hash": "0" * 64}, frozenset()),
+]
+
+
+@pytest.mark.parametrize(("record_has", "chunk_has", "conflicting"), NEAR_MISSES)
+def test_what_is_nearly_right_is_not_waved_through(
+    record_has: dict[str, Any], chunk_has: dict[str, Any], conflicting: frozenset[str]
+) -> None:
+    chunk: Any = {"chunk_id": "c1", "source_id": "s1", "text": ENDING}
+    record = {"chunk_id": "c1", "quote": "ABC", "span": {"start": 12, "end": 15}, "provenance": {"source_id": "s1"}}
+    assert is_plainly_verbatim(record, Sources({"c1": chunk}))
+    assert not is_plainly_verbatim({**record, **record_has}, Sources({"c1": {**chunk, **chunk_has}}, conflicting))
 
 
 # --- claims

@@ -68,11 +68,12 @@ def fingerprints(run: Material) -> tuple[bytes, bytes]:
     Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
     has one fingerprint.
     """
-    verified = run.verified
-    answer = _short((run.head[:2], len(verified), sketch("".join([claim.statement for claim in verified]))))
+    verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
+    answer = _short((run.head[:2], len(verified), sketch("".join(verified))))
     texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
-    ledger = [record for record in run.output.get("evidence") or () if type(record) is dict]
-    texts += [quote for record in ledger if type(quote := record.get("quote")) is str]
+    for record in run.output.get("evidence") or ():
+        if type(record) is dict and type(quote := record.get("quote")) is str:
+            texts.append(quote)
     texts += [manifest["retrieval_query"] for manifest in run.manifests]
     whole = _short((answer, run.head, len(run.manifests), sketch("".join(texts))))
     return answer if verified else whole, whole

@@ -15,6 +15,8 @@ FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
 
 _LONGEST_MAPPED = 1_000_000  # characters; finding a place in the unfolded text folds it some twenty times
 
+_PILE = 31  # marks
+
 _TABLE = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛′ʼ", "'"),
@@ -35,7 +37,7 @@ _IGNORABLE = re.compile(
 
 def nfc(text: str) -> str:
     """The text in NFC; as it is where marks are piled up by the dozen, which would take time without end."""
-    if text.isascii() or is_normalized("NFC", text) or _piled_marks().search(text):
+    if text.isascii() or is_normalized("NFC", text) or has_piled_marks(text):
         return text
     return normalize("NFC", text)
 
@@ -45,17 +47,28 @@ def visible(text: str) -> str:
     if text.isascii():
         return text
     seen = _IGNORABLE.sub("", text)
-    return seen if is_normalized("NFKC", seen) or _piled_marks().search(seen) else normalize("NFKC", seen)
+    return seen if is_normalized("NFKC", seen) or has_piled_marks(seen) else normalize("NFKC", seen)
 
 
 def fold(text: str) -> str:
     """The text folded, without outer white space."""
-    return " ".join(plain_fold(text).split())
+    return text if is_folded(text) else " ".join(plain_fold(text).split())
+
+
+def is_folded(text: str) -> bool:
+    """Whether folding leaves the text as it is, fast; False is no answer."""
+    return (
+        text.isascii()
+        and text.isprintable()  # of white space, only the blank is
+        and "  " not in text
+        and text[:1] != " "
+        and text[-1:] != " "
+    )
 
 
 def plain_fold(text: str) -> str:
     """The text folded, its white space as it is."""
-    return nfc(text).translate(_TABLE)
+    return text if text.isascii() else nfc(text).translate(_TABLE)  # nothing in the table is ASCII
 
 
 def offset_in(text: str, folded_quote: str) -> int | None:
@@ -69,8 +82,19 @@ def offset_in(text: str, folded_quote: str) -> int | None:
     return bisect_left(range(len(text) + 1), at + 1, key=lambda end: len(fold(text[:end]))) - 1
 
 
+def has_piled_marks(text: str) -> bool:
+    """Whether a letter has more combining marks than in Unicode's stream-safe text (UAX 15): sorting is quadratic."""
+    if has_few_marks(text):
+        return False
+    return _piled_marks().search(text) is not None
+
+
+def has_few_marks(text: str) -> bool:
+    """Whether not even all characters beyond ASCII would be a pile, fast; False is no answer."""
+    return len(text) - len(text.encode("ascii", "ignore")) < _PILE
+
+
 @cache
 def _piled_marks() -> re.Pattern[str]:
-    """More combining marks on one letter than Unicode's stream-safe text has (UAX 15): sorting them is quadratic."""
     marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
-    return re.compile(f"[{marks}]{{31}}")
+    return re.compile(f"[{marks}]{{{_PILE}}}")
