@@ -189,7 +189,8 @@ def test_what_is_nearly_right_is_not_waved_through(
     chunk: Any = {"chunk_id": "c1", "source_id": "s1", "text": ENDING}
     record = {"chunk_id": "c1", "quote": "ABC", "span": {"start": 12, "end": 15}, "provenance": {"source_id": "s1"}}
     assert is_plainly_verbatim(record, Sources({"c1": chunk}))
-    assert not is_plainly_verbatim({**record, **record_has}, Sources({"c1": {**chunk, **chunk_has}}, conflicting))
+    changed: Any = {**chunk, **chunk_has}
+    assert not is_plainly_verbatim({**record, **record_has}, Sources({"c1": changed}, conflicting))
 
 
 # --- claims
