@@ -1,7 +1,7 @@
 """Seeded extraction data: about 900 characters of text, 2 events, 10 arguments, a thought, a fenced answer.
 
-5 % of the answers have a defect: trailing comma, truncation, single quotes, prose only, an
-argument that is not in the text, or a span one word too long.
+A model that errs is `erring.py`'s. Of the clean one, 5 % of the answers have a defect: trailing comma, truncation,
+single quotes, prose only, an argument that is not in the text, or a span one word too long.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import erring
 import orjson
 
 TYPES = {
@@ -27,16 +29,20 @@ SYLLABLES = "nor vel tar men ska dru lin pos hal ver qua ber tol ran mis ged fal
 DEFECTS = ("trailing_comma", "truncated", "single_quotes", "prose", "hallucinated", "boundary")
 
 
-def main(directory: Path, samples: int, language: str = "both", seed: int = 20) -> None:
+def main(directory: Path, samples: int, language: str = "both", seed: int = 20, *, errs: bool = False) -> None:
     """Write gold, predictions (in order and shuffled), the event schema and the two protocols of the benchmark."""
     rng = random.Random(seed)
     directory.mkdir(parents=True, exist_ok=True)
     answers: list[bytes] = []
     with open(directory / "gold.jsonl", "wb") as gold:
         for number in range(samples):
-            record = _document(rng, number, language == "zh" or (language == "both" and number % 2 == 0))
+            chinese = language == "zh" or (language == "both" and number % 2 == 0)
+            record = _document(rng, number, chinese)
+            if errs and rng.random() < erring.OFFSETS:
+                erring.add_offsets(record["events"], record["text"])
             gold.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-            answer = {"id": record["id"], "response": _response(rng, record)}
+            response = erring.response(rng, record, TYPES, chinese) if errs else _response(rng, record)
+            answer = {"id": record["id"], "response": response}
             answers.append(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
     (directory / "predictions.jsonl").write_bytes(b"".join(answers))
     rng.shuffle(answers)
@@ -51,7 +57,7 @@ def main(directory: Path, samples: int, language: str = "both", seed: int = 20) 
         )
 
 
-def _document(rng: random.Random, number: int, chinese: bool) -> dict[str, object]:
+def _document(rng: random.Random, number: int, chinese: bool) -> dict[str, Any]:
     events, sentences = [], []
     for event_type in rng.sample(CHINESE if chinese else ENGLISH, 2):
         arguments = [{"role": role, "argument": _value(rng, role, chinese)} for role in TYPES[event_type]]
@@ -91,7 +97,7 @@ def _filler(rng: random.Random, chinese: bool) -> Iterator[str]:
             yield " The " + " ".join(_word(rng) for _ in range(9)) + ", officials said."
 
 
-def _response(rng: random.Random, record: dict[str, object]) -> str:
+def _response(rng: random.Random, record: dict[str, Any]) -> str:
     events = orjson.loads(orjson.dumps(record["events"]))
     defect = rng.choice(DEFECTS) if rng.random() < 0.05 else None
     argument = rng.choice(rng.choice(events)["arguments"])

@@ -7,9 +7,11 @@ grow when their case is folded, marks that join, line ends of every kind, halves
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import orjson
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -26,9 +28,8 @@ from goldgate.suites.extraction.events.event import (
     Events,
     event_list,
     read_any_events,
-    read_events,
-    read_usual_events,
 )
+from goldgate.suites.extraction.events.form import CANONICAL
 from goldgate.suites.extraction.events.normalize import (
     Haystack,
     normalize_all_at_once,
@@ -36,21 +37,25 @@ from goldgate.suites.extraction.events.normalize import (
     normalize_quickly,
 )
 from goldgate.suites.extraction.events.occurrences import contained_at_once, contained_one_by_one
+from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.events.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
+from goldgate.suites.extraction.events.usual_events import read_usual_events
+from goldgate.suites.extraction.hints import are_of_values, hints_in
 from goldgate.suites.extraction.measures.hallucination import (
-    all_stand_in,
     count_distinct,
     count_where_none_is_repeated,
     distinct_values,
     unsupported_normalized,
     unsupported_normalized_plainly,
+    unsupported_quickly,
 )
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.extraction.thought.named_in_thought import (
+    Look,
     first_missing,
     first_missing_at_once,
     first_missing_plainly,
-    names_all,
+    first_missing_quickly,
 )
 
 from .strategies import ROLES, SCHEMA, TYPES, odd_events
@@ -122,9 +127,10 @@ def test_quick_events(listed: list[Any], with_schema: bool, with_blanks: bool) -
         listed = json.loads(json.dumps(listed).replace('"plaintiff"', '" plaintiff "').replace('"Sue"', '"Sue\\n"'))
     roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
     events = EventList(listed, "$[*]")
-    quick, plain = read_usual_events(events, roles), read_any_events(events, None, roles)
-    assert quick is None or told(quick) == told(plain)
-    assert told(read_events(events, None, roles)) == told(plain)
+    for source in (None, json.dumps(listed), json.dumps(listed, ensure_ascii=False).encode()):
+        quick, plain = read_usual_events(events, source, roles), read_any_events(events, source, roles)
+        assert quick is None or told(quick) == told(plain)
+        assert told(read_events(events, source, roles)) == told(plain)
 
 
 @MANY
@@ -141,6 +147,68 @@ def test_numbers_keep_their_text_whatever_is_escaped_beside_them(escapes: list[s
     values = [value.text for value in read_events(listed, source.encode()).values()]
     assert values == [number, decode(f'"v{beside}"'.encode())]
     assert values == [value.text for value in read_events(listed, source).values()]
+
+
+class Text(str):
+    """Behaves like a string, and is none to the rule."""
+
+
+@MANY
+@given(odd_events, st.sampled_from(["event", "argument", "type", "role", "value"]))
+def test_quick_events_of_values_that_were_not_decoded(listed: list[Any], where: str) -> None:
+    """A caller can hand over anything: an object that is no plain dict, a text that is no plain string."""
+    for event in [event for event in listed if isinstance(event, dict)]:
+        arguments = [argument for argument in event.get("arguments", []) if isinstance(argument, dict)]
+        if where == "type":
+            event["event_type"] = Text(event.get("event_type", ""))
+        for argument in arguments:
+            key = {"role": "role", "value": "argument"}.get(where)
+            if key is not None and isinstance(argument.get(key), str):
+                argument[key] = Text(argument[key])
+        if where == "argument" and arguments:
+            event["arguments"] = [OrderedDict(argument) for argument in arguments]
+    events = EventList([OrderedDict(e) if where == "event" and isinstance(e, dict) else e for e in listed], "$[*]")
+    quick, plain = read_usual_events(events), read_any_events(events, None)
+    assert quick is None or told(quick) == told(plain)
+
+
+NUMBERS = [
+    "1.10",
+    "1.1",
+    "-0",
+    "0",
+    "-0.0",
+    "0.0",
+    "1e30",
+    "1E30",
+    "12345678901234567890123",
+    "7",
+    "7.0",
+    "1.1.1",
+    "1e400",
+]
+
+
+@MANY
+@given(st.sampled_from(NUMBERS), st.lists(st.sampled_from([*NUMBERS, '"1.1"', '"1.10, -0"', "null"]), max_size=3))
+def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
+    values = [f'{{"role": "r", "argument": {value}}}' for value in (number, *others)]
+    source = f'[{{"event_type": "T", "arguments": [{", ".join(values)}]}}]'
+    try:
+        events = EventList(orjson.loads(source), "$[*]")
+    except orjson.JSONDecodeError:
+        return
+    for text in (source, source.encode()):
+        quick, plain = read_usual_events(events, text), read_any_events(events, text)
+        assert quick is None or told(quick) == told(plain)
+
+
+def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again() -> None:
+    deep = "[" * 1000 + "]" * 1000
+    source = f'[{{"event_type": "T", "x": {deep}, "arguments": [{{"role": "r", "argument": 1.50}}]}}]'
+    events = EventList(orjson.loads(source), "$[*]")
+    quick, plain = read_usual_events(events, source), read_any_events(events, source)
+    assert quick is None or told(quick) == told(plain)
 
 
 # --- hallucination
@@ -165,7 +233,7 @@ def answers(draw: st.DrawFn) -> Events:
 @given(answers(), st.one_of(texts, st.lists(short, max_size=8).map("".join)))
 def test_quick_hallucination(events: Events, text: str) -> None:
     plain = unsupported_normalized_plainly(events, Haystack(text))
-    assert all_stand_in(events, Haystack(text)) in (None, not plain)
+    assert unsupported_quickly(events, Haystack(text)) in (None, plain)
     assert unsupported_normalized(events, Haystack(text)) == plain
     expected = [
         value for value in distinct_values(events) if normalize_plainly(value.text) not in normalize_plainly(text)
@@ -219,7 +287,7 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     for by_line in (True, False):
         plain = first_missing_plainly(events, thought, by_line)
         if by_line:
-            assert names_all(events, thought) in (None, plain is None)
+            assert first_missing_quickly(events, thought) in (None, Look(plain))
         assert first_missing_at_once(events, thought, by_line) == plain
         assert first_missing(events, thought, by_line) == plain
 
@@ -288,3 +356,19 @@ def test_counts_that_were_seen_before_are_the_same_counts(lines: list[bytes]) ->
         told = {key: counts for key, counts in counts_of(unit, result).items() if key[0] == "m"}
         assert {entries.keys[entries.tables[number]]: entries.values[number] for number in found} == told
         assert len(found) == len(told)
+
+
+# --- hints
+
+
+@MANY
+@given(odd_events, st.sampled_from(["list", "events", "event_list", "one", "other"]), st.booleans())
+def test_no_hints_are_missed_where_only_values_are_wrong(listed: list[Any], layout: str, with_schema: bool) -> None:
+    roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
+    value: Any = {"list": listed, "one": listed[0] if listed else {}, "other": {"items": listed}}.get(layout)
+    found = event_list({layout: listed} if value is None else value)
+    if found is None:
+        return
+    violations = read_any_events(found, None, roles).violations
+    if violations and are_of_values(violations, CANONICAL):
+        assert not [*hints_in({layout: listed} if value is None else value, CANONICAL)]

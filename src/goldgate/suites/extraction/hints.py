@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +10,7 @@ import orjson
 
 from goldgate.core.tally import Tally
 from goldgate.errors import as_yaml
+from goldgate.suites.extraction.events.event import Found, Violation
 from goldgate.suites.extraction.events.form import Form, is_plain
 from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.response import Method, Status
@@ -26,6 +27,9 @@ OTHER_KEYS = {
 }
 NULL_WORDS = ("null", "none", "n/a", "nil", "无", "not mentioned", "not specified", "未提及")
 _NULL_WORDS = {normalize(word): word for word in NULL_WORDS}
+_OF_VALUES = frozenset(
+    {Violation.VALUE_NULL, Violation.VALUE_NUMBER, Violation.UNKNOWN_ROLE, Violation.UNKNOWN_EVENT_TYPE}
+)
 _FITTING: dict[str, tuple[type, ...]] = {
     "event_type": (str,),
     "arguments": (list, dict),
@@ -43,12 +47,18 @@ def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
     for unit in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
         if unit.argument in _NULL_WORDS:
             found.add(f"hint.null_words.{_NULL_WORDS[unit.argument]}")
-    if facts.predicted.violations and not form.flat:  # which goes with no other layout
-        found.update(_in_value(parsed.value, form))
-    if any(name.startswith("hint.null_words.") for name in found):
+    violations = facts.predicted.violations
+    if violations and not form.flat and not are_of_values(violations, form):  # flat goes with no other layout
+        found.update(hints_in(parsed.value, form))
+    if found and any(name.startswith("hint.null_words.") for name in found):
         found.add("hint.null_words")
     for name in found:
         tally.counts[name] += 1
+
+
+def are_of_values(violations: Sequence[Found], form: Form) -> bool:
+    """Whether every violation is of a value or a name in an event that has our own layout: no hint comes from such."""
+    return form.unchanged and _OF_VALUES.issuperset([found.violation for found in violations])
 
 
 def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
@@ -73,7 +83,7 @@ def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
     ]
 
 
-def _in_value(value: Any, form: Form) -> Iterator[str]:
+def hints_in(value: Any, form: Form) -> Iterator[str]:
     """The names under which an answer with violations is counted."""
     if isinstance(value, dict):
         listed = form.events_key(value)

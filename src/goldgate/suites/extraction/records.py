@@ -12,7 +12,8 @@ from goldgate.errors import InputError, Place, describe
 from goldgate.readers.dialects import nearest
 from goldgate.readers.group import record_group
 from goldgate.readers.guess import SWAPPED, other_layout
-from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events, read_events
+from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events
+from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.messages import is_chat
 from goldgate.suites.extraction.sample import Gold
 

@@ -18,16 +18,16 @@ from goldgate.suites.extraction.events.event import (
     Violation,
     event_list,
     no_events,
-    read_events,
 )
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.events.match import compare
 from goldgate.suites.extraction.events.mistakes import name_mistakes
 from goldgate.suites.extraction.events.normalize import Haystack
+from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
 from goldgate.suites.extraction.measures import all_measures
-from goldgate.suites.extraction.measures.hallucination import support_rule
+from goldgate.suites.extraction.measures.hallucination import count_where_none_is_repeated, support_rule
 from goldgate.suites.extraction.measures.thought import ThoughtChecker
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
@@ -216,6 +216,8 @@ def _unsupported_units(facts: Facts) -> set[Unit]:
     """The units of which no value is supported by the text; none where there is no text."""
     if not facts.unsupported:
         return set()
+    units = {value.unit for value in facts.unsupported}
+    if count_where_none_is_repeated(facts.predicted) is not None:
+        return units  # each unit has one value
     unsupported = set(facts.unsupported)
-    supported = {value.unit for value in facts.predicted.values() if value not in unsupported}
-    return {value.unit for value in unsupported} - supported
+    return units - {value.unit for value in facts.predicted.values() if value not in unsupported}

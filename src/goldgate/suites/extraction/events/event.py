@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from goldgate.readers.records import with_whole_pairs
-from goldgate.suites.extraction.events.normalize import normalize, normalize_all
+from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.events.number import NumberText, number_text
 
 Span = tuple[int, int]
@@ -113,34 +113,13 @@ def event_list(value: Any) -> EventList | None:
     return None
 
 
-def read_events(
-    events: EventList,
-    source: str | bytes | None,
-    roles: AllowedRoles | None = None,
-    to_canonical: Callable[[Any], Any] | None = None,
-) -> Events:
-    """Walk an event list; `roles` adds the event schema's checks.
-
-    `source` is the JSON text that the list was decoded from: a number that is no small
-    integer is read from it once more, because its text (1.10) is what counts, not its value.
-    `to_canonical` is what was done to the decoded text, where it was in another form.
-    """
-    return read_usual_events(events, roles) or read_any_events(events, source, roles, to_canonical)
-
-
-def read_usual_events(events: EventList, roles: AllowedRoles | None = None) -> Events | None:
-    """The same for a list that is as it should be; None if anything about it is odd."""
-    columns = [_read_usual(event, roles) for event in events.items]
-    return _gather(cast("list[ArgumentColumns]", columns), [], []) if None not in columns else None
-
-
 def read_any_events(
     events: EventList,
     source: str | bytes | None,
     roles: AllowedRoles | None = None,
     to_canonical: Callable[[Any], Any] | None = None,
 ) -> Events:
-    """The same for any list: the rule, of which `read_usual_events` is the quick way."""
+    """Walk any event list: the rule for `read_events`, which says what is given here."""
     walk = _Walk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
@@ -149,10 +128,10 @@ def read_any_events(
         if exact is not None:
             walk = _Walk(roles, exact.path)
             walk.read(exact.items)
-    return _gather(walk.columns, walk.violations, walk.bad_offsets)
+    return gather(walk.columns, walk.violations, walk.bad_offsets)
 
 
-def _gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets: list[str]) -> Events:
+def gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets: list[str]) -> Events:
     """Events with the units that their values give."""
     units: Units = {}
     for event_type, roles, _, arguments, _ in columns:
@@ -162,45 +141,6 @@ def _gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets
         else:
             units[event_type] = pairs
     return Events(units, columns, violations, bad_offsets)
-
-
-def _read_usual(event: Any, allowed_roles: AllowedRoles | None) -> ArgumentColumns | None:
-    """The columns of an event that is as it should be: known names, and string arguments without offsets.
-
-    None if anything about it is odd. This loop is the inner one of the whole program.
-    """
-    if type(event) is not dict:
-        return None
-    event_type, arguments = event.get("event_type"), event.get("arguments")
-    if type(event_type) is not str or type(arguments) is not list:
-        return None
-    if allowed_roles is None:
-        allowed = None
-        event_type = event_type.strip()
-    else:
-        allowed = allowed_roles.get(event_type)  # the schema's names have no blanks around them
-        if allowed is None:
-            return None
-    if not event_type:
-        return None
-    roles: list[str] = []
-    texts: list[str] = []
-    for argument in arguments:
-        if type(argument) is not dict or len(argument) != 2:
-            return None
-        role, text = argument.get("role"), argument.get("argument")
-        if type(role) is not str or type(text) is not str:
-            return None
-        if allowed is None:
-            role = role.strip()
-        elif role not in allowed:
-            return None
-        if not role:
-            return None
-        roles.append(role)
-        texts.append(text)
-    normalized = normalize_all(texts)
-    return (event_type, roles, texts, normalized, None) if "" not in normalized else None
 
 
 class _Walk:

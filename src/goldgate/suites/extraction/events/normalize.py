@@ -7,6 +7,7 @@ folded to ASCII; all Unicode whitespace and zero-width characters removed; casef
 from __future__ import annotations
 
 import re
+import string
 from unicodedata import normalize as unicode_normalize
 
 from goldgate.core.marks import ordered_marks
@@ -56,6 +57,9 @@ _ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _TABLE = str.maketrans({**_FOLDED, **dict.fromkeys(_ZERO_WIDTH, None)})
 _IN_TABLE = re.compile("[" + re.escape("".join(_FOLDED) + _ZERO_WIDTH) + "]")
 
+_ASCII_LOWER = bytes(range(256)).lower()
+_ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
+
 # Text that normalization leaves as it is; most Chinese arguments are of this kind.
 _UNCHANGED = re.compile(r"[\u4e00-\u9fff!-@\[-~]*")
 _ALL_UNCHANGED = re.compile(r"[\u4e00-\u9fff!-@\[-~\0]*")
@@ -75,7 +79,7 @@ def normalize_plainly(text: str) -> str:
 def normalize_quickly(text: str) -> str | None:
     """The same for most texts; None for one that has to go the plain way."""
     if text.isascii():
-        return "".join(text.split()).lower()  # on ASCII, lower() is casefold()
+        return text.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode()  # on ASCII, lower() is casefold()
     if _UNCHANGED.fullmatch(text):
         return text
     if len(text) >= _WORTH_A_SET:
@@ -94,30 +98,29 @@ def normalize_all_at_once(texts: list[str]) -> list[str] | None:
     """The same if one step will do; None if not."""
     joined = "\0".join(texts)
     if joined.isascii():
-        forms = "".join(joined.split()).lower().split("\0")
+        forms = joined.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode().split("\0")
         return forms if len(forms) == len(texts) else None  # a text has a NUL in it, or there are none
     return texts if _ALL_UNCHANGED.fullmatch(joined) else None
 
 
-# Measured on 1,000 Chinese characters: NFKC and translate 150 µs, _fold 25 µs; equal at about 60.
+# Measured on 1,000 Chinese characters: NFKC and translate 150 µs, _fold 10 µs; equal at about 60.
 _WORTH_A_SET = 64
-_plain: set[str] = set()  # characters known to stay as they are and to stand alone
 
 
 def _fold(text: str) -> str | None:
-    """The form of a text of characters that stand alone, by replacing the few distinct ones that change."""
-    changed = {}
-    for character in set(text) - _plain:
+    """The form of a text of characters that stand alone, by replacing the few distinct ones that change.
+
+    To replace one that is not there takes 0.05 µs, so the usual ones are not even looked for.
+    """
+    if _COMMON.fullmatch(text):
+        for character, folded in _COMMON_FOLDED:
+            text = text.replace(character, folded)
+        return text
+    for character in set(_CHANGING.findall(text)):
         if character not in STANDS_ALONE:
             return None
-        folded = unicode_normalize("NFKC", character).translate(_TABLE)
-        if folded == character:
-            _plain.add(character)
-        else:
-            changed[character] = folded
-    for character, folded in changed.items():  # what they become is plain, so the order is free
-        text = text.replace(character, folded)
-    return "".join(text.split()).casefold()
+        text = text.replace(character, normalize_plainly(character))  # which is plain, so the order is free
+    return text
 
 
 # Characters that NFKC never joins to the one before them: a sound, partial list, in which the
@@ -127,6 +130,13 @@ STANDS_ALONE = frozenset(
     for first, last in ((0, 0x2FF), (0x2010, 0x2044), (0x3000, 0x3020), (0x4E00, 0x9FFF), (0xFF01, 0xFF5E))
     for code in range(first, last + 1)
 )
+
+# Characters of Chinese prose that change, each by itself. With them and the unchanged ones most texts are made.
+_COMMON_CHANGING = "".join(_FOLDED) + "，：；！？（）％～＋－／＝０１２３４５６７８９…\u3000\u00a0" + " \t\n\r\x0b\x0c"
+_COMMON_CHANGING = "".join(each for each in _COMMON_CHANGING if each in STANDS_ALONE) + string.ascii_uppercase
+_COMMON = re.compile("[" + re.escape(_COMMON_CHANGING) + r"\u4e00-\u9fff!-@\[-~]*")
+_COMMON_FOLDED = [(each, normalize_plainly(each)) for each in _COMMON_CHANGING]
+_CHANGING = re.compile(r"[^\u4e00-\u9fff!-@\[-~]")
 
 
 class Haystack:

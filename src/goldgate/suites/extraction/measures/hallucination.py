@@ -7,7 +7,7 @@ from collections.abc import Callable
 from goldgate.core.measure import EACH, RatioMeasure, over
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.events.event import Events, Value
+from goldgate.suites.extraction.events.event import Events, Unit, Value
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
 from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
@@ -16,7 +16,7 @@ from goldgate.suites.extraction.settings import HallucinationSettings
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
 HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it was said
-MANY_VALUES = 50  # from here on each is looked for once: a model that repeats itself may do so 10,000 times
+MANY_VALUES = 50  # beyond, each is looked for once: a model that repeats itself may do so 10,000 times
 
 
 class Hallucination(RatioMeasure[Facts]):
@@ -69,7 +69,8 @@ def support_rule(settings: HallucinationSettings) -> Unsupported:
 
 def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
     """The values that are not in the text once both are normalized."""
-    return [] if all_stand_in(events, text) else unsupported_normalized_plainly(events, text)
+    found = unsupported_quickly(events, text)
+    return unsupported_normalized_plainly(events, text) if found is None else found
 
 
 def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
@@ -79,18 +80,26 @@ def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value
     return [value for value in values if value.unit.argument not in found]
 
 
-def all_stand_in(events: Events, text: Haystack) -> bool | None:
-    """True in the usual case: every value stands in the text letter for letter. None: not known."""
+def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
+    """The same where there are not too many values for the text; most stand in it letter for letter.
+
+    Only what does not is looked for in the normalized text, and only what is not there either is listed.
+    """
     find, whole = text.text.find, text.text + " "
-    if sum([len(columns[2]) for columns in events.columns]) * len(whole) > FEW:
+    values = sum([len(columns[2]) for columns in events.columns])
+    if values > MANY_VALUES or values * len(whole) > FEW:
         return None
-    for columns in events.columns:
-        texts = columns[2]
-        for written in texts if len(texts) < MANY_VALUES else set(texts):
+    missing: list[Value] = []
+    for event_type, roles, texts, arguments, spans in events.columns:
+        for place, written in enumerate(texts):
             at = find(written)  # the usual answer of `Haystack.contains`, inline
-            if at < 0 or written[0] not in STANDS_ALONE or whole[at + len(written)] not in STANDS_ALONE:
-                return None
-    return True
+            if at >= 0 and written[0] in STANDS_ALONE and whole[at + len(written)] in STANDS_ALONE:
+                continue
+            argument = arguments[place]
+            if argument not in text.normalized:
+                span = None if spans is None else spans[place]
+                missing.append(Value(Unit(event_type, roles[place], argument), written, span))
+    return missing if len(missing) < 2 else [*dict.fromkeys(missing)]
 
 
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:

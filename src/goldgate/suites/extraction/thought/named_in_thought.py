@@ -6,27 +6,34 @@ thought; if lines count, on a line that also names its role. `first_missing` giv
 
 from __future__ import annotations
 
+from typing import NamedTuple, final
+
 from goldgate.suites.extraction.events.event import Events, Unit
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack, normalize
 from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained_at_once
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
 
-MANY_CHARACTERS = 1_000  # below, no answer is long enough to be worth a count
+MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
 _EDGES = frozenset(each for each in STANDS_ALONE if each not in LATIN and each.casefold() == each)
 
 
+class Look(NamedTuple):
+    """What a look at a thought came to: the first argument that it does not have, if there is one."""
+
+    missing: Unit | None
+
+
 def first_missing(events: Events, thought: str, by_line: bool) -> Unit | None:
     """The first predicted argument that the thought does not have; one is enough to be inconsistent."""
-    if by_line and names_all(events, thought):
-        return None
     values = sum([len(columns[2]) for columns in events.columns])
     lines = thought.count("\n") + 1 if by_line else 0
     if values * len(thought) > FEW or values * lines > MANY_LINES:
         return first_missing_at_once(events, thought, by_line)
-    return first_missing_plainly(events, thought, by_line)
+    look = first_missing_quickly(events, thought) if by_line else None
+    return first_missing_plainly(events, thought, by_line) if look is None else look.missing
 
 
 def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit | None:
@@ -63,29 +70,74 @@ def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit |
     return next((unit for unit in units if unit.role.casefold() in wanted[unit.argument]), None)
 
 
-def names_all(events: Events, thought: str) -> bool | None:
-    """True in the usual case: every value stands there as it is, after its role on the same line. None: not known."""
-    if len(thought) > MANY_CHARACTERS and sum([len(columns[2]) for columns in events.columns]) * len(thought) > FEW:
+def first_missing_quickly(events: Events, thought: str) -> Look | None:
+    """The same by lines, for a short thought: what stands there as it is, after its role, is not looked for twice.
+
+    What is not in the thought as a whole is on no line of it: a line end joins no two characters. Only for what is
+    left are the lines of a role put together.
+    """
+    if len(thought) > MANY_CHARACTERS:
         return None
     find, rfind, padded = thought.find, thought.rfind, thought + " "
+    lines: Lines | None = None
     end = 0  # thoughts mostly go through the arguments in the order of the answer
-    for _, roles, texts, _, _ in events.columns:
-        for role, value in zip(roles, texts, strict=True):
+    for event_type, roles, texts, arguments, _ in events.columns:
+        for place, value in enumerate(texts):
+            role = roles[place]
             at = find(value, end)
             if at < 0:
                 at = find(value)
             role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
-            end = at + len(value)
             if (
-                role_at < 0
-                or "\n" in value
-                or padded[role_at + len(role)] not in _EDGES
-                or padded[role_at - 1] not in _EDGES  # before the first character stands, by wrapping, the blank
-                or value[0] not in STANDS_ALONE
-                or padded[end] not in STANDS_ALONE
+                role_at >= 0
+                and "\n" not in value
+                and padded[role_at + len(role)] in _EDGES
+                and padded[role_at - 1] in _EDGES  # before the first character stands, by wrapping, the blank
+                and value[0] in STANDS_ALONE
+                and padded[at + len(value)] in STANDS_ALONE
             ):
-                return None
-    return True
+                end = at + len(value)
+                continue
+            if lines is None:
+                lines = Lines(thought)
+            argument = arguments[place]
+            if argument not in lines.whole or argument not in lines.naming(role):
+                return Look(Unit(event_type, role, argument))
+    return Look(None)
+
+
+@final
+class Lines:
+    """The lines of a thought, normalized; those of a role are put together once."""
+
+    __slots__ = ("_folded", "_lines", "_of", "whole")
+
+    def __init__(self, thought: str) -> None:
+        self.whole = normalize(thought)
+        self._lines = thought.split("\n")
+        self._folded = thought.casefold()  # character by character, so that its lines are those of the thought
+        self._of: dict[str, str] = {}
+
+    def naming(self, role: str) -> str:
+        """The lines that name a role, one after the other; no value has a line break."""
+        known = self._of.get(role)
+        if known is None:
+            known = self._of[role] = "\n".join([normalize(self._lines[number]) for number in self._numbers(role)])
+        return known
+
+    def _numbers(self, role: str) -> list[int]:
+        folded, wanted, numbers = self._folded, role.casefold(), list[int]()
+        if "\n" in wanted:
+            return numbers
+        at = folded.find(wanted)
+        while at >= 0:
+            if is_whole_word(folded, at, wanted):
+                numbers.append(folded.count("\n", 0, at))
+                at = folded.find("\n", at)  # one mention is enough
+                if at < 0:
+                    break
+            at = folded.find(wanted, at + 1)
+        return numbers
 
 
 def occurrences(text: str, part: str) -> list[int]:

@@ -1,0 +1,46 @@
+"""How a number stands in the JSON text that it was decoded from, without decoding the text again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+_NUMBERS: Final = re.compile(r"-?[0-9][0-9.eE+-]*")
+_DEEP: Final = 400  # brackets: where they nest deeper, the rule may not be able to decode the text, and say otherwise
+
+
+def spelling(value: Any, source: str | bytes | None) -> str | None:
+    """The text of a decoded number; None where it cannot be told, or is no number.
+
+    All that looks like a number in the text is looked at, inside of strings too. If what has this value is spelled in
+    one way only, the number is spelled so.
+    """
+    if type(value) is int:
+        if value:
+            return repr(value)
+        return "0" if source is None or not _has_minus_zero(source) else None
+    if type(value) is not float:
+        return None
+    if source is None:
+        return repr(value)
+    text = source.decode("latin-1") if isinstance(source, bytes) else source  # what numbers are made of is ASCII
+    if text.count("[") + text.count("{") > _DEEP:
+        return None
+    found = {written for written in _NUMBERS.findall(text) if _is_float(written) and _value(written) == value}
+    return found.pop() if len(found) == 1 else None
+
+
+def _has_minus_zero(source: str | bytes) -> bool:
+    return (b"-0" in source) if isinstance(source, bytes) else ("-0" in source)
+
+
+def _is_float(written: str) -> bool:
+    """Whether it is decoded as a float: by a mark, or because it is long."""
+    return len(written) > 18 or "." in written or "e" in written or "E" in written
+
+
+def _value(written: str) -> float | None:
+    try:
+        return float(written)
+    except ValueError:
+        return None
