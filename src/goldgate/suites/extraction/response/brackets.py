@@ -43,7 +43,8 @@ class Open:
             self.value.append(item)
         elif self.key is not None:
             self.value[self.key] = item
-            self.key, self.last = None, self.key
+            self.last = self.key
+            self.key = None
 
     @property
     def last_value(self) -> Any:
