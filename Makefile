@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local test-browser test-inspect check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-local test-browser test-inspect test-cluster check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -22,11 +22,12 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser or inspect-ai
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect
+test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai or Ray
+	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect --ignore=tests/cluster
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
 	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
+	@echo "Left out, because they need Ray (make test-cluster runs them):" tests/cluster/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
@@ -41,6 +42,10 @@ test-browser: $(VENV)/.browser ## open the pages in a real browser, also with ho
 test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
 	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
 
+# In a network and among processes of their own: nothing is reached from outside, and nothing stays behind.
+test-cluster: $(VENV)/.ray ## install Ray (300 MB), run the tests on a cluster of two nodes on this machine
+	$(BIN)/python -m tests.cluster
+
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
 chaos: $(VENV)/.dev ## end, starve and disturb runs at random moments: make chaos ROUNDS=50 SEED=7
@@ -54,6 +59,7 @@ check: $(VENV)/.dev ## lint, formatting, types, direction of imports
 
 bench: $(VENV)/.dev ## measure speed and memory, and how well broken answers are read
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/research.py
 	$(BIN)/python benchmarks/reading.py
@@ -83,9 +89,11 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
 	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file local.txt local.in \
 	  && sed -i.old -E -e 's/^(torch==[0-9.]+)\+[a-z0-9]+/\1/' -e '/considered to be unsafe/d' local.txt && rm -f local.txt.old
-	cd requirements && CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
-	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file inspect.txt inspect.in \
-	  && sed -i.old -e '/considered to be unsafe/d' inspect.txt && rm -f inspect.txt.old
+	cd requirements && for name in inspect ray; do \
+	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --strip-extras --allow-unsafe \
+	    --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file $$name.txt $$name.in \
+	  && sed -i.old -e '/considered to be unsafe/d' $$name.txt && rm -f $$name.txt.old || exit 1; \
+	done
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
@@ -125,6 +133,10 @@ $(VENV)/.local: $(VENV)/.dev requirements/local.txt
 
 $(VENV)/.inspect: $(VENV)/.dev requirements/inspect.txt
 	$(PIP) install -r requirements/inspect.txt
+	@touch $@
+
+$(VENV)/.ray: $(VENV)/.dev requirements/ray.txt
+	$(PIP) install -r requirements/ray.txt
 	@touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt

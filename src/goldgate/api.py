@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goldgate.core.evaluation import Evaluation
+from goldgate.engines import EngineName
 from goldgate.pipeline import Progress, evaluate
 from goldgate.protocol.load import ProtocolSource
 from goldgate.suites import load_suite
@@ -24,14 +25,17 @@ def evaluate_files(
     dialect: str | None = None,
     id_field: str | None = None,
     response_field: str | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score stored answers of an extraction model and judge them.
 
     `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
-    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl).
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl). With the
+    engine "ray" it is scored on the cluster at `ray_address`.
     """
     inputs = {
         "gold": _listed(gold),
@@ -42,7 +46,10 @@ def evaluate_files(
         "response_field": _listed(response_field),
     }
     suite = load_suite("extraction")
-    return evaluate(suite, inputs, protocol, workers=workers, records=records, progress=progress)
+    return evaluate(
+        suite, inputs, protocol,
+        workers=workers, engine=engine, ray_address=ray_address, records=records, progress=progress,
+    )  # fmt: skip
 
 
 def evaluate_outputs(
@@ -51,7 +58,9 @@ def evaluate_outputs(
     protocol: ProtocolSource = None,
     *,
     corpus: str | Path | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -61,7 +70,10 @@ def evaluate_outputs(
     JSON for each run (what the command writes to runs.jsonl).
     """
     inputs = {"golden": [str(golden)], "outputs": [str(outputs)], "corpus": _listed(corpus)}
-    return evaluate(load_suite("research"), inputs, protocol, workers=workers, records=records, progress=progress)
+    return evaluate(
+        load_suite("research"), inputs, protocol,
+        workers=workers, engine=engine, ray_address=ray_address, records=records, progress=progress,
+    )  # fmt: skip
 
 
 def _listed(given: Any) -> list[Any]:

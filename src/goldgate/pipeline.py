@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
@@ -19,7 +20,8 @@ from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.core.unit_page import Given
-from goldgate.engines import Engine, start_engine
+from goldgate.engines import Engine, EngineName, start_engine
+from goldgate.engines.parts import Place
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.unit_records import with_units
 from goldgate.stats.gates import judge_gates, said_together
@@ -28,9 +30,10 @@ from goldgate.stats.reported import GROUP, with_interval
 from goldgate.stats.support import support
 from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
+from goldgate.suites.worst import Weigh, WorstUnits
 
 Progress = Callable[[int, int], None]  # units done, units in all
-Finished = Callable[[Evaluation, Plan, Given], None]  # the evaluation, and its inputs while they are open
+Finished = Callable[[Evaluation, Plan, Given, WorstUnits], None]  # the evaluation, and its inputs while they are open
 
 
 def evaluate(
@@ -38,27 +41,35 @@ def evaluate(
     inputs: Inputs,
     protocol: ProtocolSource = None,
     *,
-    workers: int = 1,
+    workers: int | None = None,
+    engine: EngineName = "processes",
+    ray_address: str | None = None,
     written: Sequence[str] = (),
     records: IO[bytes] | None = None,
     progress: Progress | None = None,
     finished: Finished | None = None,
 ) -> Evaluation:
-    """Score what is stored and judge it: the same files give the same report, whatever `workers` is.
+    """Score what is stored and judge it: the same files give the same report, whatever carries out the work.
 
+    Without a number of `workers` it is one process, or the whole cluster at `ray_address`.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
-    `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open.
+    `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
+    with the worst units of `records`.
     """
-    plan = load_plan(suite, protocol)
-    stored = load_stored_runs(suite, plan, written)
-    with start_engine(workers, suite.preload) as engine, suite.open(inputs, plan, written) as source:
-        line = _Line(source, engine, records, progress, stored)
+    with ExitStack() as stack:
+        # First, because workers take a while to start.
+        mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+        plan = load_plan(suite, protocol)
+        stored = load_stored_runs(suite, plan, written)
+        source = stack.enter_context(suite.open(inputs, plan, written, mapper))
+        weigh = Weigh(suite, plan) if finished is not None else None
+        line = _Line(source, mapper, records, progress, stored, weigh)
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
         evaluation = judge(suite, plan, tally, outcome, stored)
         if finished is not None:
-            finished(evaluation, plan, source.given())
+            finished(evaluation, plan, source.given(), line.worst)
         return evaluation
 
 
@@ -120,22 +131,31 @@ def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]
 
 
 class Part(NamedTuple):
-    """What came of one shard: its counts, and its units' records as JSON Lines."""
+    """What came of one shard: its counts, and its units' records as JSON Lines, or where they were put."""
 
     units: int
     tally: Tally
-    records: bytes
+    records: Any
     findings: list[Finding]
     taken: list[Unit]  # for gates that compare with a stored run
+    worst: WorstUnits | None  # of those with records, where somebody wants to look at them
 
 
 class CountShard:
     """Scores and counts the units of a shard. It can be sent to another process."""
 
-    def __init__(self, work: Work[Any, Any], *, keep_records: bool, take: UnitTaker | None = None) -> None:
+    def __init__(
+        self,
+        work: Work[Any, Any],
+        *,
+        keep_records: bool,
+        take: UnitTaker | None = None,
+        weigh: Weigh | None = None,
+    ) -> None:
         self.work = work
         self.keep_records = keep_records
         self.take = take
+        self.weigh = weigh
 
     def __call__(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
@@ -143,6 +163,8 @@ class CountShard:
         taken: list[Unit] = []
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
+        weigh = self.weigh if self.keep_records else None
+        worst = weigh.start() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
@@ -153,10 +175,30 @@ class CountShard:
             record = work.record(facts) if needs_record else b""
             if self.keep_records:
                 records.append(with_units(record, tally))
+            if weigh is not None and worst is not None:
+                weigh.add(worst, records[-1], work, facts, tally.unit or {})
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
-        return Part(units, tally, b"".join(records), findings.listed(), taken)
+        return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
+
+
+class Placed(NamedTuple):
+    """A shard, and where its records go."""
+
+    shard: Any
+    place: Place
+
+
+class CountAndPut:
+    """Scores and counts a shard, and puts its records where they belong. It can be sent to another process."""
+
+    def __init__(self, count: CountShard) -> None:
+        self.count = count
+
+    def __call__(self, placed: Placed) -> Part:
+        part = self.count(placed.shard)
+        return part._replace(records=placed.place.put(part.records))
 
 
 class ScoreShard:
@@ -179,12 +221,15 @@ class _Line:
         records: IO[bytes] | None,
         progress: Progress | None,
         stored: StoredRuns | None,
+        weigh: Weigh | None = None,
     ) -> None:
         self.source = source
         self.engine = engine
         self.records = records
         self.progress = progress
         self.stored = stored
+        self.weigh = weigh
+        self.worst = weigh.start() if weigh is not None else WorstUnits()
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -195,17 +240,28 @@ class _Line:
     def summed(self) -> Tally:
         """The sum of the shards, each counted where it was scored."""
         tally = Tally()
-        take = self.stored.taker if self.stored is not None else None
-        work = CountShard(self.source.work(), keep_records=self.records is not None, take=take)
-        for part in self.engine.map(work, self.source.shards()):
+        for part in self._counted():
             tally += part.tally
             self._findings.add(part.findings)
-            if self.records is not None:
-                self.records.write(part.records)
+            if part.worst is not None:
+                self.worst += part.worst
             if self.stored is not None:
                 self.stored.add(part.taken)
             self._advance(part.units)
         return tally
+
+    def _counted(self) -> Iterator[Part]:
+        """The parts in the order of the shards; their records are in the file."""
+        source, take = self.source, self.stored.taker if self.stored is not None else None
+        count = CountShard(source.work(), keep_records=self.records is not None, take=take, weigh=self.weigh)
+        if self.records is None:
+            yield from self.engine.map(count, source.shards())
+            return
+        parts = self.engine.parts(self.records)
+        shards = (Placed(shard, parts.place()) for shard in source.shards())
+        for part in self.engine.map(CountAndPut(count), shards):
+            parts.take(part.records)
+            yield part
 
     def settled(self) -> Tally:
         """The sum of what the source makes of all units together."""
@@ -219,7 +275,10 @@ class _Line:
             self._findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.records is not None:
-                self.records.write(with_units(record, tally))
+                record_line = with_units(record, tally)
+                self.records.write(record_line)
+                if self.weigh is not None:
+                    self.weigh.add(self.worst, record_line, work, facts, tally.unit or {})
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally

@@ -52,12 +52,12 @@ class Data:
         return hashlib.sha256(self.contents[name]).hexdigest()
 
 
-def make_data(folder: Path) -> Data:
+def make_data(folder: Path, samples: int = SAMPLES) -> Data:
     """Two models of which one is right throughout and the other wrong; their files have the same size."""
     gold: list[str] = []
     right: list[str] = []
     wrong: list[str] = []
-    for number in range(SAMPLES):
+    for number in range(samples):
         company = f"Company {number:05}"
         events = [{"event_type": "Strike", "arguments": [{"role": "Employer", "argument": company}]}]
         gold.append(json.dumps({"id": str(number), "text": f"Workers of {company} walked out.", "events": events}))

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from goldgate.cli.looking import Looking
 from goldgate.core.evaluation import Evaluation
+from goldgate.core.suite import Work
 from goldgate.core.unit_page import NothingGiven
 from goldgate.errors import ConfigError
 from goldgate.protocol.model import Protocol
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
+from goldgate.suites.worst import Weigh, WorstUnits
 
 PLAN = load_plan(load_suite("extraction"), Protocol())
 
 
+class Spoiled(Work[Any, Any]):
+    """Work whose units cannot be weighed."""
+
+    def score(self, shard: Any) -> list[Any]:
+        return []
+
+
+def weighed(line: bytes) -> WorstUnits:
+    weigh = Weigh(load_suite("extraction"), PLAN)
+    worst = weigh.start()
+    weigh.add(worst, line, Spoiled(), None, {})
+    return worst
+
+
 def test_a_fault_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    looking = Looking("extraction", lambda: [b'{"id": "a"}\n'])
-    looking(Evaluation({}), PLAN, NothingGiven())
+    looking = Looking("extraction", lambda *_: b"")
+    looking(Evaluation({}), PLAN, NothingGiven(), weighed(b'{"id": "a"}\n'))
     assert looking.looked is not None
     assert "a fault of goldgate" in looking.looked.note
     assert "KeyError" in looking.looked.note
     monkeypatch.setenv("GOLDGATE_DEBUG", "1")
-    with pytest.raises(KeyError):
-        looking(Evaluation({}), PLAN, NothingGiven())
+    with pytest.raises(RuntimeError, match="KeyError"):
+        looking(Evaluation({}), PLAN, NothingGiven(), weighed(b'{"id": "a"}\n'))
 
 
 def test_what_is_wrong_with_the_machine_is_an_error() -> None:
-    def lines() -> list[bytes]:
+    def read(offset: int, length: int) -> bytes:
         raise ConfigError("out.unwritable", "a result cannot be written")
 
+    worst = WorstUnits()
+    worst.overall.add(1, 0, 0, 1)
     with pytest.raises(ConfigError):
-        Looking("extraction", lines)(Evaluation({}), PLAN, NothingGiven())
+        Looking("extraction", read)(Evaluation({}), PLAN, NothingGiven(), worst)

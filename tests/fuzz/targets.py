@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,8 @@ from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
 from goldgate.imports.carry_out import import_runs
 from goldgate.in_memory import load_scorer
-from goldgate.readers.index import Index, Opener, index_files, join
+from goldgate.readers.index import Index, Opener, index_files
+from goldgate.readers.join import join
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import open_records
 from goldgate.suites.extraction.events.form import CANONICAL, Form
@@ -135,13 +136,13 @@ def check_records(data: bytes) -> None:
 def check_published(data: bytes) -> None:
     """Gold of any dialect and predictions of any layout are read, or refused, whatever the file is called."""
     for name in ("published.jsonl", "published.csv", "published.eval"):
-        with _expected_errors():
+        with _expected_errors(), ExitStack() as opened:  # gold stays open: predictions may need its texts
             path = _file(name, data)
             opener = PairOpener()
             for kind, parse in (("gold", parse_gold), ("predictions", parse_prediction)):
-                with _indexed(path, kind, opener) as index:
-                    for place in range(len(index)):
-                        parse(index.record(place))
+                index = opened.enter_context(_indexed(path, kind, opener))
+                for place in range(len(index)):
+                    parse(index.record(place))
 
 
 @contextmanager

@@ -42,6 +42,7 @@ class Behaviour:
     refuse_text: str | None = None  # a request with this in it gets a 400
     refusal: str = "this is against our policy"  # with these words
     without_usage: bool = False
+    version: str = "0001"  # of the model, in its name
     seed: int = 1
     gold: dict[str, list[Any]] = field(default_factory=dict)  # by text
 
@@ -165,7 +166,7 @@ class Endpoint(asyncio.Protocol):
         value: dict[str, Any] = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
-            "model": asked["model"] + "-0001",
+            "model": f"{asked['model']}-{self.behaviour.version}",
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
         }
         if not self.behaviour.without_usage:

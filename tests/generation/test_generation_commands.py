@@ -37,9 +37,12 @@ def command(data: Data, url: str, *more: str, program: str = "evaluate_api.py") 
     return [*start, *given, "--model", "m", "--base-url", url, *more]
 
 
-def run(data: Data, url: str, *more: str, program: str = "evaluate_api.py") -> subprocess.CompletedProcess[str]:
+def run(
+    data: Data, url: str, *more: str, program: str = "evaluate_api.py", environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    env = ENVIRONMENT | (environment or {})
     return subprocess.run(
-        command(data, url, *more, program=program), capture_output=True, text=True, env=ENVIRONMENT, timeout=60
+        command(data, url, *more, program=program), capture_output=True, text=True, env=env, timeout=60
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from goldgate.generation.answerers.openai.asking import Asking
+from goldgate.generation.answerers.openai.fleet import Member
 from goldgate.generation.answerers.openai.limits import Limits
 from goldgate.generation.counts import Listener
 from goldgate.generation.outcome import Answer, Usage
@@ -137,7 +138,9 @@ def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data
                 return Answer("[]", Usage(10, 1))
 
             assignment = assign(prepared, journal, Listener())
-            asking.append(Asking(assignment, send, Limits(requests_per_minute=1)))  # the second waits for a minute
+            asking.append(
+                Asking(assignment, [Member(send, Limits(requests_per_minute=1))], 8)
+            )  # the second waits for a minute
             assert (await asking[0].run()).reason == "interrupted"
             return asking[0]
 

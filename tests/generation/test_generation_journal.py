@@ -13,7 +13,7 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.journal import Journal, read_contents, read_lines
-from goldgate.generation.journal_lines import Contents, InFlight, Unanswered, usage_of
+from goldgate.generation.journal_lines import CUT_OFF, Contents, InFlight, Unanswered, usage_of
 from goldgate.generation.outcome import MOST_TOKENS, Answer, NoAnswer, Usage
 from goldgate.generation.plan import Request
 
@@ -33,8 +33,11 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "journal.jsonl"
     fill(path, "a", "b")
     contents = read_contents(path)
-    assert [record["response"] for record in read_lines(path, list(contents.answers.values()))] == ["said a", "said b"]
-    assert usage_of(next(read_lines(path, [contents.answers["a"]]))) == Usage(3, 4, 1)
+    assert [record["response"] for record in read_lines([path], list(contents.answers.values()))] == [
+        "said a",
+        "said b",
+    ]
+    assert usage_of(next(read_lines([path], [contents.answers["a"]]))) == Usage(3, 4, 1)
 
 
 def test_an_answer_is_on_disk_before_the_next_thing_happens(tmp_path: Path) -> None:
@@ -100,7 +103,7 @@ def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.answer(request("a"), "plan", Answer("x\ud83d"), 1, 0.1)
-    assert next(read_lines(path, [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
+    assert next(read_lines([path], [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
 class FullDisk:
@@ -211,7 +214,7 @@ def test_a_field_of_any_type_is_read_or_named(tmp_path: Path, kind: str) -> None
             if error is not None:
                 assert error.code.startswith("journal."), error
                 assert error.place.line == 1
-            for record in read_lines(path, [*contents.answers.values(), *contents.failures.values()]):
+            for record in read_lines([path], [*contents.answers.values(), *contents.failures.values()]):
                 assert usage_of(record).total <= 2 * MOST_TOKENS
 
 
@@ -234,6 +237,35 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     assert contents.in_flight == {"d": InFlight("id of d", 0)}
     assert contents.unanswered == {"c": Unanswered(1, 7, 0)}
     journal.close()
+
+
+def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path) -> None:
+    """One process was killed; another one, with a journal of its own, asked again under the same id."""
+    paths = [tmp_path / name / "journal.jsonl" for name in ("old", "new")]
+    with Journal(paths[0]) as old:
+        for key in "ab":
+            old.asked(request(key), "plan", f"id of {key}")
+    with Journal(paths[1], [paths[0]]) as new:
+        for key in "ab":
+            new.unanswered(request(key), "plan", CUT_OFF, Usage(7, estimated=True))
+            new.asked(request(key), "plan", f"id of {key}")
+        new.answer(request("a"), "plan", Answer("x"), 1, 0.1)
+    for first, last in (paths, reversed(paths)):
+        contents = read_contents(last, [first])
+        assert contents.in_flight == {"b": InFlight("id of b", 0)}
+        assert contents.unanswered == {"a": Unanswered(1, 7, 0), "b": Unanswered(1, 7, 0)}
+        assert set(contents.answers) == {"a"}
+
+
+def test_answers_in_two_journals_are_noticed(tmp_path: Path) -> None:
+    paths = [tmp_path / name / "journal.jsonl" for name in ("one", "two")]
+    fill(paths[0], "a", "b")
+    fill(paths[1], "b", "c")
+    contents = read_contents(paths[1], paths[:1])
+    assert contents.twice == {"b": (0, 1)}
+    assert contents.unanswered == {"b": Unanswered(1, 3, 4)}  # paid for, and not counted
+    found = [record["response"] for record in read_lines(contents.files, list(contents.answers.values()))]
+    assert found == ["said a", "said b", "said c"]
 
 
 def test_a_journal_of_the_first_version_is_read(tmp_path: Path) -> None:

@@ -46,6 +46,9 @@ class TownQuestions:
     def __len__(self) -> int:
         return len(self.documents)
 
+    def id(self, position: int) -> str:
+        return list(self.documents)[position]
+
     def question(self, position: int, seed: int | None) -> Question:
         identity = list(self.documents)[position]
         text = f"{self.documents[identity][0]} Which town is it?"
@@ -76,6 +79,9 @@ class FirstWord:
 
     def identify(self) -> Mapping[str, str]:
         return {"program": self.name}
+
+    def also(self) -> tuple[()]:
+        return ()
 
     def get_ready(self) -> None:
         pass

@@ -19,6 +19,7 @@ from goldgate.report import describe
 from goldgate.report.html.page import render_html
 from goldgate.report.html.worst import worst_units
 from goldgate.suites import load_suite
+from goldgate.suites.worst import WorstUnits
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -71,9 +72,11 @@ def test_page_is_unchanged(suite: str, inputs: dict[str, list[str]], protocol: s
     """With a few samples: all of them would be a large file to keep."""
     records, shown = io.BytesIO(), []
 
-    def look(evaluation: Evaluation, plan: Plan, given: Given) -> None:
-        lines = records.getvalue().splitlines(keepends=True)
-        looked = worst_units(load_suite(suite), plan, evaluation, lines, given, shown=SHOWN)
+    def look(evaluation: Evaluation, plan: Plan, given: Given, worst: WorstUnits) -> None:
+        def read(offset: int, length: int) -> bytes:
+            return records.getvalue()[offset : offset + length]
+
+        looked = worst_units(load_suite(suite), plan, evaluation, worst, read, given, shown=SHOWN)
         shown.append(render_html(describe(evaluation.report), looked))
 
     paths = {kind: [str(ROOT / path) for path in given] for kind, given in inputs.items()}

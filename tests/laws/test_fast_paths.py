@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from goldgate.comparison.unit_entries import LEFT_OUT, Entries
 from goldgate.core.suite import Pairing
 from goldgate.core.tally import Tally
-from goldgate.readers.index import id_at_head
+from goldgate.readers.noted import id_at_head
 from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
 from goldgate.readers.records import decode
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import with_units
+from goldgate.suites.extraction.events import match
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
@@ -30,15 +32,20 @@ from goldgate.suites.extraction.events.event import (
     read_any_events,
 )
 from goldgate.suites.extraction.events.form import CANONICAL
+from goldgate.suites.extraction.events.match import compare
 from goldgate.suites.extraction.events.normalize import (
     Haystack,
     normalize_all_at_once,
     normalize_plainly,
     normalize_quickly,
 )
-from goldgate.suites.extraction.events.occurrences import contained_at_once, contained_one_by_one
+from goldgate.suites.extraction.events.occurrences import (
+    contained_at_once,
+    contained_by_beginning,
+    contained_one_by_one,
+)
 from goldgate.suites.extraction.events.read_events import read_events
-from goldgate.suites.extraction.events.relaxed_rule import shares_stretch_by_hash, shares_stretch_plainly
+from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule, shares_stretch_by_hash, shares_stretch_plainly
 from goldgate.suites.extraction.events.usual_events import read_usual_events
 from goldgate.suites.extraction.hints import are_of_values, hints_in
 from goldgate.suites.extraction.measures.hallucination import (
@@ -49,6 +56,7 @@ from goldgate.suites.extraction.measures.hallucination import (
     unsupported_normalized_plainly,
     unsupported_quickly,
 )
+from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.extraction.thought.named_in_thought import (
     Look,
@@ -102,7 +110,11 @@ def test_quick_containment(before: str, value: str, after: str) -> None:
 @example(["a", "aa", "ba", ""], ["a", "aab"])
 def test_needles_found_at_once(needles: list[str], parts: list[str]) -> None:
     text = "".join(parts)
-    assert contained_at_once(needles, text) == contained_one_by_one(needles, text)
+    plain = contained_one_by_one(needles, text)
+    assert contained_at_once(needles, text) == plain
+    assert contained_by_beginning(needles, text) in (None, plain)
+    assert contained_by_beginning(needles, text, most=10**9) == plain
+    assert contained_by_beginning(needles, text, most=2) in (None, plain)
 
 
 @MANY
@@ -209,6 +221,20 @@ def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again()
     events = EventList(orjson.loads(source), "$[*]")
     quick, plain = read_usual_events(events, source), read_any_events(events, source)
     assert quick is None or told(quick) == told(plain)
+
+
+# --- matching
+
+
+@MANY
+@given(st.data(), st.sampled_from(["include_or_char_overlap", "span_iou"]))
+def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: Any) -> None:
+    rule = relaxed_rule(RelaxedSettings(mode))
+    sides = data.draw(answers()), data.draw(answers())
+    quick = compare(*sides, rule)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(match, "FEW_UNITS", -1)
+        assert compare(*sides, rule) == quick
 
 
 # --- hallucination

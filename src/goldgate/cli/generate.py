@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 PREDICTIONS, ASKED = "predictions.jsonl", "asked.jsonl"
 SEEDS = ("seeds.json", "seeds.md")
 # No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
-NO_REPORT = ("key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use")
+NO_REPORT = (
+    "key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
+)  # fmt: skip
 
 
 @click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
@@ -95,7 +97,8 @@ class _Run:
         self.options = self.chosen.options
 
     def carry_out(self, *, score: bool) -> int:
-        """Prepare, ask, score; the result is the exit status."""
+        """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
+        score = score and self.options.shard is None
         prepared = guarded(lambda: _prepare(self.chosen, self.given))
         if isinstance(prepared, GoldgateError):
             reported = score and not _in_use(self.options.out) and self._may_be_stored()
@@ -112,9 +115,17 @@ class _Run:
     def _generate(self, prepared: Prepared, held: ExitStack, *, score: bool) -> Outcome:
         from goldgate.cli.watch import WatchLine
         from goldgate.generation.counts import Listener
+        from goldgate.generation.merge import merge, shards_held
         from goldgate.generation.run import generate, open_journal, stopped_error
 
-        prepared.answerer.get_ready()
+        merging = self.given["merge"]
+        if not merging:
+            prepared.answerer.get_ready()
+        held.enter_context(shards_held(self.options.out))
+        if score and merging:
+            self._check_folders()
+        if merging:
+            return merge(prepared, Listener((lambda _: None) if self.quiet else say_error))
         journal: Journal = held.enter_context(open_journal(prepared))
         if score:  # before anything is paid for
             self._check_folders()
@@ -149,7 +160,8 @@ class _Run:
         status = EXIT_PASSED
         if missing and not self.given["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
-            say_error(f"{missing} of {total} answers are missing; the same command asks for them again")
+            command = "the same command without --merge" if self.given["merge"] else "the same command"
+            say_error(f"{missing} of {total} answers are missing; {command} asks for them again")
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else say(summary_text(self.options, outcome.summary), status)
 
@@ -210,7 +222,8 @@ class _Run:
                 progress.clear()
             keep(evaluation)
             if not summary.complete and not self.given["allow_missing"]:
-                raise missing_error(evaluation, prepared.task, summary, predictions)
+                again = "without --merge" if self.given["merge"] else "again"
+                raise missing_error(evaluation, prepared.task, summary, predictions, again)
             return evaluation
 
         job = self._job(folder)
@@ -321,7 +334,7 @@ class _Run:
 def _in_use(folder: Path) -> bool:
     """Whether another process is asking or scoring in this folder."""
     from goldgate.generation.journal import in_use
-    from goldgate.generation.run import JOURNAL
+    from goldgate.generation.shards import JOURNAL
 
     return in_use(folder / JOURNAL)
 

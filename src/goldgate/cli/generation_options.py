@@ -17,11 +17,13 @@ from goldgate.files.storable import is_storable
 if TYPE_CHECKING:
     from goldgate.generation.answerers.answerer import Answerer
     from goldgate.generation.options import GenerationOptions
+    from goldgate.generation.shards import Shard
     from goldgate.suites.extraction.task import TaskOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 1_000_000_000  # tokens, attempts: more is a slip of the hand
+_COUNT = re.compile(r"[0-9]{1,5}")
 _64_BITS = range(-(2**63), 2**63)  # what JSON libraries agree on
 
 
@@ -59,21 +61,38 @@ COMMON = [
         "--max-total-tokens", type=click.IntRange(min=1), help="Stop before all requests exceed so many tokens."
     ),
     click.option("--max-cost", metavar="AMOUNT", help="Stop before it costs more, by the protocol's prices."),
+    click.option(
+        "--shard", metavar="I/N", help="Ask only the Ith of N parts of the documents, for one of N processes."
+    ),
+    click.option("--merge", is_flag=True, help="Ask nothing: put together what all shards in --out were answered."),
     click.option("--allow-missing", is_flag=True, help="Missing answers do not make the exit status 2."),
     click.option("--dry-run", is_flag=True, help="Show the first prompt, the number of requests and an estimate."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
 ]
 ENDPOINT = [
     click.option("--model", metavar="NAME", help="The model's name, as the endpoint knows it."),
-    click.option("--base-url", metavar="URL", help="Of the endpoint, such as http://127.0.0.1:8000/v1"),
     click.option(
-        "--api-key-env", metavar="NAME", help="The environment variable with the key.  [default: OPENAI_API_KEY]"
+        "--base-url",
+        multiple=True,
+        metavar="URL...",
+        help="Of the endpoint, such as http://127.0.0.1:8000/v1, or of several with the same model.",
     ),
     click.option(
-        "--concurrency", type=click.IntRange(1, 4096), default=32, show_default=True, help="Requests at the same time."
+        "--api-key-env",
+        multiple=True,
+        metavar="NAME...",
+        help="The environment variable with the key: one for all endpoints, or one for each (`none`: no key)."
+        "  [default: OPENAI_API_KEY]",
     ),
-    click.option("--rpm", type=Finite(min=0, min_open=True), help="Requests a minute, at most."),
-    click.option("--tpm", type=Finite(min=0, min_open=True), help="Tokens a minute, at most."),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1, 4096),
+        default=32,
+        show_default=True,
+        help="Requests at the same time, to each endpoint.",
+    ),
+    click.option("--rpm", type=Finite(min=0, min_open=True), help="Requests a minute, at most, to each endpoint."),
+    click.option("--tpm", type=Finite(min=0, min_open=True), help="Tokens a minute, at most, of each endpoint."),
     click.option("--timeout", type=Finite(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."),
     click.option(
         "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Of a request that fails."
@@ -140,17 +159,22 @@ class Choices:
 def read_choices(given: dict[str, Any]) -> Choices:
     """Everything that was chosen; a contradiction is an error of click's."""
     from goldgate.generation.options import GenerationOptions
+    from goldgate.generation.shards import SHARDS
     from goldgate.suites.extraction.task import TaskOptions
 
+    shard = parse_shard(given["shard"])
+    _check_parts(given)
     answerer, model = _choose_answerer(given)
+    out = Path(given["out"]) if given["out"] else default_folder(model)
     options = GenerationOptions(
-        out=Path(given["out"]) if given["out"] else default_folder(model),
+        out=out if shard is None else out / SHARDS / shard.folder,
         model=model,
         seeds=parse_seeds(given["seeds"]),
         parameters=parse_parameters(given["temperature"], given["max_tokens"], given.get("param", ())),
         response_format=given.get("response_format", "auto"),
         max_cost=parse_money(given["max_cost"]),
         max_total_tokens=given["max_total_tokens"],
+        shard=shard,
     )
     task = TaskOptions(
         given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"], given["dialect"]
@@ -158,10 +182,22 @@ def read_choices(given: dict[str, Any]) -> Choices:
     return Choices(options, task, answerer, given["protocol"])
 
 
+def _check_parts(given: dict[str, Any]) -> None:
+    """What goes with a part of the documents, and with putting parts together."""
+    for option, name in (("shard", "--shard"), ("merge", "--merge")):
+        if given[option] and given.get("stop_when_decided"):
+            raise click.UsageError(f"--stop-when-decided hears all answers in one order: it does not go with {name}")
+    if given["merge"] and given["shard"]:
+        raise click.UsageError("--merge is for all shards: leave out --shard")
+    if given["merge"] and given["dry_run"]:
+        raise click.UsageError("--merge asks nothing: leave out --dry-run")
+
+
 def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
     """Who answers, and the model's name: the one place where an endpoint and a checkpoint are told apart."""
-    checkpoint, base_url, model = (given.get(name) for name in ("checkpoint", "base_url", "model"))
-    if (checkpoint is None) == (base_url is None):
+    checkpoint, addresses, model = given.get("checkpoint"), given.get("base_url", ()), given.get("model")
+    named = (checkpoint is not None) + bool(addresses)
+    if named == 2 or (named == 0 and not given["merge"]):
         names = "--base-url (with --model) or --checkpoint" if "checkpoint" in given else "--base-url and --model"
         raise click.UsageError(f"name who is to answer: {names}")
     if checkpoint is not None:
@@ -170,13 +206,43 @@ def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
         return CheckpointAnswerer(checkpoint, given["batch_size"], given["device"]), name
     if not model:
-        raise click.UsageError("--base-url needs --model")
+        raise click.UsageError("--base-url needs --model" if addresses else "--merge needs --model")
+    return _endpoints(given, addresses), check_text(model, "--model")
+
+
+def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
     from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
     from goldgate.generation.answerers.openai.limits import Limits
+    from goldgate.generation.answerers.openai.several import FleetAnswerer
 
+    keys: tuple[str | None, ...] = given["api_key_env"] or (None,)
+    keys = keys * len(addresses) if len(keys) == 1 else keys
+    if len(keys) != len(addresses):
+        raise click.UsageError(
+            f"{len(keys)} --api-key-env for {len(addresses)} --base-url: name one key for all of them, or one for each"
+        )
     limits = Limits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
-    answerer = OpenAIAnswerer(str(base_url), limits, given["timeout"], given["api_key_env"])
-    return answerer, check_text(model, "--model")
+    members = tuple(
+        OpenAIAnswerer(address, limits, given["timeout"], key) for address, key in zip(addresses, keys, strict=True)
+    )
+    if len(members) == 1 and not given["shard"] and not given["merge"]:
+        return members[0]
+    return FleetAnswerer(members)
+
+
+def parse_shard(text: str | None) -> Shard | None:
+    """`3/16` as the third of sixteen parts."""
+    from goldgate.generation.shards import MOST_SHARDS, Shard
+
+    if text is None:
+        return None
+    number, slash, of = text.partition("/")
+    if slash and _COUNT.fullmatch(number) and _COUNT.fullmatch(of) and 1 <= int(number) <= int(of) <= MOST_SHARDS:
+        return Shard(int(number), int(of))
+    raise click.BadParameter(
+        f"expected I/N, such as 3/16: the number of a part, from 1, and how many there are, at most {MOST_SHARDS:,}",
+        param_hint="--shard",
+    )
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...]:

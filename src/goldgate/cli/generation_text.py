@@ -76,4 +76,7 @@ def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
     for entry in summary["seeds"]:
         lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
         lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
+    if options.shard is not None:
+        lines.append(f"shard {options.shard} of {options.whole}; when all are asked, the same command with --merge")
+        lines.append("instead of --shard makes one result of them")
     return "\n".join([*lines, cost_line(summary)]) + "\n"

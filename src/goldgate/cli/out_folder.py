@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from goldgate.core.uninterrupted import uninterrupted
+from goldgate.engines.parts import PART
+from goldgate.engines.shared_parts import FOLDER
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.atomic_write import UNFINISHED, unwritable
@@ -56,10 +59,9 @@ class OutFolder:
         self._samples = SamplesFile(self._unfinished(self._records))
         return self._samples
 
-    def written_samples(self) -> Iterator[bytes]:
-        """The lines of that file, as far as they are written."""
-        if self._samples is not None:
-            yield from self._samples.lines()
+    def read_samples(self, offset: int, length: int) -> bytes:
+        """A part of that file, which is written already."""
+        return self._samples.read_part(offset, length) if self._samples is not None else b""
 
     def publish(self, files: Mapping[str, bytes], *, with_samples: bool) -> None:
         """Complete the run's files and give them their names, in place of an earlier run's."""
@@ -111,6 +113,8 @@ class OutFolder:
     def _remove_unfinished(self) -> None:
         for name in self._names:
             _remove(self._unfinished(name))
+        _remove(self.path / (self._records + PART))
+        shutil.rmtree(self.path / (self._records + FOLDER), ignore_errors=True)
 
 
 class SamplesFile(io.BufferedWriter):
@@ -129,12 +133,13 @@ class SamplesFile(io.BufferedWriter):
         except OSError as problem:
             raise _cannot_write(self._path, problem) from None
 
-    def lines(self) -> Iterator[bytes]:
-        """What was written so far, line by line."""
+    def read_part(self, offset: int, length: int) -> bytes:
+        """So many bytes of what was written."""
         try:
             self.flush()
-            with open(self._path, "rb", buffering=1 << 20) as written:
-                yield from written
+            with open(self._path, "rb") as written:
+                written.seek(offset)
+                return written.read(length)
         except OSError as problem:
             raise _cannot_write(self._path, problem) from None
 

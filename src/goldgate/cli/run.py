@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from goldgate.cli.github import tell_github
 from goldgate.cli.guarded import guarded
-from goldgate.cli.looking import Looking, written_lines
+from goldgate.cli.looking import Looking, read_written
 from goldgate.cli.out_folder import JUNIT, REPORT_HTML, REPORT_JSON, REPORT_MARKDOWN, RUN, SAMPLES, OutFolder
 from goldgate.cli.printing import closing, columns, in_colour, say, show_error, show_failed_gates
 from goldgate.cli.protect import protect
@@ -52,7 +53,8 @@ class Job:
     format: str = "text"
     quiet: bool = False  # only failed gates and errors are printed
     silent: bool = False  # only errors: somebody else says the rest
-    workers: int = 1
+    workers: int | None = None
+    engine: str = "processes"
     generating: bool = False  # this process also asks the model in `out`, and holds its journal
 
     @property
@@ -86,7 +88,7 @@ def carry_out(job: Job, evaluate: Evaluate) -> int:
         return _fail(job, folder)
     try:
         with ended_by_signals():
-            looking = Looking(job.suite, folder.written_samples)
+            looking = Looking(job.suite, folder.read_samples)
             outcome = guarded(lambda: evaluate(folder.open_samples(), looking))
             if _would_overwrite(outcome):
                 return _end(job, outcome, None)
@@ -103,7 +105,7 @@ def _without_folder(job: Job, evaluate: Evaluate, looked: list[Looked]) -> Evalu
     if job.format != HTML or job.quiet:
         return evaluate(None, None)
     with TemporaryFile() as records:
-        looking = Looking(job.suite, lambda: written_lines(records))
+        looking = Looking(job.suite, partial(read_written, records))
         evaluation = evaluate(records, looking)
     looked += [looking.looked] if looking.looked is not None else []
     return evaluation

@@ -31,7 +31,8 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
         "arguments": [storable(word) for word in shown_arguments(sys.argv)],
         "folder": _working_directory(),
         "inputs": {kind: [storable(path) for path in paths] for kind, paths in job.inputs.items()},
-        "workers": job.workers,
+        "engine": job.engine,
+        "workers": job.workers or (1 if job.engine == "processes" else None),
         "host": platform.node(),
         "platform": platform.platform(),
         "versions": {

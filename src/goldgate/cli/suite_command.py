@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -11,6 +11,7 @@ from goldgate.cli.many_values import ManyValues
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
 from goldgate.core.uninterrupted import uninterrupted
+from goldgate.engines import EngineName
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
 
@@ -50,7 +51,6 @@ def _option(given: Input) -> click.Option:
 def _common(suite: Suite) -> list[click.Option]:
     gates = "the suite's gates" if suite.default_gates else "no gates"
     beside = "" if not suite.writes_report else " Without it and --out: beside what is judged."
-    workers = click.IntRange(min=1)
     return [
         click.Option(["--protocol"], metavar="FILE", help=f"Settings and gates, as YAML. Without it: {gates}."),
         click.Option(
@@ -59,7 +59,23 @@ def _common(suite: Suite) -> list[click.Option]:
             help=f"Write report.html, report.json, report.md, junit.xml, {suite.records} and run.json here.",
         ),
         click.Option(["--report"], metavar="FILE", help=f"Write the JSON report to this file.{beside}"),
-        click.Option(["--workers"], type=workers, default=1, show_default=True, help="Processes to score with."),
+        click.Option(
+            ["--workers"],
+            type=click.IntRange(min=1),
+            help="Processes to score with; without it 1, and on a cluster as many as it has processors.",
+        ),
+        click.Option(
+            ["--engine"],
+            type=click.Choice(get_args(EngineName)),
+            default="processes",
+            show_default=True,
+            help="What scores: processes of this machine, or a Ray cluster (the extra `ray`).",
+        ),
+        click.Option(
+            ["--ray-address"],
+            metavar="HOST:PORT",
+            help="The head of the Ray cluster. Without it RAY_ADDRESS, else a Ray on this machine for this run.",
+        ),
         click.Option(
             ["--format"],
             type=click.Choice(list(RENDERERS)),
@@ -79,7 +95,9 @@ def _callback(suite: Suite) -> Any:
         protocol: str | None,
         out: str | None,
         report: str | None,
-        workers: int,
+        workers: int | None,
+        engine: EngineName,
+        ray_address: str | None,
         format: str,
         quiet: bool,
         **given: str | Sequence[str] | None,
@@ -97,6 +115,7 @@ def _callback(suite: Suite) -> Any:
             format=format,
             quiet=quiet,
             workers=workers,
+            engine=engine,
         )
         progress = ProgressLine(suite.unit, quiet=quiet)
 
@@ -108,7 +127,8 @@ def _callback(suite: Suite) -> Any:
             try:
                 return evaluate(
                     suite, inputs, protocol,
-                    workers=workers, written=written, records=records, progress=progress, finished=finished,
+                    workers=workers, engine=engine, ray_address=ray_address,
+                    written=written, records=records, progress=progress, finished=finished,
                 )  # fmt: skip
             finally:
                 progress.clear()

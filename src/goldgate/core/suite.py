@@ -97,6 +97,10 @@ class Work(ABC, Generic[Shard, Facts]):
         """The same, each with the group that it is part of, where units that belong together count as one."""
         return ((facts, None) for facts in self.score(shard))
 
+    def weight(self, facts: Facts) -> int | None:
+        """How much went wrong in a unit, as the suite's summary of its record says; None: see there."""
+        return None
+
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""
         return ()
@@ -104,6 +108,10 @@ class Work(ABC, Generic[Shard, Facts]):
 
 class Mapper(Protocol):
     """Carries out work on shards: an engine."""
+
+    @property
+    def workers(self) -> int:
+        """How many shards can be worked on at the same time."""
 
     def map(self, work: Any, shards: Iterable[Any]) -> Iterator[Any]: ...
 
@@ -198,8 +206,13 @@ class Suite(ABC):
         """Every measure under these settings, in the order of the report."""
 
     @abstractmethod
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[Source[Any, Any]]:
-        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input."""
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+    ) -> AbstractContextManager[Source[Any, Any]]:
+        """The inputs, opened. `written` are the paths that a command writes to: they are nobody's input.
+
+        `engine` carries out what can be done in pieces before there are shards, such as looking for ids.
+        """
 
     def describe(self, report: Report) -> Page:
         """A report as a page: what to show, not how. Without more: its metrics and its findings."""

@@ -56,6 +56,9 @@ class Task(Protocol):
     def __len__(self) -> int:
         """How many documents there are."""
 
+    def id(self, position: int) -> str:
+        """Of the document at this position: what its question is called, without making it."""
+
     def question(self, position: int, seed: int | None) -> Question:
         """What is asked about the document at this position; a seed may choose worked examples."""
 

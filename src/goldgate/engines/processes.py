@@ -12,17 +12,18 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import IO, Any, NamedTuple, Self, TypeVar
 
 from goldgate.core.uninterrupted import uninterrupted
-from goldgate.engines import start_worker, worker
+from goldgate.engines import worker
 from goldgate.engines.aside import Promise, start_aside
+from goldgate.engines.child import start_child
+from goldgate.engines.parts import Spooled
 from goldgate.errors import InternalError, MachineError
 
 S = TypeVar("S")
@@ -38,6 +39,7 @@ class Processes:
     def __init__(self, workers: int, preload: str) -> None:
         self._started: list[_Worker] = []
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._parts: list[Spooled] = []
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
         try:
             with uninterrupted():  # none is started halfway; and workers hear no signals that are for this process
@@ -55,6 +57,10 @@ class Processes:
             self.__exit__()
             raise
 
+    @property
+    def workers(self) -> int:
+        return len(self._started)
+
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards in parallel; results, and the first error, come in the shards' order."""
         packed = worker.pack(work)
@@ -68,11 +74,15 @@ class Processes:
         while waiting:
             yield waiting.popleft().result()
 
+    def parts(self, stream: IO[bytes]) -> Spooled:
+        self._parts.append(Spooled(stream))
+        return self._parts[-1]
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the workers: they only read, so nothing is lost if one is in the middle of a shard."""
+        """End the workers: nobody waits for what they write, so nothing is lost if one is in the middle of a shard."""
         with uninterrupted():
             for started in self._started:
                 started.kill()
@@ -80,6 +90,8 @@ class Processes:
             for started in self._started:
                 started.close()
             self._started.clear()
+            for parts in self._parts:
+                parts.close()
             for end in (self._alive, self._alive_here):
                 with suppress(OSError):
                     os.close(end)
@@ -102,7 +114,7 @@ class _Worker:
         self._connection, theirs = socket.socketpair()
         try:
             with theirs:
-                self._process = _start_process(preload, alive, theirs.fileno())
+                self._process = start_child("goldgate.engines.worker", preload, alive, theirs.fileno())
         except BaseException:
             self._connection.close()
             raise
@@ -123,7 +135,7 @@ class _Worker:
             if self._work is not packed:
                 worker.send(self._connection, worker.WORK, *packed)
                 self._work = packed
-            worker.send(self._connection, worker.SHARD, pickle.dumps(shard, pickle.HIGHEST_PROTOCOL))
+            worker.send(self._connection, worker.SHARD, *worker.pack(shard))
             kind, data, _ = worker.receive(self._connection)
         except (EOFError, OSError):
             raise self._died() from None
@@ -154,24 +166,3 @@ class _Worker:
             found=found,
             advice="the machine may be out of memory; try fewer --workers",
         )
-
-
-def _start_process(preload: str, alive: int, connection: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, *_flags(), start_worker.__file__, str(alive), str(connection), preload, *_library_folders()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        pass_fds=(alive, connection),
-        process_group=0,  # what is typed at the terminal is for the first process
-    )
-
-
-def _flags() -> list[str]:
-    """`-P`: nothing is imported from the working directory. And what this process was told itself."""
-    told = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
-    return ["-P", *(flag for name, flag in told if getattr(sys.flags, name))]
-
-
-def _library_folders() -> list[str]:
-    """Where this process imports from, but for the working directory; a worker looks there last."""
-    return [path for path in sys.path if os.path.isabs(path) and not start_worker.is_here(path)]

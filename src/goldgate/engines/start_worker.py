@@ -27,14 +27,14 @@ def find_package(folder: str, name: str) -> None:
     spec.loader.exec_module(sys.modules[name])
 
 
-def main(alive: str, connection: str, preload: str, *elsewhere: str) -> None:
-    """`elsewhere` is where the first process looks for its libraries; it comes last here."""
+def main(module: str, alive: str, connection: str, argument: str, *elsewhere: str) -> None:
+    """`module` has the work to do; `elsewhere` is where the first process looks for its libraries, and comes last."""
     sys.path[:] = [path for path in sys.path if not is_here(path)]
     sys.path += [path for path in elsewhere if path not in sys.path]
     find_package(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "goldgate")
-    from goldgate.engines.worker import main as work
+    from importlib import import_module
 
-    work(int(alive), int(connection), preload)
+    import_module(module).main(int(alive), int(connection), argument)
 
 
 if __name__ == "__main__":

@@ -27,32 +27,41 @@ class WorkerTraceback(Exception):  # noqa: N818  # it is no error, but the story
         return f"\n{self.args[0]}"
 
 
+class _Packer(pickle.Pickler):
+    """Sets open files aside: a number stands for each."""
+
+    def __init__(self, stream: BytesIO) -> None:
+        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
+        self.files: list[int] = []
+
+    def persistent_id(self, part: Any) -> int | None:
+        if not isinstance(part, FileIO):
+            return None
+        self.files.append(part.fileno())
+        return len(self.files) - 1
+
+
+class _Unpacker(pickle.Unpickler):
+    def __init__(self, data: bytes, files: Sequence[int]) -> None:
+        super().__init__(BytesIO(data))
+        self._files = [FileIO(descriptor) for descriptor in files]
+
+    def persistent_load(self, number: Any) -> FileIO:
+        file: FileIO = self._files[number]
+        return file
+
+
 def pack(value: Any) -> tuple[bytes, list[int]]:
-    """The value as bytes, and the descriptors of the open files in it: the receiver reads the very same files."""
-    files: list[int] = []
-
-    class Pickler(pickle.Pickler):
-        def persistent_id(self, part: Any) -> int | None:
-            if not isinstance(part, FileIO):
-                return None
-            files.append(part.fileno())
-            return len(files) - 1
-
+    """The value as bytes, and the descriptors of the open files in it: the receiver has the very same files."""
     stream = BytesIO()
-    Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(value)
-    return stream.getvalue(), files
+    packer = _Packer(stream)
+    packer.dump(value)
+    return stream.getvalue(), packer.files
 
 
 def unpack(data: bytes, files: Sequence[int] = ()) -> Any:
     """What `pack` was given, with the open files that came along."""
-    opened = [FileIO(descriptor) for descriptor in files]
-
-    class Unpickler(pickle.Unpickler):
-        def persistent_load(self, number: Any) -> FileIO:
-            file: FileIO = opened[number]
-            return file
-
-    return Unpickler(BytesIO(data)).load()
+    return _Unpacker(data, files).load()
 
 
 def send(connection: socket.socket, kind: bytes, data: bytes, files: Sequence[int] = ()) -> None:
@@ -104,12 +113,12 @@ def serve(connection: socket.socket, preload: str) -> None:
                 continue
             if early is not None:
                 raise early
-            answer = (RESULT, pickle.dumps(work(unpack(data)), pickle.HIGHEST_PROTOCOL))
+            answer = (RESULT, pickle.dumps(work(unpack(data, files)), pickle.HIGHEST_PROTOCOL))
         except Exception as problem:
             if kind == WORK:
                 early = early or problem
                 continue
-            answer = (ERROR, _packed_error(problem))
+            answer = (ERROR, packed_error(problem))
         try:
             send(connection, *answer)
         except OSError:
@@ -125,7 +134,7 @@ def _imported(preload: str) -> Exception | None:
     return None
 
 
-def _packed_error(problem: Exception) -> bytes:
+def packed_error(problem: Exception) -> bytes:
     """An error with its traceback; one that cannot travel is named by its type and text."""
     text = "".join(traceback.format_exception(problem))
     try:

@@ -37,10 +37,11 @@ class Stamp(NamedTuple):
 class Opened:
     """An open file, its stamp when it was opened, and the name and kind for messages. It can be sent to a worker."""
 
-    __slots__ = ("file", "kind", "name", "stamp")
+    __slots__ = ("file", "kind", "name", "path", "stamp")
 
     def __init__(self, name: str, kind: str, file: io.FileIO, stamp: Stamp | None) -> None:
         self.name = name  # as the user gave it
+        self.path = name  # under which it was opened: on another machine than the user's, a whole one
         self.kind = kind
         self.file = file
         self.stamp = stamp  # None: a copy that only we have
@@ -66,6 +67,9 @@ class Opened:
         except OSError as problem:
             raise cannot_read(self.name, self.kind, problem) from None
 
+    def size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
     def stream(self, offset: int = 0) -> io.BufferedReader:
         """The bytes from there on, to be read in order. Several streams of one file do not disturb each other."""
         return io.BufferedReader(_From(self, offset), BLOCK)
@@ -85,7 +89,7 @@ class Opened:
         if now != self.stamp:
             raise self.changed(_difference(self.stamp, now))
         try:
-            there = stamp_of(os.stat(self.name))
+            there = stamp_of(os.stat(self.path))
         except OSError:
             raise self.changed("it was removed") from None
         if there != self.stamp:

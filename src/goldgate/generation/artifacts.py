@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
 from typing import IO, Any
 
 import orjson
@@ -44,6 +43,8 @@ class SeedSummary:
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
+    endpoints: dict[str, Counter[str]] = field(default_factory=dict)  # models of the answers by address
+    journals: Counter[int] = field(default_factory=Counter)  # answers by the number of their file
 
     @property
     def coverage(self) -> Rate:
@@ -79,34 +80,34 @@ class SeedSummary:
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
+            **({"endpoints": self._endpoints()} if self.endpoints else {}),
         }
+
+    def _endpoints(self) -> dict[str, dict[str, int]]:
+        return {address: dict(sorted(models.items())) for address, models in sorted(self.endpoints.items())}
 
 
 def write_predictions(
     contents: Contents,
-    journal: Path,
     ladder: Ladder,
     seed: int | None,
     price: Price | None,
     out: IO[bytes],
-    only: Sequence[int] | None = None,
+    positions: Sequence[int],
 ) -> SeedSummary:
-    """Write a line for each answered document, in the order of the task, and count on the way.
-
-    `only` are the positions of the documents that are wanted; without it, all.
-    """
+    """Write a line for each answered document, of those at these positions of the task, and count on the way."""
     task = ladder.plan.task
-    positions = range(len(task)) if only is None else only
     summary = SeedSummary(seed, len(positions), price)
     places: list[Span] = []
     unused: list[Span] = []
     failed: list[Span] = []
     for position in positions:
         found = ladder.find(contents, task.question(position, seed), seed)
-        failures = [contents.failures[key] for key in found.keys.values() if key in contents.failures]
+        failures = [contents.failures[key] for key in found.keys if key in contents.failures]
         if found.place is not None and found.form is not None:
             places.append(found.place)
             summary.formats[found.form] += 1
+            summary.journals[found.place[0]] += 1
         else:
             summary.unanswered.append(position)
             if failures:
@@ -116,28 +117,34 @@ def write_predictions(
         unused += found.unused(contents)
         summary.without_answer.join(found.without_answer(contents))
     tokens = [0, 0, 0]
-    for record in read_lines(journal, places):
+    for record in read_lines(contents.files, places):
         prediction = task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
-        _count_answer(summary, tokens, record)
-    for record in read_lines(journal, unused):
+        _count_answer(summary, tokens, record, contents)
+    for record in read_lines(contents.files, unused):
         summary.without_answer.add(usage_of(record))
-    for record in read_lines(journal, failed):
+    for record in read_lines(contents.files, failed):
         summary.missing[str(record["cause"])] += 1
         summary.attempts += int(record.get("attempts") or 1)
+    if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
+        summary.endpoints.clear()  # there is nothing to tell apart
     summary.answered = len(places)
     lost = summary.without_answer
     summary.usage = Usage(tokens[0] + lost.input, tokens[1] + lost.output, tokens[2])
     return summary
 
 
-def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any]) -> None:
+def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any], contents: Contents) -> None:
     usage = usage_of(record)
     for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
         tokens[number] += count
     summary.usage_estimated += usage.estimated
     summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
-    summary.models[str(record.get("model") or "not said")] += 1
+    model = str(record.get("model") or "not said")
+    summary.models[model] += 1
+    address = record.get("endpoint") or contents.endpoint_of(record["plan"])
+    if address is not None:
+        summary.endpoints.setdefault(address, Counter())[model] += 1
     summary.attempts += int(record.get("attempts") or 1)
 
 
@@ -146,7 +153,7 @@ def summary_json(
 ) -> dict[str, Any]:
     """generation.json: what was asked, what came back, what is missing and why."""
     plan = ladder.plan
-    others = sum(1 for record in contents.plans.values() if record["base"] != plan.base())
+    others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
     used = Counter[Format]()
     for summary in seeds:
         used += summary.formats

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 from goldgate.errors import ConfigError, did_you_mean
 from goldgate.generation.outcome import Usage
@@ -12,6 +12,7 @@ from goldgate.protocol.model import GenerationSettings, Price
 
 TOKENS_OF_A_PRICE = Decimal(1_000_000)  # prices are for a million tokens
 ASSUMED_OUTPUT = 2_048  # tokens, where the request sets no limit
+SHARE_DIGITS = 12  # of a part of a cap on money: as many as anybody reads
 TOKENS_AROUND_MESSAGE = 8  # tokens around each message
 
 
@@ -50,11 +51,20 @@ class Budget:
     price: Price | None = None
     max_tokens: int | None = None
     max_cost: Decimal | None = None
+    whose: str = ""  # where the caps are a part of those that were given
     spent_input: int = 0
     spent_output: int = 0
     reserved: list[int] = field(default_factory=lambda: [0, 0])
     _estimated: int = 0  # of answered requests, to learn how far the estimate is off
     _counted: int = 0
+
+    def part(self, documents: int, of: int, whose: str) -> Budget:
+        """A budget with that share of the caps, rounded down: all parts together are at most the whole."""
+        tokens, money = self.max_tokens, self.max_cost
+        if money is not None and money.adjusted() < SHARE_DIGITS:  # what is above can be more than arithmetic takes
+            with localcontext(prec=SHARE_DIGITS, rounding=ROUND_FLOOR):
+                money = money * documents / of
+        return Budget(self.price, None if tokens is None else tokens * documents // of, money, whose)
 
     def expected(self, estimate: int, output: int) -> Usage:
         """What a request is reckoned to cost at most; the estimate grows if the endpoint counts more than we do."""
@@ -104,4 +114,4 @@ class Budget:
             caps.append(f"{self.max_tokens:,} tokens")
         if self.max_cost is not None:
             caps.append(f"a cost of {self.max_cost}")
-        return " and ".join(caps)
+        return " and ".join(caps) + (f" (the part of {self.whose})" if self.whose else "")

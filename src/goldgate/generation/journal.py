@@ -28,9 +28,22 @@ from goldgate.generation.plan import Request
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def read_contents(path: Path) -> Contents:
-    """Read a journal; a line that is none of a journal is an InputError. A missing file is an empty journal."""
+MOST_OPEN = 200  # files at once: a system often allows a process no more than 256
+
+
+def read_contents(path: Path, beside: Sequence[Path] = ()) -> Contents:
+    """Read a journal; a line that is none of a journal is an InputError. A missing file is an empty journal.
+
+    `beside` are other journals, read before it: what they hold counts too.
+    """
     contents = Contents()
+    for file in (*beside, path):
+        contents.open(file)
+        _read(contents, file)
+    return contents
+
+
+def _read(contents: Contents, path: Path) -> None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise _unusable(path, "not a file that can be read twice")
@@ -44,7 +57,6 @@ def read_contents(path: Path) -> Contents:
         pass
     except OSError as problem:
         raise _unusable(path, _reason(problem)) from None
-    return contents
 
 
 def in_use(path: Path) -> bool:
@@ -64,8 +76,8 @@ def in_use(path: Path) -> bool:
 class Journal:
     """A journal that this process alone may append to, from when it is made until it is closed."""
 
-    def __init__(self, path: Path) -> None:
-        """Lock the file, remove a torn last line, and read what is there."""
+    def __init__(self, path: Path, beside: Sequence[Path] = ()) -> None:
+        """Lock the file, remove a torn last line, and read what is there, and in other journals that count too."""
         self.path = path
         self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
         self._reserve: IO[bytes] | None = None
@@ -77,7 +89,7 @@ class Journal:
             raise _unusable(path, _reason(problem)) from None
         try:
             _lock(self._file, path)
-            self.contents = read_contents(path)
+            self.contents = read_contents(path, beside)
             if self.contents.torn:
                 os.ftruncate(self._file, self.contents.size)
             if self.contents.size and os.pread(self._file, 1, self.contents.size - 1) != b"\n":
@@ -116,17 +128,27 @@ class Journal:
             line = {"plan": identity, "base": base, "format": form, "settings": settings}
             self._append("plan", {"format_version": FORMAT_VERSION, **line})
 
-    def asked(self, request: Request, identity: str, request_id: str) -> None:
-        """A request is about to be sent."""
+    def asked(self, request: Request, identity: str, request_id: str, endpoint: str | None = None) -> None:
+        """A request is about to be sent; `endpoint` says where, if the plan does not."""
         line = {"key": request.key, "id": request.id, "plan": identity, "request_id": request_id}
-        self._append("asked", {**line, "estimate": request.estimate})
+        self._append("asked", {**line, "estimate": request.estimate, **_at(endpoint)})
 
-    def unanswered(self, request: Request, identity: str, cause: str, usage: Usage | None) -> None:
+    def unanswered(
+        self, request: Request, identity: str, cause: str, usage: Usage | None, endpoint: str | None = None
+    ) -> None:
         """It came back without an answer; `usage` is what it may have cost, None for nothing."""
         line = {"key": request.key, "id": request.id, "plan": identity, "cause": cause}
-        self._append("unanswered", {**line, "usage": _listed(usage)})
+        self._append("unanswered", {**line, "usage": _listed(usage), **_at(endpoint)})
 
-    def answer(self, request: Request, identity: str, answer: Answer, attempts: int, seconds: float) -> None:
+    def answer(
+        self,
+        request: Request,
+        identity: str,
+        answer: Answer,
+        attempts: int,
+        seconds: float,
+        endpoint: str | None = None,
+    ) -> None:
         line: dict[str, Any] = {
             "key": request.key,
             "id": request.id,
@@ -138,14 +160,18 @@ class Journal:
             "model": answer.model,
             "attempts": attempts,
             "seconds": round(seconds, 3),
+            **_at(endpoint),
         }
         if answer.reasoning is not None:
             line["reasoning"] = answer.reasoning
         self._append("answer", line)
 
-    def failure(self, request: Request, identity: str, failure: NoAnswer, attempts: int) -> None:
+    def failure(
+        self, request: Request, identity: str, failure: NoAnswer, attempts: int, endpoint: str | None = None
+    ) -> None:
         line = {"key": request.key, "id": request.id, "seed": request.seed, "plan": identity}
-        self._append("failure", {**line, "cause": failure.cause, "detail": failure.detail, "attempts": attempts})
+        why = {"cause": failure.cause, "detail": failure.detail, "attempts": attempts}
+        self._append("failure", {**line, **why, **_at(endpoint)})
 
     def step_down(self, base: str, refused: Format, to: Format, detail: str, key: str | None = None) -> None:
         """A format was refused: for the whole plan, or for the one question with this key in the lower format."""
@@ -203,22 +229,36 @@ class Journal:
             self._reserve = None
 
 
-def read_lines(path: Path, places: Sequence[Span]) -> Iterator[dict[str, Any]]:
-    """The records at some places of a journal."""
-    with open(path, "rb") as stream:
-        for offset, length in places:
-            stream.seek(offset)
+def read_lines(files: Sequence[Path], places: Sequence[Span]) -> Iterator[dict[str, Any]]:
+    """The records at some places of the journals."""
+    opened: dict[int, IO[bytes]] = {}
+    try:
+        for number, offset, length in places:
+            if number not in opened:
+                if len(opened) >= MOST_OPEN:
+                    opened.pop(next(iter(opened))).close()
+                opened[number] = open(files[number], "rb")  # noqa: SIM115  # closed below
+            opened[number].seek(offset)
             try:
-                yield orjson.loads(stream.read(length))
+                yield orjson.loads(opened[number].read(length))
             except ValueError:
-                raise InputError(
-                    "journal.changed", "the journal was changed meanwhile", place=Place(str(path))
-                ) from None
+                raise _changed(files[number]) from None
+    finally:
+        for stream in opened.values():
+            stream.close()
+
+
+def _changed(path: Path) -> InputError:
+    return InputError("journal.changed", "the journal was changed meanwhile", place=Place(str(path)))
 
 
 def full_error(path: Path, reason: str) -> ConfigError:
     """The run was ended because the disk is full; nothing that arrived is lost."""
     return _unusable(path, reason, "there is no more room for answers; everything that was answered is stored")
+
+
+def _at(endpoint: str | None) -> dict[str, str]:
+    return {} if endpoint is None else {"endpoint": endpoint}
 
 
 def _listed(usage: Usage | None) -> list[int | bool] | None:

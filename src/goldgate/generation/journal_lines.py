@@ -22,6 +22,7 @@ from goldgate.generation.outcome import MOST_TOKENS, Usage
 
 FORMAT_VERSION = 2  # 1 had no lines `asked` and `unanswered`
 READ_VERSIONS = (1, 2)
+CUT_OFF = "cut_off"  # the cause of a request that a kill cut off
 MOST_ATTEMPTS = 1_000_000
 
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
@@ -43,10 +44,11 @@ _OPTIONAL: dict[str, tuple[type, ...]] = {
     "model": _MAYBE_TEXT,
     "reasoning": _MAYBE_TEXT,
     "detail": _MAYBE_TEXT,
+    "endpoint": _MAYBE_TEXT,  # where several are asked: the plan names none
 }
 _OURS = tuple(f'{{"kind":"{kind}",'.encode() for kind in NEEDED)
 
-Span = tuple[int, int]  # offset and length of a line
+Span = tuple[int, int, int]  # of a line: the number of its file, offset and length
 
 
 class InFlight(NamedTuple):
@@ -77,27 +79,45 @@ class Unanswered:
 
 @dataclass(slots=True)
 class Contents:
-    """What a journal holds: the place of each answer by its request's key, and the rest in short."""
+    """What a journal holds: the place of each answer by its request's key, and the rest in short.
 
+    Several journals can be read into one, the one that is written to as the last.
+    """
+
+    files: list[Path] = field(default_factory=list)
     answers: dict[str, Span] = field(default_factory=dict)
     failures: dict[str, Span] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlight] = field(default_factory=dict)
     unanswered: dict[str, Unanswered] = field(default_factory=dict)
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
+    answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
     step_downs: list[dict[str, Any]] = field(default_factory=list)  # of whole plans
     lowered: set[str] = field(default_factory=set)  # keys in a lower format than the plan's, refused in the higher one
-    torn: int = 0  # bytes of a torn last line
+    twice: dict[str, tuple[int, int]] = field(default_factory=dict)  # keys answered in two files
+    taken_over: dict[str, int] = field(default_factory=dict)  # request ids of cut-off requests, by who asked again
+    torn: int = 0  # bytes of a torn last line of the last file
     size: int = 0  # of everything before it
+    _cut_off: set[str] = field(default_factory=set)  # keys whose next request takes over a cut-off one
 
     def format_for(self, base: str, first: Format) -> Format:
         """The response format that a plan has stepped down to, or its first."""
         reached = [step["to"] for step in self.step_downs if step["base"] == base and step["to"] in FORMATS]
         return max([first, *reached], key=FORMATS.index)
 
+    def open(self, path: Path) -> None:
+        """What is noted from here on is in this file."""
+        self.files.append(path)
+        self.size = self.torn = 0
+
+    def endpoint_of(self, identity: str) -> str | None:
+        """The endpoint that a plan names, if it names one."""
+        name = self.plans[identity]["settings"].get("endpoint") if identity in self.plans else None
+        return name if isinstance(name, str) else None
+
     def note(self, record: dict[str, Any], length: int) -> None:
         """Take in a line that stands (or will stand) at the end."""
-        place = self.size, length
+        place = len(self.files) - 1, self.size, length
         self.size += length
         match record["kind"]:
             case "plan":
@@ -107,8 +127,10 @@ class Contents:
             case "step_down":
                 self.step_downs.append(record)
             case "asked":
-                self.in_flight[record["key"]] = InFlight(record["request_id"], record["estimate"])
+                self._note_asked(record, place[0])
             case "unanswered":
+                if record["cause"] == CUT_OFF:
+                    self._cut_off.add(record["key"])
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
                     self.unanswered.setdefault(record["key"], Unanswered()).add(usage_of(record))
@@ -118,12 +140,24 @@ class Contents:
             case "answer":
                 self._note_answer(record, place)
 
+    def _note_asked(self, record: dict[str, Any], file: int) -> None:
+        key, request_id = record["key"], record["request_id"]
+        if self.taken_over.get(request_id, file) != file:
+            return  # cut off, and asked again by the process whose journal was read before this one: counted there
+        if key in self._cut_off:
+            self._cut_off.discard(key)
+            self.taken_over[request_id] = file
+        self.in_flight[key] = InFlight(request_id, record["estimate"])
+
     def _note_answer(self, record: dict[str, Any], place: Span) -> None:
         key = record["key"]
+        self.answered_in.setdefault(place[0], set()).add(record["plan"])
         self.in_flight.pop(key, None)
         self.failures.pop(key, None)
         if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
             self.unanswered.setdefault(key, Unanswered()).add(usage_of(record))
+            if self.answers[key][0] != place[0]:
+                self.twice[key] = self.answers[key][0], place[0]
         else:
             self.answers[key] = place
             self.answered[record["plan"]] = self.answered.get(record["plan"], 0) + 1

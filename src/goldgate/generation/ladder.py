@@ -19,14 +19,15 @@ EVIDENCE = 3  # questions refused in a format without a reason and answered in a
 class Found(NamedTuple):
     """What a journal has of one question."""
 
-    keys: dict[Format, str]  # of the question in every format
+    keys: list[str]  # of the question in every format, and from every source
     form: Format | None = None  # the format of the answer that counts; None if there is no answer
-    place: Span | None = None  # of that answer
+    key: str = ""  # of that answer
+    place: Span | None = None
 
     def without_answer(self, contents: Contents) -> Unanswered:
         """Requests for this question that may have been charged and gave no answer."""
         total = Unanswered()
-        for key in self.keys.values():
+        for key in self.keys:
             total.join(contents.unanswered.get(key, Unanswered()))
             if (cut_off := contents.in_flight.get(key)) is not None:
                 total.add(Usage(cut_off.estimate, estimated=True))
@@ -34,9 +35,7 @@ class Found(NamedTuple):
 
     def unused(self, contents: Contents) -> list[Span]:
         """Further answers to this question, in other formats: paid for, and not counted as answers."""
-        return [
-            contents.answers[key] for form, key in self.keys.items() if form != self.form and key in contents.answers
-        ]
+        return [contents.answers[key] for key in self.keys if key != self.key and key in contents.answers]
 
 
 class Ladder:
@@ -45,8 +44,8 @@ class Ladder:
     def __init__(self, plan: Plan, contents: Contents) -> None:
         self.plan = plan
         self._steps = {form: Requests(plan, form) for form in plan.formats}
-        first = plan.formats[0]
-        self.form = contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
+        self.form = _reached(plan, contents)
+        self._others = [other for source in plan.others() for other in _stored(source, contents)]
         self._answered_in = {form for form, step in self._steps.items() if contents.answered.get(step.identity)}
         self._evidence: dict[Format, int] = {}
 
@@ -57,16 +56,25 @@ class Ladder:
     def current(self) -> Requests:
         return self._steps[self.form]
 
+    @property
+    def bases(self) -> set[str]:
+        """Of the plan, and of the other sources whose answers are there and count too."""
+        return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
+
     def find(self, contents: Contents, question: Question, seed: int | None) -> Found:
         """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""
         encoded = encode_chat(question.messages)
-        keys = {form: step.key(question.id, seed, encoded) for form, step in self._steps.items()}
-        below = [form for form in keys if FORMATS.index(form) > FORMATS.index(self.form)]
-        for form in (self.form, *(form for form in keys if form != self.form)):
-            key = keys[form]
-            if key in contents.answers and (form not in below or key in contents.lowered):
-                return Found(keys, form, contents.answers[key])
-        return Found(keys)
+        own = [
+            (self.current, self.form),
+            *((step, self.form) for form, step in self._steps.items() if form != self.form),
+        ]
+        keys = [(step.key(question.id, seed, encoded), step.form, reached) for step, reached in (*own, *self._others)]
+        every = [key for key, _, _ in keys]
+        for key, form, reached in keys:
+            is_below = FORMATS.index(form) > FORMATS.index(reached)
+            if key in contents.answers and (not is_below or key in contents.lowered):
+                return Found(every, form, key, contents.answers[key])
+        return Found(every)
 
     def below(self, form: Format) -> Format | None:
         """The format to try instead of one that was refused; None if there is none."""
@@ -89,3 +97,14 @@ class Ladder:
         """Told that a question was refused above and answered in `form`; True once that is evidence enough."""
         self._evidence[form] = self._evidence.get(form, 0) + 1
         return self._evidence[form] >= EVIDENCE and not self.settled(self.form)
+
+
+def _reached(plan: Plan, contents: Contents) -> Format:
+    first = plan.formats[0]
+    return contents.format_for(plan.base(), first) if len(plan.formats) > 1 else first
+
+
+def _stored(plan: Plan, contents: Contents) -> list[tuple[Requests, Format]]:
+    """What was asked of another source, in each format, and the format that it had stepped down to."""
+    steps = (Requests(plan, form) for form in plan.formats)
+    return [(step, _reached(plan, contents)) for step in steps if step.identity in contents.plans]

@@ -7,8 +7,8 @@ so that answers to different questions can lie in one journal and are never take
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import orjson
@@ -45,6 +45,7 @@ class Plan:
     parameters: Mapping[str, Any]
     seeds: tuple[int | None, ...]
     formats: tuple[Format, ...]  # every format that it may be asked in, the first one first
+    also: tuple[Mapping[str, str], ...] = ()  # other sources whose answers count too
 
     @property
     def output_limit(self) -> int:
@@ -62,6 +63,10 @@ class Plan:
             "parameters": dict(self.parameters),
         }
 
+    def others(self) -> list[Plan]:
+        """The same plan for each of the other sources."""
+        return [replace(self, source=source, also=()) for source in self.also]
+
     def base(self) -> str:
         """A hash of the plan without its response format."""
         return _hash(orjson.dumps(self.settings(), option=orjson.OPT_SORT_KEYS))
@@ -76,6 +81,7 @@ def make_plan(
     seeds: tuple[int | None, ...] = (None,),
     response_format: ResponseFormat = "auto",
     takes_formats: bool = True,
+    also: Sequence[Mapping[str, str]] = (),
 ) -> Plan:
     """Put a plan together. An answerer that takes no formats is asked for text, unless one is named."""
     if response_format == "json_schema" and task.answer_schema is None:
@@ -88,7 +94,7 @@ def make_plan(
         formats: tuple[Format, ...] = (response_format,)
     else:
         formats = FORMATS[FORMATS.index(task.first_format if takes_formats else "text") :]
-    return Plan(task, source, model, parameters, seeds, formats)
+    return Plan(task, source, model, parameters, seeds, formats, tuple(also))
 
 
 class Requests:

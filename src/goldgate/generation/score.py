@@ -50,8 +50,10 @@ def score(
     return dataclasses.replace(evaluation, report=report)
 
 
-def missing_error(evaluation: Evaluation, task: Task, summary: SeedSummary, predictions: Path) -> InputError:
-    """Why an incomplete run has no verdict, and between which values its score lies."""
+def missing_error(
+    evaluation: Evaluation, task: Task, summary: SeedSummary, predictions: Path, again: str = "again"
+) -> InputError:
+    """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
     generation = evaluation.report["generation"]
     low, high = (generation["bounds"][side][task.headline] for side in ("all_wrong", "all_right"))
     causes = ", ".join(f"{cause} {count}" for cause, count in generation["missing"].items())
@@ -63,7 +65,7 @@ def missing_error(evaluation: Evaluation, task: Task, summary: SeedSummary, pred
         place=Place(str(predictions)),
         expected="an answer for every document",
         found=f"{causes}; {task.headline} is between {between}",
-        advice="run the same command again to ask for what is missing, or add --allow-missing to score without it",
+        advice=f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it",
     )
 
 

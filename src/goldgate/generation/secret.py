@@ -14,6 +14,7 @@ from goldgate.errors import ConfigError
 
 DEFAULT_VARIABLE = "OPENAI_API_KEY"
 HIDDEN = "[hidden]"
+NO_KEY = "none"  # instead of a variable's name: an endpoint that gets no key
 
 _PIECE = 8  # characters of a key that nobody writes by chance
 _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends, and stars
@@ -76,6 +77,8 @@ class Secret:
 
 def read_secret(variable: str | None) -> Secret:
     """The key from the environment. A variable that was named must be set; the usual one may be missing."""
+    if variable == NO_KEY:
+        return Secret(None)
     name = variable or DEFAULT_VARIABLE
     key = os.environ.get(name, "").strip()
     if not key:
@@ -101,6 +104,11 @@ def read_secret(variable: str | None) -> Secret:
             advice=f"leave it out there; it is taken from the environment variable {name}",
         )
     return Secret(key, name)
+
+
+def usual_key_is_set() -> bool:
+    """Whether there is a key that is sent where nobody names one."""
+    return bool(os.environ.get(DEFAULT_VARIABLE, "").strip())
 
 
 def shown_address(url: str) -> str:
@@ -144,16 +152,17 @@ def _is_host(name: str) -> bool:
 
 def shown_arguments(arguments: Sequence[str]) -> list[str]:
     """A command line without what may be secret in its addresses: user, password, query and fragment."""
-    shown, before = [], ""
+    shown, option = [], ""
     for word in arguments:
         name, equals, value = word.partition("=")
-        if before == "--base-url":  # also where it is no address
-            word = _bare(word)
-        elif name == "--base-url" and equals:
+        if word.startswith("-"):
+            option = name
+        if name == "--base-url" and equals:
             word = name + equals + _bare(value)
+        elif option == "--base-url":  # several may follow it; also what is no address
+            word = _bare(word)
         else:
             word = _ADDRESS.sub(lambda found: _bare(found[0]), word)
-        before = word
         shown.append(word)
     return shown
 

@@ -1,42 +1,63 @@
-"""Joining gold and predictions by id, in any order, with an index of about 70 bytes a sample.
-
-Both files are read once for their ids. What is kept of a record is a 64-bit hash of its id,
-its location and its length; the hashes lie in buckets, so that the join needs a dictionary
-for one bucket at a time. Whoever scores a pair compares the ids themselves.
-"""
+"""Where the records of files are and which id each has, in 24 bytes a record. All workers read the files, once."""
 
 from __future__ import annotations
 
-import re
+import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path, PurePath
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.guess import bad_id, other_layout, swapped
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate, open_records
+from goldgate.core.suite import Mapper
+from goldgate.engines.serial import Serial
+from goldgate.errors import InputError, Place
+from goldgate.readers.noted import (
+    HASH_BYTES,
+    Noted,
+    NoteRecords,
+    bucket_of,
+    id_hash,
+    id_of,
+    pieces,
+    require_one_id,
+)
+from goldgate.readers.records import RecordFile, RecordStore, open_records
 
-BUCKETS = 256
-NOT_THERE = -1
+_SECRET_BYTES = 16
 
-# An id at the head of a plain line, the usual place: saves decoding the line twice.
-_ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*"([^"\\]*)"')
+
+class Run(NamedTuple):
+    """The ids of a piece: sorted hashes, and the place of each record from `base` on."""
+
+    base: int
+    hashes: bytes
+    order: array[int]
+    bounds: array[int]
 
 
 class Index:
     """Where each record of some files is, and the hash of its id."""
 
-    def __init__(self, store: RecordStore) -> None:
+    def __init__(self, store: RecordStore, secret: bytes) -> None:
         self.store = store
+        self.secret = secret
         self.locations = array("Q")
-        self.lengths = array("Q")
-        self.buckets = [array("q") for _ in range(BUCKETS)]  # hash, position, hash, position, …
+        self.lengths = array("I")
+        self.runs: list[Run] = []
 
     def __len__(self) -> int:
         return len(self.locations)
+
+    def add(self, file: RecordFile, noted: Noted) -> None:
+        """The next piece of a file."""
+        if noted.lengths.typecode != self.lengths.typecode:  # a record of 4 GiB
+            self.lengths = array("Q", self.lengths)
+        file.records += len(noted.locations)
+        self.runs.append(Run(len(self), noted.hashes, noted.order, noted.bounds))
+        self.locations.extend(noted.locations)
+        self.lengths.extend(array(self.lengths.typecode, noted.lengths))
 
     def record(self, position: int) -> dict[str, Any]:
         location = self.locations[position]
@@ -44,13 +65,24 @@ class Index:
 
     def find(self, identity: str) -> dict[str, Any] | None:
         """The record with this id, the first if there are several; None if there is none."""
-        key = hash(identity.encode())
-        for known, position in _pairs(self.buckets[key & (BUCKETS - 1)]):
-            if known == key:
-                record = self.record(position)
-                if record_id(record) == identity:
-                    return record
+        for position in self.positions(identity):
+            record = self.record(position)
+            if record_id(record) == identity:
+                return record
         return None
+
+    def positions(self, identity: str) -> Iterator[int]:
+        """Of all records that have this id, in their order; of others, by an accident with their hashes."""
+        hashed = id_hash(identity, self.secret)
+        bucket = bucket_of(hashed)
+        for run in self.runs:
+            begin, end = run.bounds[bucket], run.bounds[bucket + 1]
+            hashes = array("Q", run.hashes[begin * HASH_BYTES : end * HASH_BYTES])
+            key = array("Q", hashed)[0]
+            if key in hashes:
+                yield from sorted(
+                    run.base + run.order[begin + number] for number, known in enumerate(hashes) if known == key
+                )
 
     def record_id(self, position: int) -> str:
         location = self.locations[position]
@@ -67,7 +99,7 @@ def index_files(paths: Sequence[str | Path], kind: str, opener: Opener = open_re
     """Read the files once and note where the records are."""
     store = open_store(paths, kind, opener)
     try:
-        return index_store(store)
+        return index_stores([store])[0]
     except BaseException:
         store.close()
         raise
@@ -85,141 +117,29 @@ def open_store(paths: Sequence[str | Path], kind: str, opener: Opener = open_rec
     return store
 
 
-def index_store(store: RecordStore) -> Index:
-    """Read the files of a store once and note where the records are; gold without any is an error."""
-    index = Index(store)
-    _note_records(index)
-    if not len(index) and any(file.kind == "gold" for file in store.files):
-        raise InputError(
-            "gold.empty",
-            "there are no gold records",
-            place=Place(", ".join(file.name for file in store.files)),
-            expected="at least one record",
-            advice="did the export that wrote the file fail?",
-        )
-    return index
+def index_stores(stores: Sequence[RecordStore], engine: Mapper | None = None) -> list[Index]:
+    """Read the files of each store once and note where the records are; gold without any is an error."""
+    mapper, secret = engine or Serial(), os.urandom(_SECRET_BYTES)
+    cut = pieces(stores, mapper.workers)
+    noted = mapper.map(NoteRecords(stores, secret), [piece for of_store in cut for piece in of_store])
+    indexes = []
+    for file in (file for store in stores for file in store.files):
+        file.records = 0
+    for store, of_store in zip(stores, cut, strict=True):
+        index = Index(store, secret)
+        for piece, found in zip(of_store, islice(noted, len(of_store)), strict=True):
+            index.add(store.files[piece.file], found)
+        if not len(index) and any(file.kind == "gold" for file in store.files):
+            raise _no_gold(store)
+        indexes.append(index)
+    return indexes
 
 
-def _note_records(index: Index) -> None:
-    locations, lengths, buckets = index.locations, index.lengths, index.buckets
-    position = 0
-    for number, file in enumerate(index.store.files):
-        base = number << OFFSET_BITS
-        before = position
-        for offset, data in iterate(file):
-            head = id_at_head(data)
-            if head is not None:
-                key = hash(head)
-            else:
-                location = base + offset
-                key = hash(id_of(index.store.decode(location, data), index.store, location).encode())
-            locations.append(base + offset)
-            lengths.append(len(data))
-            bucket = buckets[key & (BUCKETS - 1)]
-            bucket.append(key)
-            bucket.append(position)
-            position += 1
-        file.records = position - before
-
-
-def id_at_head(data: bytes) -> bytes | None:
-    """The id of a line that begins with it, without decoding the line; None if it has to be decoded."""
-    match = _ID_FIRST.match(data)
-    return (match.group(1) or None) if match is not None else None
-
-
-def id_of(record: dict[str, Any], store: RecordStore, location: int) -> str:
-    """The record's id as text; an integer is its own text."""
-    identity = record_id(record)
-    if identity is None:
-        raise bad_id(record, store.files[location >> OFFSET_BITS].kind, store.place(location, "id"))
-    return identity
-
-
-def require_one_id(identity: str, data: bytes, store: RecordStore, location: int) -> None:
-    """Refuse a record with a second id, however it is written: the one at its head joins it, the last is decoded."""
-    head = id_at_head(data)
-    if head is not None and head != identity.encode():
-        raise InputError(
-            f"{store.files[location >> OFFSET_BITS].kind}.duplicate_key",
-            'duplicate key "id" in this record',
-            place=store.place(location, "id"),
-            expected="one id",
-            found=f"{describe(head.decode(errors='replace'))} and {describe(identity)}",
-        )
-
-
-def join(gold: Index, predictions: Index) -> array[int]:
-    """For each gold record the position of its prediction, or NOT_THERE.
-
-    A duplicate id in either, or a prediction that no gold record asks for, is an error.
-    """
-    partners = array("q", [NOT_THERE]) * len(gold)
-    unknown: int | None = None
-    duplicates: dict[str, int] = {}
-    for gold_bucket, predicted_bucket in zip(gold.buckets, predictions.buckets, strict=True):
-        wanted = dict(zip(gold_bucket[0::2], gold_bucket[1::2], strict=True))
-        if len(wanted) * 2 < len(gold_bucket):
-            _note_duplicate(duplicates, "gold", gold_bucket)
-        answered = dict(zip(predicted_bucket[0::2], predicted_bucket[1::2], strict=True))
-        if len(answered) * 2 < len(predicted_bucket):
-            _note_duplicate(duplicates, "predictions", predicted_bucket)
-        for key, position in answered.items():
-            gold_position = wanted.get(key)
-            if gold_position is None:
-                unknown = position if unknown is None else min(unknown, position)
-            else:
-                partners[gold_position] = position
-    for kind, index in (("gold", gold), ("predictions", predictions)):
-        if kind in duplicates:
-            raise _duplicate(kind, index, duplicates[kind])
-    if unknown is not None:
-        for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
-            gold.record_id(position)
-        raise _unknown_id(gold, predictions, unknown)
-    return partners
-
-
-def _unknown_id(gold: Index, predictions: Index, position: int) -> InputError:
-    """The error for a prediction that no gold record asks for, with a guess at the reason."""
-    identity, record = predictions.record_id(position), predictions.record(position)
-    guess = other_layout(record)
-    if guess is None and len(gold):
-        guess = swapped(gold.record(0), record)
+def _no_gold(store: RecordStore) -> InputError:
     return InputError(
-        "predictions.unknown_id",
-        "no gold record has the id of this prediction",
-        place=predictions.store.place(predictions.locations[position], "id"),
-        expected="an id of the gold",
-        found=describe(identity),
-        advice=guess or "are these predictions for another data set, or another split?",
-    )
-
-
-def _note_duplicate(duplicates: dict[str, int], kind: str, bucket: array[int]) -> None:
-    seen: set[int] = set()
-    for key, position in _pairs(bucket):
-        if key in seen:
-            duplicates[kind] = min(position, duplicates.get(kind, position))
-            return
-        seen.add(key)
-
-
-def _pairs(bucket: array[int]) -> Iterator[tuple[int, int]]:
-    return zip(bucket[0::2], bucket[1::2], strict=True)
-
-
-def _duplicate(kind: str, index: Index, second: int) -> InputError:
-    """The error for the record at `second`, whose id an earlier record has too."""
-    name = index.record_id(second)
-    key = hash(name.encode())
-    first = min(position for k, position in _pairs(index.buckets[key & (BUCKETS - 1)]) if k == key)
-    earlier = index.store.place(index.locations[first])
-    earlier = replace(earlier, file=PurePath(earlier.file or "").name)  # a report has no path of the machine
-    return InputError(
-        f"{kind}.duplicate_id",
-        "duplicate id",
-        place=index.store.place(index.locations[second], "id"),
-        expected="every id once",
-        found=f"{describe(name)}, already at {earlier}",
+        "gold.empty",
+        "there are no gold records",
+        place=Place(", ".join(file.name for file in store.files)),
+        expected="at least one record",
+        advice="did the export that wrote the file fail?",
     )

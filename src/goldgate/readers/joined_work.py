@@ -15,6 +15,7 @@ from goldgate.core.suite import (
     PREDICTIONS,
     Facts,
     Inputs,
+    Mapper,
     Measure,
     Outcome,
     Report,
@@ -120,11 +121,11 @@ class JoinedSuite(Suite):
     work: ClassVar[type[JoinedWork[Any]]]
 
     def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[JoinedSource[Any]]:
         settings, measures = plan.settings, self.measures(plan.settings)
         outcome = JoinedOutcome({}, asdict(settings))
-        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome)
+        return open_pairs(inputs, lambda reader: self.work(reader, measures, settings), outcome, engine=engine)
 
     def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
         return open_joined_given(inputs)
@@ -137,9 +138,10 @@ def open_pairs(
     outcome: Outcome,
     opener: Opener = open_records,
     make_source: Callable[[JoinedFiles, JoinedWork[Facts], Outcome], JoinedSource[Facts]] | None = None,
+    engine: Mapper | None = None,
 ) -> Iterator[JoinedSource[Facts]]:
     """The inputs `gold` and `predictions`, opened and joined. What form other programs wrote is signed."""
-    with open_joined(inputs["gold"], inputs["predictions"], opener) as files:
+    with open_joined(inputs["gold"], inputs["predictions"], opener, engine) as files:
         outcome.settings.update(files.forms())
         yield (make_source or JoinedSource)(files, make_work(files.reader), outcome)
 

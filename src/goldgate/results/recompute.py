@@ -25,6 +25,7 @@ from goldgate.results.differences import NOTHING, Difference, compare_json, comp
 from goldgate.results.inputs import Paths, changed_files, used_inputs
 from goldgate.results.origin import Origin, origin_of
 from goldgate.results.verification import OtherSetting, Verification
+from goldgate.suites.worst import WorstUnits
 
 REPORT_HTML = "report.html"
 RENDERED: dict[str, Literal["markdown", "junit"]] = {"report.md": "markdown", "junit.xml": "junit"}
@@ -43,9 +44,12 @@ def verify_result(result: StoredResult, paths: Paths, workers: int = 1) -> Verif
     with tempfile.TemporaryFile() as records:
         shown: list[Looked] = []
 
-        def look(evaluation: Evaluation, plan: Plan, given: Given) -> None:
-            records.seek(0)
-            shown.append(worst_units(result.suite, plan, evaluation, records, given))
+        def read(offset: int, length: int) -> bytes:
+            records.seek(offset)
+            return records.read(length)
+
+        def look(evaluation: Evaluation, plan: Plan, given: Given, worst: WorstUnits) -> None:
+            shown.append(worst_units(result.suite, plan, evaluation, worst, read, given))
 
         try:
             again = evaluate(

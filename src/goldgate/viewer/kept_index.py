@@ -12,8 +12,8 @@ from goldgate.core.suite import Suite
 from goldgate.files.text_file import cannot_read
 from goldgate.readers.stored_result import StoredResult
 from goldgate.report import describe
-from goldgate.report.html.worst import gate_costs
 from goldgate.results.inputs import known_settings
+from goldgate.suites.worst import gate_costs
 from goldgate.viewer import cache
 from goldgate.viewer.index import Explained, Having, Index, Progress, build_index
 

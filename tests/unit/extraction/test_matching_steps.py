@@ -113,8 +113,8 @@ def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
 def test_roles_and_types_are_each_looked_through_once() -> None:
     # Ten thousand roles with one wrong argument each: grouped once, not once for each role.
     from goldgate.suites.extraction.events.event import EventList, Events
-    from goldgate.suites.extraction.events.read_events import read_events
     from goldgate.suites.extraction.events.match import compare
+    from goldgate.suites.extraction.events.read_events import read_events
 
     class Counting(Events):
         passes = 0
@@ -135,7 +135,7 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
         return Counting(read.units, read.columns, read.violations, read.bad_offsets)
 
     assert len(compare(events("ab"), events("abc"), IOU).pairs) == 500
-    assert Counting.passes == 2
+    assert Counting.passes <= 2
 
 
 @pytest.mark.parametrize("short", [2, 5, candidates.SHORT])

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from goldgate.suites.extraction.events import occurrences
-from goldgate.suites.extraction.events.occurrences import Automaton, automata, contained, contained_one_by_one
+from goldgate.suites.extraction.events.occurrences import (
+    Automaton,
+    automata,
+    contained,
+    contained_one_by_one,
+    together_in_one,
+)
 
 
 @pytest.fixture
@@ -57,3 +65,35 @@ def test_memory_is_for_a_bounded_part_of_the_needles(monkeypatch: pytest.MonkeyP
 def test_words_are_found_as_words(needle: str, text: str, found: bool) -> None:
     assert Automaton([needle, "ue", "x"]).found_in(text, as_words=True) >= ({needle} if found else set())
     assert (needle in Automaton([needle, "ue", "x"]).found_in(text, as_words=True)) is found
+
+
+def test_many_values_cost_one_look_at_each_place_of_the_text() -> None:
+    # Half of the values are in the text, once each. Whatever else stands there, they are not compared with it.
+    rng = random.Random(5)
+    values = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz甲乙丙丁戊", k=rng.randint(9, 20))) for _ in range(4_000)]
+    text = "，".join(values[::2])
+    found = occurrences.contained_by_beginning(values, text, most=len(values) + len(values) // 10)
+    assert found == {*values[::2]}
+
+
+@pytest.mark.parametrize("values", [10, 1_000])
+def test_values_that_begin_alike_are_given_up_and_still_found(values: int) -> None:
+    needles = [f"华远股份有限公司第{number}号" for number in range(values)]
+    text = "华远股份有限公司第" * 1_500 + "7号"
+    quick = occurrences.contained_by_beginning(needles, text, most=20_000)
+    assert quick == ({needles[7]} if values == 10 else None)
+    assert occurrences.contained_at_once(needles, text) == {needles[7]}
+
+
+@pytest.mark.parametrize("characters", [100, 10_000, 1_000_000])
+def test_passes_over_a_text_grow_with_the_sum_of_needles_and_text(
+    characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(occurrences, "TOGETHER", 100)
+    needles = [f"needle {number:05}" for number in range(20_000)]  # 240,000 characters
+    passes = len([*together_in_one(needles, characters)])
+    if characters >= 1_000_000:
+        assert passes == 2  # an eighth of the text holds 125,000 of them
+    needed = sum(map(len, needles))
+    assert (passes - 1) * (max(100, characters // occurrences.SHARE) - 12) <= needed
+    assert passes * characters <= characters + 2 * occurrences.SHARE * needed + 2 * needed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,9 +15,10 @@ from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Count, Rate
 from goldgate.core.unit_page import NothingGiven
 from goldgate.protocol.model import Protocol
-from goldgate.report.html.worst import SHOWN_A_GATE, gate_costs, worst_units
+from goldgate.report.html.worst import worst_units
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
+from goldgate.suites.worst import SHOWN_A_GATE, Weigh, WorstUnits, gate_costs
 
 SUITE = load_suite("extraction")
 PLAN = load_plan(SUITE, Protocol())
@@ -65,10 +67,21 @@ def test_only_gates_that_did_not_pass_are_explained(verdict: Verdict) -> None:
 
 
 def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) -> Any:
-    def lines() -> Iterator[bytes]:
-        yield from (orjson.dumps(each) + b"\n" for each in records)
+    """Weighed in parts of any size, as workers do it."""
+    lines = [orjson.dumps(each) + b"\n" for each in records]
+    plan = replace(PLAN, gates={each.metric: each.gate for each in gates})
+    worst, weigh = WorstUnits(), Weigh(SUITE, plan)
+    for begin in range(0, len(lines), 5):
+        part = weigh.start()
+        for line in lines[begin : begin + 5]:
+            weigh.add_record(part, line)
+        worst += part
+    data = b"".join(lines)
 
-    return worst_units(SUITE, PLAN, Evaluation({}, gates=[*gates]), lines(), NothingGiven(), shown)
+    def read(offset: int, length: int) -> bytes:
+        return data[offset : offset + length]
+
+    return worst_units(SUITE, PLAN, Evaluation({}, gates=[*gates]), worst, read, NothingGiven(), shown)
 
 
 def test_the_worst_come_first_and_of_equal_ones_those_that_came_first() -> None:

@@ -56,6 +56,9 @@ class Answerer(Protocol):
     def identify(self) -> Mapping[str, str]:
         """Check that it can be used at all; what is stored of it. Another value is another source of answers."""
 
+    def also(self) -> Sequence[Mapping[str, str]]:
+        """Other sources, in the words of `identify`, whose answers to the same questions count as its own."""
+
     def get_ready(self) -> None:
         """What it needs to be asked (a key) is there; ConfigError if not. Nothing has been written until now."""
 

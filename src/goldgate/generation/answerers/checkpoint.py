@@ -36,6 +36,9 @@ class CheckpointAnswerer:
     def identify(self) -> dict[str, str]:
         return {"checkpoint": checkpoint_hash(self.path)}
 
+    def also(self) -> tuple[()]:
+        return ()
+
     def get_ready(self) -> None:
         pass
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from goldgate.core.tally import Tally
@@ -23,10 +24,15 @@ _KINDS = {"event_types": ("gold", "predicted"), "roles": ("event_type", "gold", 
 def confusion(mistake: Mistake, predicted: Unit, gold: Unit) -> str | None:
     """The name under which a tally counts the pair; None for errors that confuse no names."""
     if mistake == Mistake.WRONG_TYPE:
-        return _COUNT + json.dumps([gold.event_type, predicted.event_type])
+        return _counted_as(gold.event_type, predicted.event_type)
     if mistake == Mistake.WRONG_ROLE:
-        return _COUNT + json.dumps([gold.event_type, gold.role, predicted.role])
+        return _counted_as(gold.event_type, gold.role, predicted.role)
     return None
+
+
+@lru_cache(maxsize=4096)  # the same few names are confused again and again
+def _counted_as(*names: str) -> str:
+    return _COUNT + json.dumps(names)
 
 
 def bare_confusion(gold: Units, predicted: Units) -> str | None:

@@ -12,7 +12,7 @@ import orjson
 from goldgate.errors import InputError, Place
 from goldgate.readers.dialect_file import GoldOpener, load_clusters
 from goldgate.readers.dialects import OWN
-from goldgate.readers.index import id_of
+from goldgate.readers.noted import id_of
 from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
 from goldgate.suites.extraction.records import gold_events, parse_gold
 

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 from goldgate.errors import InputError, Place
 from goldgate.files.standard_input import STANDARD_INPUT
 from goldgate.readers.dialect_file import GoldOpener
-from goldgate.readers.index import Index, id_of, index_files, join
+from goldgate.readers.index import Index, index_files
+from goldgate.readers.join import join
+from goldgate.readers.noted import id_of
 from goldgate.suites.extraction.records import parse_gold, source_text
 from goldgate.suites.extraction.sample import Gold
 

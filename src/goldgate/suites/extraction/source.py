@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Inputs
+from goldgate.core.suite import Inputs, Mapper
 from goldgate.readers.joined import PairReader, Record
 from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.look.given import ExtractionGiven
+from goldgate.suites.extraction.look.weight import weight
 from goldgate.suites.extraction.opener import one, pair_opener
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
@@ -57,6 +58,9 @@ class ExtractionWork(JoinedWork[Facts]):
     def read_group(self, gold: Gold, record: Record) -> str | None:
         return gold.group
 
+    def weight(self, facts: Facts) -> int:
+        return weight(facts)
+
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return findings_of(facts)
 
@@ -69,7 +73,7 @@ class ExtractionSource(JoinedSource[Facts]):
 
 
 @contextmanager
-def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
+def open_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
     schema = obtain_event_schema(one(inputs, "schema"))
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
@@ -79,7 +83,7 @@ def open_source(inputs: Inputs, plan: Plan) -> Iterator[JoinedSource[Facts]]:
     def make_work(reader: PairReader) -> ExtractionWork:
         return ExtractionWork(plan.settings, schema, reader)
 
-    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource) as source:
+    with open_pairs(inputs, make_work, outcome, opener, ExtractionSource, engine) as source:
         opener.require_joined(source.units)
         outcome.note_reading(opener.fields, by_order=opener.by_order)
         yield source

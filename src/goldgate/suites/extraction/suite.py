@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
-from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Measure, Report, Suite
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, Suite
 from goldgate.core.tally import Tally
 from goldgate.errors import as_yaml
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
@@ -100,11 +100,11 @@ class ExtractionSuite(Suite):
         return None
 
     def open(
-        self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[JoinedSource[Facts]]:
         from goldgate.suites.extraction.source import open_source
 
-        return open_source(inputs, plan)
+        return open_source(inputs, plan, engine)
 
     def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
         from goldgate.suites.extraction.look.given import open_given

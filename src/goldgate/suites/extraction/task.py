@@ -72,6 +72,9 @@ class ExtractionTask:
     def __len__(self) -> int:
         return len(self.documents)
 
+    def id(self, position: int) -> str:
+        return self.documents[position].id
+
     def question(self, position: int, seed: int | None) -> Question:
         document = self.documents[position]
         examples = self.examples[seed].without(document.text)

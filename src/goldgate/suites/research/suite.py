@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
 from goldgate.core.stored import Stored
-from goldgate.core.suite import Contract, Input, Inputs, Measure, Pairing, Report, Suite
+from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, Pairing, Report, Suite
 from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
@@ -62,7 +62,9 @@ class ResearchSuite(Suite):
 
         return all_measures(settings)
 
-    def open(self, inputs: Inputs, plan: Plan, written: Sequence[str] = ()) -> AbstractContextManager[ResearchSource]:
+    def open(
+        self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
+    ) -> AbstractContextManager[ResearchSource]:
         from goldgate.suites.research.source import open_source
 
         return open_source(inputs, plan, written)

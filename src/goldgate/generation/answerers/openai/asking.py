@@ -1,7 +1,7 @@
-"""Asking an endpoint: so many requests at once, retried and paced, each in the journal before it is sent.
+"""Asking endpoints: so many requests at once, retried and paced, each in the journal before it is sent.
 
 One loop hands out work. A request that waits for its next attempt holds no place, so a busy
-endpoint costs time only to the requests that it turned away.
+endpoint costs time only to the requests that it turned away. Where there are several, these go to another one.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ import asyncio
 import heapq
 import random
 import secrets
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from goldgate.core.task import Format
 from goldgate.generation.answerers.answerer import Assignment, Ending, Reason
-from goldgate.generation.answerers.openai.breaker import Breaker
-from goldgate.generation.answerers.openai.limits import Limits, RateLimits
-from goldgate.generation.answerers.openai.transport import Send
+from goldgate.generation.answerers.openai.fleet import Fleet, Member
 from goldgate.generation.answerers.openai.waiting import pause
 from goldgate.generation.budget import estimate_tokens
+from goldgate.generation.journal_lines import CUT_OFF
 from goldgate.generation.outcome import Answer, NoAnswer, Usage
 from goldgate.generation.plan import Request, Requests
 
@@ -29,10 +30,9 @@ GRACE_SECONDS = 5.0  # for what is in flight when an endpoint is given up that n
 LATER_GRACE_SECONDS = 120.0  # when it did: what is in flight is probably paid for
 BYTES_OF_A_TOKEN = 8  # bytes of a token, at most about
 MOST_RESERVED = 64 * 1024 * 1024  # bytes of the disk, for what is in flight when it becomes full
-BUSY = "the endpoint, busy or failing"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Work:
     """A question on its way: which document and seed, and what happened to it so far."""
 
@@ -40,24 +40,34 @@ class _Work:
     seed: int | None
     attempts: int = 0
     busy: int = 0
+    moved: int = 0  # to another endpoint, after one refused it
     last: NoAnswer | None = None
     form: Format | None = None  # a lower format than the others are asked in
     refused: tuple[Format, NoAnswer] | None = None  # why
     request_id: str | None = None  # kept as long as nobody knows what became of the request
+    tried: set[Member] = field(default_factory=set)  # endpoints that failed or refused it, while there are others
+
+    @property
+    def asked(self) -> int:
+        """How often it was asked without an answer, the lower formats apart."""
+        return self.attempts + self.busy + self.moved
 
 
 class Asking:
     """A run of requests, from the first to the last."""
 
-    def __init__(self, assignment: Assignment, send: Send, limits: Limits, rng: random.Random | None = None) -> None:
-        self.assignment, self.send, self.limits, self.rng = assignment, send, limits, rng or random.Random()
+    def __init__(
+        self, assignment: Assignment, members: Sequence[Member], attempts: int, rng: random.Random | None = None
+    ) -> None:
+        self.assignment, self.attempts, self.rng = assignment, attempts, rng or random.Random()
+        self.fleet = Fleet(members)
         self.ladder, self.journal = assignment.ladder, assignment.journal
         self.budget, self.counts = assignment.budget, assignment.counts
         self._fresh = iter(assignment.pending)
+        self._first: _Work | None = None  # of the fresh ones
+        self._due: deque[_Work] = deque()  # to be asked as soon as an endpoint takes it
         self._delayed: list[tuple[float, int, _Work]] = []
         self._number = 0
-        self._not_before = 0.0
-        self._rates = RateLimits(limits)
         self._stepped = False  # to a lower format, for the whole run
         self._interrupted = False
         self._ended: Reason | None = None
@@ -68,9 +78,9 @@ class Asking:
 
     async def run(self) -> Ending:
         """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
-        self._breaker = Breaker(self.limits.concurrency, _now(), self.ladder.settled(self.ladder.form), _now())
+        self.fleet.begin(_now(), answered=self.ladder.settled(self.ladder.form))
         an_answer = self.ladder.plan.output_limit * BYTES_OF_A_TOKEN + 4096
-        self.journal.reserve(min(MOST_RESERVED, (self.limits.concurrency + 1) * an_answer))
+        self.journal.reserve(min(MOST_RESERVED, (self.fleet.concurrency + 1) * an_answer))
         self._begin(self.ladder.form)
         try:
             await self._hand_out()
@@ -95,7 +105,8 @@ class Asking:
         return self._ended is not None or self._fault is not None
 
     async def _hand_out(self) -> None:
-        while (work := await self._next()) is not None:
+        while (turn := await self._next()) is not None:
+            work, member = turn
             question = self.assignment.question(work.position, work.seed)
             if self._stepped and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
                 self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
@@ -103,34 +114,52 @@ class Asking:
             requests = self.ladder[work.form or self.ladder.form]
             request = requests.make(question, work.seed)
             expected = self.budget.expected(request.estimate, requests.plan.output_limit)
-            if not await self._admitted(expected):
+            if not await self._admitted(expected, member):
                 self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
                 return
             self.counts.in_flight += 1
-            task = asyncio.create_task(self._attempt(work, request, expected, requests))
+            member.in_flight += 1
+            member.asked += 1
+            task = asyncio.create_task(self._attempt(work, member, request, expected, requests))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
             await asyncio.sleep(0)  # it is on its way before the next prompt is put together
 
-    async def _next(self) -> _Work | None:
-        """The next piece of work, when there is a place for it; None when there is no more."""
+    async def _next(self) -> tuple[_Work, Member] | None:
+        """The next piece of work and who is asked, when there is a place for it; None when there is no more."""
         while not self._over:
-            now, until, limit = _now(), None, None
-            if self.counts.in_flight < self.limits.concurrency:
-                if now < self._not_before:
-                    until, limit = self._not_before, BUSY
-                elif self._delayed and self._delayed[0][0] <= now:
-                    return heapq.heappop(self._delayed)[2]
-                elif (fresh := next(self._fresh, None)) is not None:
-                    return _Work(*fresh)
-                elif self._delayed:
-                    until = self._delayed[0][0]
-                elif not self.counts.in_flight:
-                    return None
-            await self._wait(until, limit)
+            now = _now()
+            while self._delayed and self._delayed[0][0] <= now:
+                self._due.append(heapq.heappop(self._delayed)[2])
+            if (turn := self._ready(now)) is not None:
+                return turn
+            waits = [self._delayed[0][0]] if self._delayed else []
+            limit = None
+            if self._due or self._first is not None:
+                if (soon := self.fleet.next_turn(now)) is not None:
+                    waits.append(soon.at)
+                    limit = soon.limit
+            elif not self._delayed and not self.counts.in_flight:
+                return None
+            await self._wait(min(waits, default=None), limit)
         return None
 
-    async def _admitted(self, expected: Usage) -> bool:
+    def _ready(self, now: float) -> tuple[_Work, Member] | None:
+        """Work that an endpoint takes at this moment. What comes again goes before what was never asked."""
+        if self._first is None and (fresh := next(self._fresh, None)) is not None:
+            self._first = _Work(*fresh)
+        if (free := self.fleet.choose(now, ())) is None:
+            return None
+        for place, work in enumerate(self._due):
+            if (member := self.fleet.choose(now, work.tried)) is not None:
+                del self._due[place]
+                return work, member
+        if self._first is None:
+            return None
+        first, self._first = self._first, None
+        return first, free
+
+    async def _admitted(self, expected: Usage, member: Member) -> bool:
         """Wait for the caps and for the rate limits. What is reserved stays so, until the request is settled.
 
         It is reserved before the rate limits: while it waits for those, others may turn out dearer than reckoned.
@@ -142,7 +171,7 @@ class Asking:
                 return False
             await self._wait(None, cap)  # what is in flight may turn out cheaper than reckoned
         self.budget.reserve(expected)
-        turn = self._rates.reserve(_now(), expected.total)
+        turn = member.rates.reserve(_now(), expected.total)
         while turn.at > _now() and not self._over:
             await self._wait(turn.at, turn.limit)
         if self._over:
@@ -160,45 +189,48 @@ class Asking:
         if limit is not None:
             self.counts.held_back(limit, _now() - began)
 
-    async def _attempt(self, work: _Work, request: Request, expected: Usage, requests: Requests) -> None:
+    async def _attempt(
+        self, work: _Work, member: Member, request: Request, expected: Usage, requests: Requests
+    ) -> None:
         began = _now()
         spent: Usage | None = None
         try:
-            outcome = await self.send(request.body, self._announce(work, request, requests))
+            outcome = await member.send(request.body, self._announce(work, member, request, requests))
             if isinstance(outcome, Answer):
                 said = estimate_tokens(outcome.response.encode())
                 spent = outcome.usage or Usage(request.estimate, said, estimated=True)
+                answer = replace(outcome, usage=spent)
                 self._lower(work, request, requests)
-                attempts = work.attempts + work.busy + 1
-                self.journal.answer(request, requests.identity, replace(outcome, usage=spent), attempts, _now() - began)
-                self._answered(work, requests)
+                self.journal.answer(request, requests.identity, answer, work.asked + 1, _now() - began, member.name)
+                self._answered(work, member, requests)
                 self._tell(work, outcome.response)
             else:
                 guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
                 spent = outcome.usage or guess
-                self.journal.unanswered(request, requests.identity, outcome.cause, spent)
-                self._unanswered(work, request, outcome, requests)
+                self.journal.unanswered(request, requests.identity, outcome.cause, spent, member.name)
+                self._unanswered(work, member, request, outcome, requests)
         except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
             self._fault = self._fault or fault
         finally:
             self.counts.in_flight -= 1
+            member.in_flight -= 1
             self.budget.settle(expected, spent, request.estimate)
             self.counts.spent(self.budget)
             if spent is not None:
-                self._rates.correct(spent.total - expected.total)
+                member.rates.correct(spent.total - expected.total)
             if self.journal.full is not None:
                 self._stop("full", self.journal.full)
             self._wake.set()
 
-    def _announce(self, work: _Work, request: Request, requests: Requests) -> str:
+    def _announce(self, work: _Work, member: Member, request: Request, requests: Requests) -> str:
         """Write down that a request is about to be sent; its id is an earlier one's whose end nobody knows."""
         cut_off = self.journal.contents.in_flight.get(request.key)
         if cut_off is not None:  # by a kill: it may have been charged
             lost = Usage(cut_off.estimate, 0, estimated=True)
-            self.journal.unanswered(request, requests.identity, "cut_off", lost)
+            self.journal.unanswered(request, requests.identity, CUT_OFF, lost)
             work.request_id = work.request_id or cut_off.request_id
         work.request_id = work.request_id or secrets.token_hex(16)
-        self.journal.asked(request, requests.identity, work.request_id)
+        self.journal.asked(request, requests.identity, work.request_id, member.name)
         return work.request_id
 
     def _lower(self, work: _Work, request: Request, requests: Requests) -> None:
@@ -208,9 +240,9 @@ class Asking:
             detail = f"{why.cause}: {why.detail}"
             self.journal.step_down(self.ladder.plan.base(), refused, requests.form, detail, request.key)
 
-    def _answered(self, work: _Work, requests: Requests) -> None:
-        self._breaker.answer(_now())
-        self._not_before = 0.0
+    def _answered(self, work: _Work, member: Member, requests: Requests) -> None:
+        if member.answer(_now()) and self.fleet.alone is None:
+            self.assignment.listener.say(f"{member.name} answers again")
         self.counts.answered += 1
         self.ladder.answered(requests.form)
         refused, form = work.refused, requests.form
@@ -222,48 +254,82 @@ class Asking:
         if self.assignment.is_enough(work.position, response):
             self._stop("decided")
 
-    def _unanswered(self, work: _Work, request: Request, why: NoAnswer, requests: Requests) -> None:
+    def _unanswered(self, work: _Work, member: Member, request: Request, why: NoAnswer, requests: Requests) -> None:
         if not why.undecided:
             work.request_id = None
         if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(requests.form)):
             lower = self.ladder.below(requests.form)
-            if lower is not None:
+            if lower is not None and not self._moved(work, member):
                 self._ask_lower(work, lower, why, requests.form)
+            if lower is not None:
                 return
         work.last = why
-        reason = self._breaker.no_answer(why, _now())
+        given_up = self.fleet.no_answer(member, why, _now(), self.rng)
+        if not self._asked_again(work, member, why):
+            self._fail(request, why, work.asked + 1, requests, member.name)
+            self._tell(work, None)
+        if given_up is not None:
+            self._give_up(member, given_up)
+
+    def _asked_again(self, work: _Work, member: Member, why: NoAnswer) -> bool:
+        """Whether the question comes again: later, or at once where another endpoint can take it."""
+        work.tried.add(member)
+        elsewhere = self.fleet.elsewhere(work.tried)
         if why.means == "busy" and work.busy < MOST_BUSY:
             work.busy += 1
-            self._again(work, pause(work.busy, why.retry_after, self.rng))
-        elif why.means == "again" and work.attempts + 1 < self.limits.attempts:
+            work.tried.discard(member)  # it rests, and may be asked again
+            self._again(work, member, 0.0 if elsewhere else pause(work.busy, why.retry_after, self.rng))
+        elif why.means == "again" and work.attempts + 1 < self.attempts:
             work.attempts += 1
-            self._again(work, pause(work.attempts, why.retry_after, self.rng))
+            self._again(work, member, 0.0 if elsewhere else pause(work.attempts, why.retry_after, self.rng))
+        elif why.means == "again" or not self._moved(work, member, even_if_it_answers=why.means == "hopeless"):
+            return False
+        if not elsewhere:
+            work.tried.clear()
+        return True
+
+    def _moved(self, work: _Work, member: Member, *, even_if_it_answers: bool = False) -> bool:
+        """Whether a refused question goes to another endpoint: as far as anybody knows, it is this one's fault."""
+        work.tried.add(member)
+        if not self.fleet.elsewhere(work.tried) or (member.answered and not even_if_it_answers):
+            return False
+        work.moved += 1
+        self._again(work, member, 0.0)
+        return True
+
+    def _give_up(self, member: Member, reason: str) -> None:
+        """Ask the other endpoints only, for a while; the run ends when there is none left."""
+        ended = self.fleet.ended()
+        if ended is not None:
+            self._stop("stopped", ended)
         else:
-            self._fail(request, why, work.attempts + work.busy + 1, requests)
-            self._tell(work, None)
-        if reason is not None:
-            self._stop("stopped", reason)
+            self.assignment.listener.say(f"{member.name} is left alone for a while: {reason}")
 
     def _ask_lower(self, work: _Work, lower: Format, why: NoAnswer, refused: Format) -> None:
         """Ask this one question in a lower format; all of them, if the endpoint says that it knows no other."""
         if why.means == "format" and refused == self.ladder.form and not self.ladder.settled(refused):
             self._step_down(refused, lower, why)
         work.form, work.refused = lower, (refused, why)
-        self._again(work, 0.0)
+        work.tried.clear()
+        self.counts.retries += 1
+        self._delay(work, 0.0)
 
-    def _again(self, work: _Work, wait: float) -> None:
+    def _again(self, work: _Work, member: Member, wait: float) -> None:
         self.counts.retries += 1
         self._delay(work, wait)
-        if max(self._breaker.busy, self._breaker.failures) >= max(ALL_WAIT, self.limits.concurrency):
-            self._not_before = max(self._not_before, _now() + wait)
+        breaker = member.breaker
+        if self.fleet.alone and max(breaker.busy, breaker.failures) >= max(ALL_WAIT, member.limits.concurrency):
+            member.not_before = max(member.not_before, _now() + wait)
 
     def _delay(self, work: _Work, wait: float) -> None:
         self._number += 1
         heapq.heappush(self._delayed, (_now() + wait, self._number, work))
 
-    def _fail(self, request: Request, why: NoAnswer, attempts: int, requests: Requests) -> None:
+    def _fail(
+        self, request: Request, why: NoAnswer, attempts: int, requests: Requests, endpoint: str | None = None
+    ) -> None:
         self.counts.failed += 1
-        self.journal.failure(request, requests.identity, why, attempts)
+        self.journal.failure(request, requests.identity, why, attempts, endpoint)
 
     def _step_down(self, refused: Format, lower: Format, why: NoAnswer) -> None:
         detail = f"{why.cause}: {why.detail}"
@@ -288,18 +354,21 @@ class Asking:
         if self._tasks:
             patience: float | None = None
             if self._fault is not None or self._ended == "stopped":
-                patience = LATER_GRACE_SECONDS if self._fault is None and self._breaker.answered else GRACE_SECONDS
+                patience = LATER_GRACE_SECONDS if self._fault is None and self.fleet.has_answered else GRACE_SECONDS
             _, late = await asyncio.wait(self._tasks, timeout=patience)
             for task in late:
                 task.cancel()
             if late:
                 await asyncio.wait(late)
         if self._ended in ("stopped", "budget") and self._fault is None:
-            for _, _, work in self._delayed:  # given up: each with the last reason why it has no answer
+            for work in (
+                *self._due,
+                *(work for _, _, work in self._delayed),
+            ):  # given up: each with the last reason why it has no answer
                 if work.last is not None:
                     requests = self.ladder[work.form or self.ladder.form]
                     request = requests.make(self.assignment.question(work.position, work.seed), work.seed)
-                    self._fail(request, work.last, work.attempts + work.busy, requests)
+                    self._fail(request, work.last, work.asked, requests)
 
 
 def _now() -> float:

@@ -33,14 +33,23 @@ class RateLimits:
         self._requests = Pace(requests) if requests else None
         self._tokens = Pace(tokens) if tokens else None
 
-    def reserve(self, now: float, tokens: int) -> Turn:
-        """The next moment for a request of so many tokens."""
+    def next_turn(self, now: float) -> Turn:
+        """The moment from which on a request may be sent; nothing is reserved."""
         turns = [Turn(now, "")]
         if self._requests is not None:
-            turns.append(Turn(now + self._requests.reserve(now), f"--rpm {self._requests.per_minute:g}"))
+            turns.append(Turn(self._requests.free_at, f"--rpm {self._requests.per_minute:g}"))
         if self._tokens is not None:
-            turns.append(Turn(now + self._tokens.reserve(now, tokens), f"--tpm {self._tokens.per_minute:g}"))
+            turns.append(Turn(self._tokens.free_at, f"--tpm {self._tokens.per_minute:g}"))
         return max(turns)
+
+    def reserve(self, now: float, tokens: int) -> Turn:
+        """The same moment, taken for a request of so many tokens."""
+        turn = self.next_turn(now)
+        if self._requests is not None:
+            self._requests.reserve(now)
+        if self._tokens is not None:
+            self._tokens.reserve(now, tokens)
+        return turn
 
     def correct(self, tokens: int) -> None:
         """A request took so many more tokens than were reserved (or fewer)."""

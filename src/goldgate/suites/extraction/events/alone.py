@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.readers.index import id_of
+from goldgate.readers.noted import id_of
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import RecordStore, iterate
 from goldgate.suites.extraction.events.event import Events, no_events

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from goldgate.suites.extraction.events.candidates import Arguments, rows
@@ -15,6 +15,8 @@ from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
 ByRole = dict[str, int]  # packed counts
 ByType = dict[str, ByRole]
 SpansOf = dict[Unit, list[Span]]
+
+FEW_UNITS = 64  # of one event type, on both sides together
 
 
 class Pair(NamedTuple):
@@ -57,8 +59,14 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
             if roles:
                 if spans is None:
                     spans = (_spans(predicted), _spans(gold)) if rule.uses_spans else ({}, {})
-                sides = _by_role(event_type, said, roles, spans[0]), _by_role(event_type, wanted, roles, spans[1])
-                _match_roles(result, event_type, *sides, rule)
+                alone = match_alone(event_type, said, wanted, roles, spans, rule)
+                if alone is None:
+                    sides = _by_role(event_type, said, roles, spans[0]), _by_role(event_type, wanted, roles, spans[1])
+                    _match_roles(result, event_type, *sides, rule)
+                    continue
+                for pair in alone:
+                    counts[pair.predicted.role] += PAIR
+                result.pairs.extend(alone)
     for event_type, wanted in theirs.items():
         if event_type not in ours:
             result.counts[event_type] = counts = {}
@@ -79,9 +87,35 @@ def _note(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs:
         errors.append(Unit(event_type, role, argument))
 
 
+def match_alone(
+    event_type: str,
+    said: Collection[RoleArgument],
+    wanted: Collection[RoleArgument],
+    roles: set[str],
+    spans: tuple[SpansOf, SpansOf],
+    rule: RelaxedRule,
+) -> list[Pair] | None:
+    """The relaxed matches of roles that have one argument on either side; None if any has more."""
+    if len(said) + len(wanted) > FEW_UNITS:
+        return None  # they are looked through for each role
+    pairs: list[Pair] = []
+    for role in sorted(roles):
+        ours = [argument for name, argument in said if name == role]
+        theirs = [argument for name, argument in wanted if name == role]
+        if len(ours) > 1 or len(theirs) > 1:
+            return None
+        pair = Pair(Unit(event_type, role, ours[0]), Unit(event_type, role, theirs[0]))
+        places = (spans[0].get(pair.predicted, ()), spans[1].get(pair.gold, ())) if rule.uses_spans else ((), ())
+        if rule.fits(ours[0], places[0], theirs[0], places[1]):
+            pairs.append(pair)
+    return pairs
+
+
 def _spans(events: Events) -> SpansOf:
     """The offsets at which each unit stands, of those that carry any."""
     found: SpansOf = {}
+    if all(columns[4] is None for columns in events.columns):
+        return found
     for unit, _, span in events.values():
         if span is not None:
             found.setdefault(unit, []).append(span)

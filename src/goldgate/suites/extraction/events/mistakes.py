@@ -50,8 +50,9 @@ def name_mistakes(comparison: Comparison, is_unsupported: Callable[[Unit], bool]
             if unit in errors:  # the other side of a rerouted pair may be an exact match
                 errors.remove(unit)
                 named.append(Named(Mistake.BOUNDARY, unit, predicted, partner))
-    named += _pair_off(extra, missed, Mistake.WRONG_ROLE, lambda unit: (unit.event_type, unit.argument))
-    named += _pair_off(extra, missed, Mistake.WRONG_TYPE, lambda unit: (unit.role, unit.argument))
+    if not {argument for _, _, argument in extra}.isdisjoint([argument for _, _, argument in missed]):
+        named += _pair_off(extra, missed, Mistake.WRONG_ROLE, lambda unit: (unit.event_type, unit.argument))
+        named += _pair_off(extra, missed, Mistake.WRONG_TYPE, lambda unit: (unit.role, unit.argument))
     for unit in sorted(extra):
         mistake = Mistake.HALLUCINATED if is_unsupported(unit) else Mistake.SPURIOUS
         named.append(Named(mistake, unit, True))

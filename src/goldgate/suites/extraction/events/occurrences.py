@@ -1,6 +1,7 @@
 """Which of many short texts (needles) occur in a long one, looked up once for all of them.
 
-The automaton of Aho and Corasick: one pass over the text, however many needles there are.
+By their beginnings, in one look-up for each place of the text; where too many begin alike, by the automaton of Aho and
+Corasick. Either way the time grows with the needles and the text, not with their product.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ from collections.abc import Collection, Iterable, Iterator
 
 FEW = 20_000_000  # needles times characters; below, looking for one after the other is faster
 TOGETHER = 1 << 18  # characters of needles in one automaton, which takes some 250 bytes for each
+SHARE = 8  # an automaton may also have so many characters as an eighth of the text: then passes cost no more than
+# eight times the needles, and memory no more than some 30 bytes for each character of the text
+BEGINNINGS = (8, 4, 2, 1)  # characters by which needles are looked up, the longest that a needle has
+_LONG = 64  # characters that are compared in about the time of a look-up
 _CODE_BITS = 21  # of a character
 
 LATIN = frozenset(chr(code) for code in range(128) if chr(code).isalnum())
@@ -18,7 +23,8 @@ def contained(needles: Collection[str], text: str) -> set[str]:
     """The needles that occur in the text."""
     if len(needles) * len(text) <= FEW:
         return contained_one_by_one(needles, text)
-    return contained_at_once(needles, text)
+    found = contained_by_beginning(needles, text)
+    return contained_at_once(needles, text) if found is None else found
 
 
 def contained_one_by_one(needles: Collection[str], text: str) -> set[str]:
@@ -26,27 +32,74 @@ def contained_one_by_one(needles: Collection[str], text: str) -> set[str]:
     return {needle for needle in needles if needle in text}
 
 
-def contained_at_once(needles: Collection[str], text: str) -> set[str]:
-    """The same in linear time."""
+def contained_by_beginning(needles: Collection[str], text: str, most: int | None = None) -> set[str] | None:
+    """The same, by looking up what stands at each place of the text; None if needles begin too much alike for it.
+
+    A needle that was found is not compared again. `most` are the comparisons after which it gives up.
+    """
+    left = 2 * (len(text) + sum(map(len, needles))) if most is None else most
     found: set[str] = {needle for needle in needles if not needle}  # nothing is everywhere
+    for length, waiting in _by_beginning(needles, len(text)).items():
+        for at in range(len(text) - length + 1):
+            begins = text[at : at + length]
+            here = waiting.get(begins)
+            if here is None:
+                continue
+            left -= sum([1 + len(needle) // _LONG for needle in here])
+            if left < 0:
+                return None
+            rest = [needle for needle in here if not text.startswith(needle, at)]
+            if len(rest) < len(here):
+                found.update(here)
+                found.difference_update(rest)
+                if rest:
+                    waiting[begins] = rest
+                else:
+                    del waiting[begins]
+    return found
+
+
+def _by_beginning(needles: Iterable[str], longest: int) -> dict[int, dict[str, list[str]]]:
+    """Needles by how long a beginning they are looked up by, and by that beginning."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for needle in dict.fromkeys(needles):
+        if 0 < len(needle) <= longest:
+            length = next(length for length in BEGINNINGS if length <= len(needle))
+            found.setdefault(length, {}).setdefault(needle[:length], []).append(needle)
+    return found
+
+
+def contained_at_once(needles: Collection[str], text: str) -> set[str]:
+    """The same in linear time, whatever the needles are."""
+    found: set[str] = {needle for needle in needles if not needle}
     for needed in automata(needles, len(text)):
         found |= needed.found_in(text)
     return found
 
 
-def automata(needles: Iterable[str], longest: int) -> Iterator[Automaton]:
-    """Automata for all needles that are not empty nor too long, one after the other: memory is for one of them."""
+def automata(needles: Iterable[str], longest: int, size: int | None = None) -> Iterator[Automaton]:
+    """Automata for all needles that are not empty nor too long, one after the other: memory is for one of them.
+
+    `size` is that of the text that each is led over, where that is not the longest of its parts.
+    """
+    for together in together_in_one(needles, longest, size):
+        yield Automaton(together)
+
+
+def together_in_one(needles: Iterable[str], longest: int, size: int | None = None) -> Iterator[list[str]]:
+    """The needles of each automaton. The longer the text, the more are together: no pass is made for a few."""
+    most = max(TOGETHER, (longest if size is None else size) // SHARE)
     together: list[str] = []
-    room = TOGETHER
+    room = most
     for needle in dict.fromkeys(needles):
         if 0 < len(needle) <= longest:
             if len(needle) > room and together:
-                yield Automaton(together)
-                together, room = [], TOGETHER
+                yield together
+                together, room = [], most
             together.append(needle)
             room -= len(needle)
     if together:
-        yield Automaton(together)
+        yield together
 
 
 class Automaton:

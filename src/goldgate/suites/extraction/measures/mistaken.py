@@ -5,7 +5,11 @@ from __future__ import annotations
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.confusions import bare_confusion, confusion
+from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.sample import Facts
+
+# On the gold's side and on the answer's.
+_COUNTED = tuple({mistake: f"mistake.{mistake}.{side}" for mistake in Mistake} for side in ("gold", "predicted"))
 
 
 class Mistaken:
@@ -16,7 +20,7 @@ class Mistaken:
     def count(self, facts: Facts, tally: Tally) -> None:
         counts = tally.counts
         for mistake, unit, predicted, partner in facts.mistakes:
-            counts[f"mistake.{mistake}.{'predicted' if predicted else 'gold'}"] += 1
+            counts[_COUNTED[predicted][mistake]] += 1
             if predicted and partner is not None:  # the other side of the pair is the same confusion
                 name = confusion(mistake, unit, partner)
                 if name is not None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from goldgate.core.measure import EACH, RatioMeasure, over
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
+from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.sample import Facts
+
+_SAMPLES = {violation: f"violation_samples.{violation}" for violation in Violation}
+_OCCURRENCES = {violation: f"violation.{violation}" for violation in Violation}
 
 
 class SchemaCompliance(RatioMeasure[Facts]):
@@ -24,7 +28,9 @@ class SchemaCompliance(RatioMeasure[Facts]):
         violations = facts.predicted.violations
         if not violations:
             return
-        for violation in {found.violation for found in violations}:
-            tally.counts[f"violation_samples.{violation}"] += 1
-        for found in violations:
-            tally.counts[f"violation.{found.violation}"] += 1
+        counts = tally.counts
+        named = [found.violation for found in violations]
+        for violation in set(named):
+            counts[_SAMPLES[violation]] += 1
+        for violation in named:
+            counts[_OCCURRENCES[violation]] += 1

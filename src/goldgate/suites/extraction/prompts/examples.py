@@ -15,7 +15,7 @@ import orjson
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.dialect_file import GoldOpener
-from goldgate.readers.index import id_of
+from goldgate.readers.noted import id_of
 from goldgate.readers.records import RecordStore, iterate
 from goldgate.suites.extraction.prompts.template import Example
 from goldgate.suites.extraction.records import parse_gold, source_text

@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 
 from goldgate.suites.extraction.events.event import Events, Unit
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack, normalize
-from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained_at_once
+from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
 
@@ -57,13 +57,13 @@ def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit |
     units = dict.fromkeys(value.unit for value in events.values())
     values = dict.fromkeys(unit.argument for unit in units)
     if not by_line:
-        found = contained_at_once(values, normalize(thought))
+        found = contained(values, normalize(thought))
         return next((unit for unit in units if unit.argument not in found), None)
     lines = _lines_with_roles({unit.role.casefold() for unit in units}, thought)
     wanted: dict[str, set[str]] = {value: set() for value in values}  # value → the roles it was not yet seen with
     for unit in units:
         wanted[unit.argument].add(unit.role.casefold())
-    for automaton in automata(values, max((len(line) for line, _ in lines), default=0)):
+    for automaton in automata(values, max((len(line) for line, _ in lines), default=0), len(thought)):
         for line, roles in lines:
             for value in automaton.found_in(line):
                 wanted[value] = wanted[value] - roles  # looks through the smaller of the two
@@ -175,7 +175,7 @@ def _lines_with_roles(roles: set[str], thought: str) -> list[tuple[str, set[str]
     lines = thought.split("\n")
     folded = [line.casefold() for line in lines]
     named: dict[int, set[str]] = {}
-    for automaton in automata(roles, max(map(len, folded))):
+    for automaton in automata(roles, max(map(len, folded)), len(thought)):
         for number, line in enumerate(folded):
             found = automaton.found_in(line, as_words=True)
             if found:

@@ -1,0 +1,177 @@
+"""Which units are the worst, and which cost a gate most: weighed where they are scored, and added up.
+
+What a unit costs a gate is in its counts: what its rate lacks where more is better, what it has where less is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.gate import Gate, GateResult, Verdict
+from goldgate.core.gated import Gated, find_gated
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.page import GateLine
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Suite, Work
+from goldgate.core.sums import Counts, RatioForm
+from goldgate.core.tally import Key
+from goldgate.readers.unit_records import PARTS, UNITS
+
+SHOWN = 60  # units of a page at most
+SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
+
+Record = Mapping[str, Any]
+Counted = Mapping[Key, Counts]  # what a unit counted, by table
+
+
+class GateCost(NamedTuple):
+    """What a unit costs a gate, by its record."""
+
+    key: Key
+    form: RatioForm
+    less_is_better: bool
+
+    def __call__(self, record: Record) -> int:
+        return self.of_counts(_counts(record, self.key))
+
+    def of_counts(self, counts: Counts | None) -> int:
+        """The same by what the unit counted in the gate's table."""
+        if counts is None:
+            return 0
+        above, below = self.form.of(counts)
+        return above if self.less_is_better else below - above
+
+
+def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult | GateLine]) -> dict[str, GateCost]:
+    """For each gate that did not pass: what a unit costs it. None for a gate whose metric is no sum over units."""
+    return _costs(suite, plan, {each.metric: each.gate for each in gates if each.verdict != Verdict.PASS})
+
+
+class Weighed(NamedTuple):
+    """A unit with some weight: the how manieth it is, and where its line is in the records."""
+
+    weight: int
+    place: int
+    offset: int
+    length: int
+
+
+class Worst:
+    """The heaviest units, the first of equal ones; and how many have any weight."""
+
+    __slots__ = ("_heap", "_most", "count")
+
+    def __init__(self, most: int) -> None:
+        self.count = 0
+        self._most = most
+        self._heap: list[tuple[int, int, int, int]] = []  # as Weighed, but for the sign of the place
+
+    def add(self, weight: int, place: int, offset: int, length: int) -> None:
+        if weight > 0:
+            self.count += 1
+            self._keep((weight, -place, offset, length))
+
+    def add_all(self, other: Worst, places: int, offset: int) -> None:
+        """Units that come behind so many others."""
+        self.count += other.count
+        for weight, place, begin, length in other._heap:
+            self._keep((weight, place - places, begin + offset, length))
+
+    def _keep(self, entry: tuple[int, int, int, int]) -> None:
+        if len(self._heap) < self._most:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heapq.heapreplace(self._heap, entry)
+
+    def listed(self) -> list[Weighed]:
+        return [Weighed(weight, -place, *line) for weight, place, *line in sorted(self._heap, reverse=True)]
+
+
+class WorstUnits:
+    """The worst units of all, and for each gate. Sums of parts, in their order, are the same for any cut."""
+
+    def __init__(self, gates: Iterable[str] = ()) -> None:
+        self.total = 0
+        self.size = 0  # bytes of their lines
+        self.overall = Worst(SHOWN)
+        self.by_gate = {metric: Worst(SHOWN_A_GATE) for metric in gates}
+        self.fault: str | None = None  # why they could not be weighed, which is a fault of our own
+
+    def add(self, line: bytes, weight: int, costs: Iterable[int]) -> None:
+        """The next unit: its line, how much went wrong in it, and what it costs each gate."""
+        self.overall.add(weight, self.total, self.size, len(line))
+        for worst, cost in zip(self.by_gate.values(), costs, strict=True):
+            worst.add(cost, self.total, self.size, len(line))
+        self.total += 1
+        self.size += len(line)
+
+    def __iadd__(self, other: WorstUnits) -> WorstUnits:
+        self.overall.add_all(other.overall, self.total, self.size)
+        for metric, worst in other.by_gate.items():
+            self.by_gate.setdefault(metric, Worst(SHOWN_A_GATE)).add_all(worst, self.total, self.size)
+        self.total += other.total
+        self.size += other.size
+        self.fault = self.fault or other.fault
+        return self
+
+
+class Weigh:
+    """Weighs units as they are counted. It can be sent to another process.
+
+    What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
+    """
+
+    def __init__(self, suite: Suite, plan: Plan) -> None:
+        self.suite = suite
+        self.costs = _costs(suite, plan, plan.gates)
+
+    def start(self) -> WorstUnits:
+        return WorstUnits(self.costs)
+
+    def add(self, found: WorstUnits, line: bytes, work: Work[Any, Any], facts: Any, counted: Counted) -> None:
+        """A unit with the line of its record, what is known of it, and what it counted."""
+        if found.fault is None:
+            try:
+                weight = work.weight(facts)
+                if weight is None:
+                    weight = self.suite.summary(orjson.loads(line)).weight
+                costs = [cost.of_counts(counted.get(cost.key)) for cost in self.costs.values()]
+            except Exception as problem:
+                found.fault = f"{type(problem).__name__}: {problem}"
+            else:
+                found.add(line, weight, costs)
+
+    def add_record(self, found: WorstUnits, line: bytes) -> None:
+        """A unit by its record alone."""
+        record = orjson.loads(line)
+        found.add(line, self.suite.summary(record).weight, [cost(record) for cost in self.costs.values()])
+
+
+def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:
+    measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
+    found: dict[str, GateCost] = {}
+    for metric, gate in gates.items():
+        gated = _gated(metric, measures)
+        if gated is not None:
+            less_is_better = gate.max is not None or gate.max_rise is not None
+            found[metric] = GateCost(gated.key, gated.measure.forms[gated.metric], less_is_better)
+    return found
+
+
+def _gated(metric: str, measures: list[RatioMeasure[Any]]) -> Gated | None:
+    for measure in measures:
+        if metric in measure.forms:
+            return Gated(measure, metric)
+    return find_gated(metric, measures)
+
+
+def _counts(record: Record, key: Key) -> Counts | None:
+    """What the unit counted in one table, or in one part of it."""
+    if len(key) == 1:
+        whole: Counts | None = record[UNITS].get(key[0])
+        return whole
+    return next((counts for part, counts in record.get(PARTS, ()) if tuple(part) == key), None)

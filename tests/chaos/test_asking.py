@@ -1,0 +1,87 @@
+"""Shards that are killed while they ask two endpoints, one of which comes and goes: nothing is lost or asked twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from tests.generation.conftest import Data as Asked
+from tests.generation.server import Running
+
+from .runs import PATIENCE, rounds
+
+DOCUMENTS, SHARDS, CONCURRENCY, KILLS = 150, 3, 4, 2
+SCRIPT = Path(__file__).parents[2] / "evaluate_api.py"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+ENVIRONMENT.pop("OPENAI_API_KEY", None)
+
+
+def line(data: Asked, out: Path, *more: str) -> list[str]:
+    files = ["--gold", str(data.gold), "--schema", str(data.schema), "--out", str(out)]
+    return [sys.executable, str(SCRIPT), *files, "--model", "m", "--concurrency", str(CONCURRENCY), "--quiet", *more]
+
+
+def finished(command: list[str]) -> None:
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+
+
+class Fickle(threading.Thread):
+    """Makes an endpoint break every connection for a while, again and again."""
+
+    def __init__(self, server: Running, chance: random.Random) -> None:
+        super().__init__(daemon=True)
+        self.server, self.chance, self.ended = server, chance, threading.Event()
+
+    def run(self) -> None:
+        while not self.ended.wait(self.chance.uniform(0.1, 0.5)):
+            self.server.behaviour.reset = 1.0 - self.server.behaviour.reset
+
+    def end(self) -> None:
+        self.ended.set()
+        self.join()
+        self.server.behaviour.reset = 0.0
+
+
+def test_killed_shards_lose_nothing(tmp_path: Path) -> None:
+    for turn, chance in enumerate(rounds("asking")):
+        data = Asked(_made(tmp_path / str(turn)), DOCUMENTS)
+        with Running(data.behaviour(latency=0.02)) as steady, Running(data.behaviour(latency=0.02)) as sick:
+            out, urls = data.folder / "out", ("--base-url", steady.url, sick.url)
+            fickle = Fickle(sick, chance)
+            fickle.start()
+            for number in range(1, SHARDS + 1):
+                shard = line(data, out, *urls, "--shard", f"{number}/{SHARDS}", "--attempts", "20")
+                for _ in range(KILLS):
+                    process = subprocess.Popen(shard, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+                    time.sleep(chance.uniform(0.3, 1.5))
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                finished(shard)
+            fickle.end()
+            finished(line(data, out, "--merge"))
+            _require_all_once(out, steady, sick)
+            finished(line(data, data.folder / "one", "--base-url", steady.url))
+        for name in ("report.json", "predictions.jsonl", "samples.jsonl"):
+            assert (out / name).read_bytes() == (data.folder / "one" / name).read_bytes()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _require_all_once(out: Path, *servers: Running) -> None:
+    """Every question has one answer, and only what was in flight when a process was killed was answered twice."""
+    lines = [json.loads(line) for path in out.glob("shards/*/journal.jsonl") for line in path.read_bytes().splitlines()]
+    keys = [line["key"] for line in lines if line["kind"] == "answer"]
+    assert len(keys) == len(set(keys)) == DOCUMENTS
+    answered = sum(server.seen.answered.total() for server in servers)
+    assert answered - DOCUMENTS <= SHARDS * KILLS * CONCURRENCY * len(servers)

@@ -1,0 +1,134 @@
+"""Parts of a file of records: joined in order, with the same bytes, whatever the file is; and no litter."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, cast
+
+import pytest
+
+from goldgate.engines import start_engine
+from goldgate.engines.parts import Place, Spool, Spooled
+from goldgate.errors import ConfigError, MachineError
+
+PARTS = [random.Random(number).randbytes(number * 1_001 % 70_000) for number in range(60)]
+LARGE = b"0123456789abcdef" * 200_000  # more than the system copies or writes at once, on some
+WHOLE = b"head" + b"".join([*PARTS, LARGE]) + b"tail"
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return open(path, "wb")
+
+
+def _appended(path: Path) -> IO[bytes]:  # which the system does not copy into
+    return open(path, "ab")
+
+
+def _readable(path: Path) -> IO[bytes]:
+    return open(path, "w+b")
+
+
+def _unbuffered(path: Path) -> IO[bytes]:
+    return open(path, "wb", buffering=0)
+
+
+def _packed(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path, "wb"))  # it has a name and a number, and neither may be written to
+
+
+@pytest.mark.parametrize("opened", [_opened, _appended, _readable, _unbuffered, _packed])
+def test_parts_are_joined_in_their_order_into_a_file_of_any_kind(
+    opened: Callable[[Path], IO[bytes]], tmp_path: Path
+) -> None:
+    path = tmp_path / "samples.jsonl"
+    with opened(path) as stream:
+        _join(stream)
+    content = gzip.decompress(path.read_bytes()) if opened is _packed else path.read_bytes()
+    assert content == WHOLE
+    assert os.listdir(tmp_path) == ["samples.jsonl"]
+
+
+def test_parts_are_joined_into_what_has_no_name() -> None:
+    memory = io.BytesIO()
+    _join(memory)
+    assert memory.getvalue() == WHOLE
+    with TemporaryFile() as stream:
+        _join(stream)
+        stream.seek(0)
+        assert stream.read() == WHOLE
+
+
+def test_a_part_that_was_taken_makes_room_for_another(tmp_path: Path) -> None:
+    with open(tmp_path / "samples.jsonl", "wb") as stream:
+        parts = Spooled(stream)
+        files = set()
+        for content in PARTS:
+            place = parts.place()
+            files.add(place.file.fileno())
+            parts.take(_elsewhere(place, content))
+        assert len(files) == 1
+        parts.close()
+
+
+def test_a_system_without_nameless_files_leaves_nothing_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE")
+    (tmp_path / "samples.jsonl.part.unfinished").write_bytes(b"of a process that was killed")
+    with open(tmp_path / "samples.jsonl.unfinished", "wb") as stream:
+        _join(stream)
+    assert (tmp_path / "samples.jsonl.unfinished").read_bytes() == WHOLE
+    assert os.listdir(tmp_path) == ["samples.jsonl.unfinished"]
+
+
+def test_no_room_for_a_part_is_an_error_that_names_the_result() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Spool(io.FileIO("/dev/full", "r+"), "out/samples.jsonl").put(b"{}\n")
+    assert caught.value.code == "out.unwritable"
+    assert caught.value.place.file == "out/samples.jsonl"
+    with pytest.raises(MachineError, match="TMPDIR"):
+        Spool(io.FileIO("/dev/full", "r+"), None).put(b"{}\n")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_engine_joins_the_parts_of_its_work(workers: int, tmp_path: Path) -> None:
+    with open(tmp_path / "joined", "wb") as stream, start_engine(workers, "json") as engine:
+        parts = engine.parts(stream)
+        places = (parts.place() for _ in range(40))
+        for where in engine.map(_PutName(), places):
+            parts.take(where)
+    assert (tmp_path / "joined").read_bytes() == b"null" * 40
+
+
+class _PutName:
+    """Work that another process can do without this file: it becomes a function from elsewhere."""
+
+    def __call__(self, place: Place) -> Any:
+        return place.put(b"null")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (eval, ("lambda place: place.put(b'null')",))
+
+
+def _join(stream: IO[bytes]) -> None:
+    """All parts, a few of them under way at a time, between bytes that are written as usual."""
+    parts = Spooled(stream)
+    stream.write(b"head")
+    under_way: list[Any] = []
+    for content in [*PARTS, LARGE]:
+        under_way.append(_elsewhere(parts.place(), content))
+        if len(under_way) == 5:
+            parts.take(under_way.pop(0))
+    for where in under_way:
+        parts.take(where)
+    stream.write(b"tail")
+    parts.close()
+
+
+def _elsewhere(place: Spool, content: bytes) -> int:
+    """Put it as another process does: with a descriptor of its own."""
+    return Spool(io.FileIO(os.dup(place.file.fileno()), "r+"), None).put(content)
