@@ -16,3 +16,17 @@ def test_a_scorer_of_inspect_says_what_to_install() -> None:
 def test_rewards_need_no_trainer() -> None:
     code = "import sys; sys.modules['trl'] = sys.modules['torch'] = None; import goldgate.rewards"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_cluster_without_ray_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['ray'] = None; sys.argv = ['goldgate', *sys.argv[1:]]; "
+        "from goldgate.cli.main import main; main()"
+    )
+    folder = "examples/extraction"
+    inputs = ["--gold", f"{folder}/gold.jsonl", "--predictions", f"{folder}/model-a.jsonl", "--schema"]
+    line = [sys.executable, "-c", code, "extraction", *inputs, f"{folder}/schema.json", "--engine", "ray"]
+    shown = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert shown.returncode == 2
+    assert "--engine ray needs the extra `ray`, which is not installed" in shown.stderr
+    assert "pip install -e '.[ray]'" in shown.stderr

@@ -19,7 +19,7 @@ from goldgate.errors import GoldgateError
 from goldgate.pipeline import evaluate
 from goldgate.suites import load_suite
 from tests.chaos.runs import Data, make_data
-from tests.cluster.nodes import ROOT, Cluster, wait_for
+from tests.cluster.nodes import ROOT, Cluster, running, wait_for
 from tests.contract.inputs import NAMES, options, write_inputs
 
 
@@ -167,3 +167,17 @@ def test_cluster_that_is_not_there_is_an_error(data: Data) -> None:
     assert done.returncode == 2
     assert b"ray.unreachable" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_without_a_cluster_a_ray_of_its_own_is_started_and_ended(
+    data: Data, expected: dict[str, bytes], tmp_path: Path
+) -> None:
+    before = running("raylet") | running("gcs_server")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    line = command("extraction", *given(data), "--out", str(tmp_path / "out"), "--engine", "ray", "--workers", "2")
+    home = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(line, capture_output=True, env=environment | home, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert files_of(tmp_path / "out") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]  # no token of Ray's in the user's home
+    assert running("raylet") | running("gcs_server") == before

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from goldgate.core.products import ProductSums
+from goldgate.core.sketch import Sketch
 from goldgate.core.sums import MOST_VECTORS, Counts, RatioForm, UnitSums
 
 Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
@@ -26,7 +27,7 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "times", "unit")
+    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "sketch", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -35,6 +36,7 @@ class Tally:
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
         self.is_crowded = False  # whether more parts met in a unit than are paired
+        self.sketch = Sketch()  # of what should be different in every unit
         self.times = 1  # how many units like it
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
 
@@ -141,6 +143,7 @@ class Tally:
             self._kept.setdefault(settle, []).extend(kept)
             if len(self._kept[settle]) > _MOST_KEPT:
                 self._settle()
+        self.sketch += other.sketch
         self.is_crowded |= other.is_crowded
         return self
 
@@ -149,7 +152,7 @@ class Tally:
         return isinstance(other, Tally) and (
             Counter(self.counts) == Counter(other.counts)
             and (self.tables, self.products) == (other.tables, other.products)
-            and self.is_crowded == other.is_crowded
+            and (self.sketch, self.is_crowded) == (other.sketch, other.is_crowded)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

@@ -65,8 +65,9 @@ def pack(work: Any) -> Packed:
             if not isinstance(part, Opened):
                 return None
             if part.stamp is None:
-                copies.append(part)
-                return _Copy(part.name, part.kind, len(copies) - 1, part.size())
+                if part not in copies:
+                    copies.append(part)
+                return _Copy(part.name, part.kind, copies.index(part), part.size())
             path = os.path.abspath(part.path)
             return _File(part.name, part.kind, path, part.stamp.size, part.stamp.modified)
 
@@ -77,16 +78,15 @@ def pack(work: Any) -> Packed:
 
 def unpack(data: bytes, fetch: Fetch) -> Unpacked:
     """The work, with its files opened on this machine; InputError if one is not there, or is another one."""
-    files: list[Opened] = []
+    opened: dict[_File | _Copy, Opened] = {}
 
     class Unpickler(pickle.Unpickler):
         def persistent_load(self, part: Any) -> Opened:
-            if isinstance(part, _Copy):
-                return _SentCopy(part, fetch)
-            files.append(_open_here(part))
-            return files[-1]
+            if part not in opened:
+                opened[part] = _SentCopy(part, fetch) if isinstance(part, _Copy) else _open_here(part)
+            return opened[part]
 
-    return Unpacked(Unpickler(BytesIO(data)).load(), files)
+    return Unpacked(Unpickler(BytesIO(data)).load(), [*opened.values()])
 
 
 class _SentCopy(Opened):

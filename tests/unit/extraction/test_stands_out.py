@@ -99,3 +99,17 @@ def test_a_type_that_the_gold_gives_away_stands_out_beside_its_perfect_score(eve
     evaluation = goldgate.evaluate([gold(GOOD)], [answer], None, protocol)
     assert evaluation["type_f1"] == 1
     assert ("type_from_gold" in codes(evaluation.report)) is given_away
+
+
+def documents(texts: list[str], **more: str) -> list[Json]:
+    return [{**gold(GOOD, identity=str(number)), "text": text, **more} for number, text in enumerate(texts)]
+
+
+def test_texts_that_stand_in_several_samples() -> None:
+    copied = ["甲公司质押。", "甲公司再质押。"] * 5
+    found = remarks(documents(copied), [{"id": str(number), "events": [GOOD]} for number in range(10)])
+    assert found["repeated_texts"].startswith("10 samples that were looked at have 2 different texts")
+    assert "repeated_texts" not in remarks(documents(copied, group="one article"), [])
+    different = [f"甲公司质押 {number}。" for number in range(18)]
+    assert "repeated_texts" not in remarks(documents([*different, different[0]]), [])  # 1 of 19 is less than a tenth
+    assert "repeated_texts" in remarks(documents([*different, *different[:2]]), [])  # 2 of 20

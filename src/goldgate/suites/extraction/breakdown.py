@@ -77,6 +77,7 @@ def reading(tally: Tally) -> dict[str, Any]:
         },
         "null_words": counts["hint.null_words"],
         "values": {"distinct": _checked_values(tally), "units": counts["hallucination_units"]},
+        "texts": {"distinct": len(seen := tally.sketch.seen), "samples": sum(seen.values())},
     }
 
 

@@ -103,6 +103,13 @@ class ValueCounts(TypedDict):
     units: int
 
 
+class TextCounts(TypedDict):
+    """Different texts that were looked at, and the samples that have them; none where samples have a group."""
+
+    distinct: int
+    samples: int
+
+
 class Reading(TypedDict):
     """How the answers were found and mended, and which violations they had."""
 
@@ -112,6 +119,7 @@ class Reading(TypedDict):
     violations: dict[str, ViolationCount]
     null_words: int
     values: ValueCounts
+    texts: TextCounts
 
 
 class Hint(TypedDict):

@@ -14,6 +14,7 @@ from goldgate.suites.extraction.events.form import Form
 
 MOST = Fraction(1, 2)  # of the answers
 NULLS = Fraction(1, 100)  # of the answers
+COPIES = Fraction(1, 10)  # of the samples
 _SHOWN_TYPES = 3
 
 
@@ -25,7 +26,7 @@ def stands_out(report: Report, form: Form, schema: EventSchema | None) -> Iterat
         yield remark("type_from_gold", message)
     if schema is not None:
         yield from _foreign_gold(report, schema.event_types)
-    for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _beyond, _unlike_papers):
+    for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _copies, _beyond, _unlike_papers):
         yield from found(report)
 
 
@@ -91,6 +92,17 @@ def _null_words(report: Report) -> Iterator[Remark]:
             f"{answers} of {total} answers have a word such as null as a value: read as it stands, it is a wrong one"
         )
         yield remark("null_words", message, answers=answers, samples=total)
+
+
+def _copies(report: Report) -> Iterator[Remark]:
+    """Texts that stand in several samples, by which a gate with a confidence can be passed."""
+    distinct, samples = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["samples"]
+    if samples and Fraction(samples - distinct, samples) >= COPIES:
+        message = (
+            f"{samples} samples that were looked at have {distinct} different texts: copies make intervals too narrow; "
+            "a group in their gold keeps them together"
+        )
+        yield remark("repeated_texts", message, texts=distinct, samples=samples)
 
 
 def _unlike_papers(report: Report) -> Iterator[Remark]:

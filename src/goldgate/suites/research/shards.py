@@ -125,6 +125,9 @@ class RunJudge:
         return (_make_again, (self.root, self.golden.path, self.golden.sha256, *rest))
 
     def __call__(self, shard: list[Entry]) -> list[RunResult]:
+        for name, refused in shard:
+            if refused is None and not os.path.lexists(os.path.join(self.root, name)):
+                raise _gone(name)
         return [
             judge_run(self.root, name, self.golden, self.settings, refused=refused, with_content=self.with_content)
             for name, refused in shard
@@ -134,6 +137,17 @@ class RunJudge:
 def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
     """A link to nothing, or one that leads round in a circle."""
     return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def _gone(name: str) -> InputError:
+    """A run that was listed and is not there would be judged as one that left nothing behind."""
+    return InputError(
+        "outputs.changed",
+        "a run was removed while the runs were being read, or a node of the cluster does not see it",
+        place=Place(storable_name(name)),
+        expected="the same folder under the same path on every node, until the end",
+        advice="run the command again when nobody changes the folder; put it where all nodes see it",
+    )
 
 
 def _make(root: str, golden: Golden, settings: Settings, with_content: bool) -> RunJudge:

@@ -11,6 +11,7 @@ from goldgate.suites.extraction.measures.mistaken import Mistaken
 from goldgate.suites.extraction.measures.parse import Parse
 from goldgate.suites.extraction.measures.relaxed_excess import RelaxedExcess
 from goldgate.suites.extraction.measures.schema_compliance import SchemaCompliance
+from goldgate.suites.extraction.measures.texts import Texts
 from goldgate.suites.extraction.measures.thought import Thought
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
@@ -31,6 +32,7 @@ def all_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         Hallucination(),
         RelaxedExcess(),
         Mistaken(),
+        Texts(),
         Hinted(settings.response),
         Thought(settings.cot),
         *added,

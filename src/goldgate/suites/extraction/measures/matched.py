@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
@@ -46,9 +47,7 @@ class Matched(RatioMeasure[Facts]):
             unit[self.key] = self.units(facts)
             for event_type, by_role in sorted(counts.items()):
                 if by_role:
-                    unit[TABLE, event_type] = unpacked(sum(by_role.values()))
-                    for role, packed in sorted(by_role.items()):
-                        unit[TABLE, event_type, role] = unpacked(packed)
+                    unit.update(_parts(event_type, *by_role.items()))
 
     def settle(self, samples: Iterable[ByType], tally: Tally) -> None:
         """Add to the tables what was kept, everything that is alike at once."""
@@ -88,3 +87,10 @@ class Matched(RatioMeasure[Facts]):
         for key, counts in types.items():
             tally.add(key, self.forms, counts)
         tally.meet(types)
+
+
+@lru_cache(maxsize=4096)
+def _parts(event_type: str, *roles: tuple[str, int]) -> dict[Key, Counts]:
+    """What an event type and its roles count in a sample. Samples err in few ways: most of them are known."""
+    parts = {(TABLE, event_type): unpacked(sum([packed for _, packed in roles]))}
+    return parts | {(TABLE, event_type, role): unpacked(packed) for role, packed in sorted(roles)}

@@ -143,7 +143,7 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
     known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
     is_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
     for candidate in answers:
-        is_replaced = is_replaced or says_replaced(text, end, candidate.start)
+        is_replaced = is_replaced or (bool(group) and says_replaced(text, end, candidate.start))
         end = candidate.end
         if not group:
             group, is_replaced = [candidate], False

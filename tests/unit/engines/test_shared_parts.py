@@ -1,0 +1,68 @@
+"""Records that other machines put into a folder, or send along where they do not see it, become one file."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+
+import pytest
+
+from goldgate.engines.shared_parts import FOLDER, SharedParts, Where, part_file
+from goldgate.errors import MachineError
+
+
+def sent(value: object) -> object:
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_parts_become_the_file_in_the_order_in_which_they_are_taken(tmp_path: Path) -> None:
+    target = tmp_path / "samples.jsonl.unfinished"
+    folder = tmp_path / f"samples.jsonl{FOLDER}"
+    with open(target, "xb") as stream:
+        parts = SharedParts(stream)
+        places = [parts.place() for _ in range(3)]
+        last = places[2].put(b"three\n")
+        part_file.finish()  # another task
+        first, second = sent(places[0]).put(b"one\n"), places[1].put(b"two\n")  # type: ignore[attr-defined]
+        part_file.finish()
+        assert isinstance(last, Where)
+        assert len(list(folder.iterdir())) == 3  # two parts, and what the folder is known by
+        for where in (first, second, last):
+            parts.take(where)
+        assert len(list(folder.iterdir())) == 2  # one is taken whole, and gone
+        parts.close()
+    assert target.read_bytes() == b"one\ntwo\nthree\n"
+    assert not folder.exists()
+
+
+def test_records_travel_where_the_folder_is_not_seen(tmp_path: Path) -> None:
+    with open(tmp_path / "samples.jsonl.unfinished", "xb") as stream:
+        parts = SharedParts(stream)
+        place = parts.place()
+        (tmp_path / f"samples.jsonl{FOLDER}" / "token").write_text("that of another folder")
+        assert place.put(b"one\n") == b"one\n"
+        parts.take(b"one\n")
+        parts.close()
+    assert (tmp_path / "samples.jsonl.unfinished").read_bytes() == b"one\n"
+
+
+def test_records_for_what_is_in_memory_travel() -> None:
+    stream = io.BytesIO()
+    parts = SharedParts(stream)
+    parts.take(parts.place().put(b"one\n"))
+    parts.close()
+    assert stream.getvalue() == b"one\n"
+
+
+def test_part_that_is_lost_is_an_error(tmp_path: Path) -> None:
+    with open(tmp_path / "samples.jsonl.unfinished", "xb") as stream:
+        parts = SharedParts(stream)
+        where = parts.place().put(b"one\n")
+        part_file.finish()
+        assert isinstance(where, Where)
+        for lost in (where._replace(length=5), where._replace(name="gone")):
+            with pytest.raises(MachineError) as caught:
+                parts.take(lost)
+            assert caught.value.code == "ray.part_lost"
+        parts.close()
