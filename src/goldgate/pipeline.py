@@ -15,6 +15,7 @@ from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import GateResult, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
+from goldgate.core.rare_collections import rare_collections
 from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
 from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
@@ -158,6 +159,10 @@ class CountShard:
         self.weigh = weigh
 
     def __call__(self, shard: Any) -> Part:
+        with rare_collections():
+            return self._count(shard)
+
+    def _count(self, shard: Any) -> Part:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
         taken: list[Unit] = []

@@ -1,0 +1,22 @@
+"""The threshold is raised inside and given back, also after an error; what somebody else set is respected."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from goldgate.core.rare_collections import OBJECTS, rare_collections
+
+
+@pytest.mark.parametrize(("before", "inside"), [(700, OBJECTS), (0, 0), (OBJECTS * 2, OBJECTS * 2)])
+def test_the_threshold_is_given_back(before: int, inside: int) -> None:
+    known = gc.get_threshold()
+    try:
+        gc.set_threshold(before, 7, 9)
+        with pytest.raises(RuntimeError) as raised, rare_collections():
+            raise RuntimeError(gc.get_threshold())
+        assert raised.value.args == ((inside, 7, 9),)
+        assert gc.get_threshold() == (before, 7, 9)
+    finally:
+        gc.set_threshold(*known)
