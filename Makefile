@@ -84,9 +84,11 @@ fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it p
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # The build itself needs no network; installing does, as it does for a user.
-dist: $(VENV)/.core ## build wheel and sdist into dist/, install each into an empty environment, and run a demo there
+dist: $(VENV)/.core ## build wheel, compiled wheel and sdist into dist/, try each in an empty environment
 	rm -rf dist
 	$(BIN)/hatchling build
+	@if command -v $(CC) >/dev/null; then $(MAKE) --no-print-directory $(COMPILED)/.compiled && cp build/compiled/*.whl dist/; \
+	else echo "There is no C compiler ($(CC)) here: no compiled wheel is built. The others run everywhere, and do the same."; fi
 	$(BIN)/python -P scripts/try_dist.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
@@ -164,8 +166,11 @@ $(COMPILED)/.compiled: requirements/core.txt requirements/build.txt requirements
 	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.made
 	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes \
 	  -r requirements/core.txt -r requirements/build.txt -r requirements/compile.txt
-	GOLDGATE_COMPILE=1 $(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install \
-	  --no-deps --no-build-isolation --force-reinstall .
+	@command -v $(CC) >/dev/null || { echo "Compiling takes a C compiler, and there is no $(CC) here; on Debian and Ubuntu:" \
+	  "apt install gcc python3-dev. Plain Python does the same: make demo"; exit 1; }
+	rm -rf build/compiled
+	GOLDGATE_COMPILE=1 $(COMPILED)/bin/hatchling build --target wheel --directory build/compiled
+	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --force-reinstall build/compiled/*.whl
 	@touch $@
 
 $(COMPILED)/.dev: $(COMPILED)/.compiled requirements/dev.txt

@@ -16,24 +16,33 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = "src"
-# What a sample passes through. A module that is not worth it is not here: compiling it would only cost.
+_EXTRACTION = "goldgate/suites/extraction"
+# Functions that every sample passes through. What travels to workers and back, and what others make subclasses of, is
+# left as it is: compiled classes are not pickled as plain ones are (docs/decisions/0012-compiled.md).
 COMPILED = (
-    "goldgate/suites/extraction/events",
-    "goldgate/suites/extraction/response",
-    "goldgate/suites/extraction/thought",
-    "goldgate/suites/extraction/sample.py",
-    "goldgate/suites/extraction/sample_record.py",
-    "goldgate/suites/extraction/scorer.py",
-    "goldgate/core/tally.py",
-    "goldgate/core/sums.py",
-    "goldgate/core/finding.py",
+    f"{_EXTRACTION}/events/event.py",
+    f"{_EXTRACTION}/events/largest_matching.py",
+    f"{_EXTRACTION}/events/match.py",
+    f"{_EXTRACTION}/events/mistakes.py",
+    f"{_EXTRACTION}/events/normalize.py",
+    f"{_EXTRACTION}/events/occurrences.py",
+    f"{_EXTRACTION}/events/read_events.py",
+    f"{_EXTRACTION}/events/relaxed_rule.py",
+    f"{_EXTRACTION}/events/spelling.py",
+    f"{_EXTRACTION}/events/usual_events.py",
+    f"{_EXTRACTION}/response/read.py",
+    f"{_EXTRACTION}/response/template.py",
+    f"{_EXTRACTION}/thought/copied_thought.py",
+    f"{_EXTRACTION}/thought/named_in_thought.py",
 )
 
+# Types are checked by `make check`; those of packages that are not here are not needed.
 _SETUP = """
 from mypyc.build import mypycify
 from setuptools import setup
 
-setup(name="goldgate", packages=[], ext_modules=mypycify({arguments!r}, opt_level={opt_level!r}, debug_level="0"))
+options = ["--python-version", "3.11", "--ignore-missing-imports", "--config-file="]
+setup(name="goldgate", packages=[], ext_modules=mypycify([*options, *{modules!r}], opt_level="3", debug_level="0"))
 """
 
 
@@ -64,22 +73,11 @@ class CompiledModules(BuildHookInterface):  # type: ignore[type-arg]
         shutil.rmtree(Path(self.directory, "compiled"), ignore_errors=True)
 
 
-def modules(source: Path) -> list[str]:
-    """The files to compile, in the order of their names."""
-    found: list[Path] = []
-    for name in COMPILED:
-        found += [source / name] if name.endswith(".py") else (source / name).glob("*.py")
-    return sorted(path.relative_to(source).as_posix() for path in found if path.name != "__init__.py")
-
-
-def compile_modules(root: Path, folder: Path, opt_level: str = "3") -> list[Path]:
+def compile_modules(root: Path, folder: Path) -> list[Path]:
     """Compile into the folder; the result is the names of the libraries, as they stand beside the sources."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(root / SOURCE, folder, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd"))
-    # Types are checked by `make check`; what a package that is not here has as types is not needed.
-    options = ["--python-version", "3.11", "--ignore-missing-imports", "--config-file", os.devnull]
-    setup = _SETUP.format(arguments=[*options, *modules(folder)], opt_level=opt_level)
-    (folder / "setup.py").write_text(setup, encoding="utf-8")
+    (folder / "setup.py").write_text(_SETUP.format(modules=COMPILED), encoding="utf-8")
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
     subprocess.run(command, cwd=folder, env={**os.environ, "MYPYPATH": "."}, check=True)
     shutil.rmtree(folder / "build")
@@ -92,4 +90,4 @@ def _wanted() -> bool:
 
 
 if __name__ == "__main__":  # python hatch_build.py FOLDER: to look at what it makes, or to measure it
-    compile_modules(Path(__file__).parent, Path(sys.argv[1]).absolute(), *sys.argv[2:])
+    compile_modules(Path(__file__).parent, Path(sys.argv[1]).absolute())

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 
-_INNERMOST = "goldgate.core.tally"  # every sample passes through it, and nothing is compiled without it
+_INNERMOST = "goldgate.suites.extraction.events.match"  # every sample passes through it
+    "goldgate.suites.extraction.events.match"  # every sample passes through it, and nothing is compiled without it
+)
 
 
 def how_built() -> str:

@@ -7,7 +7,7 @@ What stands at the very end of the text is dropped: 12 may be the beginning of 1
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from goldgate.suites.extraction.events.number import NumberText
 from goldgate.suites.extraction.response.quoted import (
@@ -29,7 +29,7 @@ SKIPPED: Final = object()  # there is no value: an ellipsis
 class Bare(NamedTuple):
     """A value, or one of the marks above, and where reading goes on."""
 
-    value: Any
+    value: object
     end: int
 
 

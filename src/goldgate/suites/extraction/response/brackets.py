@@ -43,8 +43,7 @@ class Open:
             self.value.append(item)
         elif self.key is not None:
             self.value[self.key] = item
-            self.last = self.key
-            self.key = None
+            self.key, self.last = None, self.key
 
     @property
     def last_value(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import ThoughtState
@@ -14,19 +14,19 @@ class Status:
 
     # Plain strings here, in Method and in ThoughtState, not enumerations: they are dictionary keys
     # and JSON in the inner loop.
-    RAW: Final = "raw"
-    REPAIRED: Final = "repaired"
-    ERROR: Final = "error"
+    RAW = "raw"
+    REPAIRED = "repaired"
+    ERROR = "error"
 
 
 class Method:
     """Where the answer was found."""
 
-    WHOLE: Final = "whole"
-    FENCED: Final = "fenced"
-    EMBEDDED: Final = "embedded"
-    STRUCTURED: Final = "structured"  # the prediction came as events, not as text
-    NO_JSON_FOUND: Final = "no_json_found"
+    WHOLE = "whole"
+    FENCED = "fenced"
+    EMBEDDED = "embedded"
+    STRUCTURED = "structured"  # the prediction came as events, not as text
+    NO_JSON_FOUND = "no_json_found"
 
 
 METHODS = (Method.WHOLE, Method.FENCED, Method.EMBEDDED, Method.STRUCTURED, Method.NO_JSON_FOUND)
@@ -35,12 +35,12 @@ METHODS = (Method.WHOLE, Method.FENCED, Method.EMBEDDED, Method.STRUCTURED, Meth
 class Reason:
     """Why something that looks like an answer was left out."""
 
-    REPLACED: Final = "replaced"  # a later answer took its place
-    CUT: Final = "cut"  # it breaks off, and a complete answer stands beside it
-    TEMPLATE: Final = "template"  # it shows the form of an answer: its type or all of its values are placeholders
-    ASIDE: Final = "aside"  # an object after a whole answer, or an empty list in passing: it replaces nothing
-    CODE: Final = "code"  # it stands in a block of a programming language, and an answer stands elsewhere
-    ANOTHER_TURN: Final = "another_turn"  # written after the mark of another turn of the chat
+    REPLACED = "replaced"  # a later answer took its place
+    CUT = "cut"  # it breaks off, and a complete answer stands beside it
+    TEMPLATE = "template"  # it shows the form of an answer: its type or all of its values are placeholders
+    ASIDE = "aside"  # an object after a whole answer, or an empty list in passing: it replaces nothing
+    CODE = "code"  # it stands in a block of a programming language, and an answer stands elsewhere
+    ANOTHER_TURN = "another_turn"  # written after the mark of another turn of the chat
 
 
 REASONS = (Reason.REPLACED, Reason.CUT, Reason.TEMPLATE, Reason.ASIDE, Reason.CODE, Reason.ANOTHER_TURN)

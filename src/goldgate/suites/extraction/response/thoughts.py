@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from json import JSONDecodeError
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from goldgate.suites.extraction.response.decode import scan_exact
 
@@ -15,9 +15,9 @@ DEFAULT_THOUGHT_TAGS = ("thought", "think", "thinking")
 class ThoughtState:
     """Whether a thought block stands in the response."""
 
-    NONE: Final = "none"
-    CLOSED: Final = "closed"
-    UNCLOSED: Final = "unclosed"
+    NONE = "none"
+    CLOSED = "closed"
+    UNCLOSED = "unclosed"
 
 
 THOUGHT_STATES = (ThoughtState.NONE, ThoughtState.CLOSED, ThoughtState.UNCLOSED)
