@@ -6,8 +6,6 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 
 _INNERMOST = "goldgate.suites.extraction.events.match"  # every sample passes through it
-    "goldgate.suites.extraction.events.match"  # every sample passes through it, and nothing is compiled without it
-)
 
 
 def how_built() -> str:
