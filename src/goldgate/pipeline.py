@@ -168,8 +168,8 @@ class CountShard:
         taken: list[Unit] = []
         needs_record = self.keep_records or self.take is not None
         findings = FewOfEachCode()
-        weigh = self.weigh if self.keep_records else None
-        worst = weigh.start() if weigh is not None else None
+        weigh = self.weigh
+        worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         for facts, tally.group in work.grouped(shard):
             units += 1
@@ -179,9 +179,10 @@ class CountShard:
             findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.keep_records:
-                records.append(with_units(record, tally))
-            if weigh is not None and worst is not None:
-                weigh.add(worst, records[-1], work, facts, tally.unit or {})
+                line = with_units(record, tally)
+                records.append(line)
+                if weigh is not None and worst is not None:
+                    weigh.add(worst, line, work.weight(facts), tally.unit)
             if self.take is not None:
                 taken.append(self.take(record, tally))
         tally.unit = None
@@ -234,7 +235,7 @@ class _Line:
         self.progress = progress
         self.stored = stored
         self.weigh = weigh
-        self.worst = weigh.start() if weigh is not None else WorstUnits()
+        self.worst = weigh.nothing() if weigh is not None else WorstUnits()
         self._done = 0
         self._findings = FewOfEachCode()
 
@@ -283,7 +284,7 @@ class _Line:
                 record_line = with_units(record, tally)
                 self.records.write(record_line)
                 if self.weigh is not None:
-                    self.weigh.add(self.worst, record_line, work, facts, tally.unit or {})
+                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.unit)
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from goldgate.cli.looking import Looking
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.suite import Work
 from goldgate.core.unit_page import NothingGiven
 from goldgate.errors import ConfigError
 from goldgate.protocol.model import Protocol
@@ -19,18 +16,8 @@ from goldgate.suites.worst import Weigh, WorstUnits
 PLAN = load_plan(load_suite("extraction"), Protocol())
 
 
-class Spoiled(Work[Any, Any]):
-    """Work whose units cannot be weighed."""
-
-    def score(self, shard: Any) -> list[Any]:
-        return []
-
-
-def weighed(line: bytes) -> WorstUnits:
-    weigh = Weigh(load_suite("extraction"), PLAN)
-    worst = weigh.start()
-    weigh.add(worst, line, Spoiled(), None, {})
-    return worst
+def weighed(*lines: bytes) -> WorstUnits:
+    return Weigh(load_suite("extraction"), PLAN)(lines)
 
 
 def test_a_fault_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

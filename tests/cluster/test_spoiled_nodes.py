@@ -34,8 +34,20 @@ def test_files_that_a_node_does_not_see(spoiled: Cluster, tmp_path: Path) -> Non
     assert files_of(hidden / "ray") == files_of(tmp_path / "one")
 
 
+def test_node_whose_memory_is_full_is_an_error(
+    spoiled: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To Ray's own watch, that is: for it a node is full from the first byte on."""
+    monkeypatch.setenv("RAY_task_oom_retry_delay_base_ms", "10")
+    spoiled.add({"RAY_memory_usage_threshold": "0", "RAY_memory_monitor_refresh_ms": "50"})
+    with OnRay(spoiled.address) as engine, pytest.raises(MachineError) as caught:
+        list(engine.map(Traced(tmp_path, 60), [1]))
+    assert caught.value.code == "ray.out_of_memory"
+
+
 @pytest.mark.parametrize("lost", ["raylet", "gcs_server"])
-def test_lost_head_is_an_error(tmp_path: Path, lost: str) -> None:
+def test_lost_head_is_an_error(tmp_path: Path, lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "5")  # Ray itself waits for a minute
     cluster = Cluster(6401 if lost == "raylet" else 6402, processors=1)
     try:
         with OnRay(cluster.address) as engine:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from goldgate import Protocol, load_scorer
 from goldgate.comparison.unit_entries import LEFT_OUT, Entries
 from goldgate.core.suite import Pairing
 from goldgate.core.tally import Tally
@@ -48,6 +50,8 @@ from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule, shares_stretch_by_hash, shares_stretch_plainly
 from goldgate.suites.extraction.events.usual_events import read_usual_events
 from goldgate.suites.extraction.hints import are_of_values, hints_in
+from goldgate.suites.extraction.look.summary import summary
+from goldgate.suites.extraction.look.weight import weight_of
 from goldgate.suites.extraction.measures.hallucination import (
     count_distinct,
     count_where_none_is_repeated,
@@ -66,7 +70,7 @@ from goldgate.suites.extraction.thought.named_in_thought import (
     first_missing_quickly,
 )
 
-from .strategies import ROLES, SCHEMA, TYPES, odd_events
+from .strategies import ROLES, SCHEMA, TYPES, odd_events, protocols, samples
 
 MANY = settings(max_examples=500)
 
@@ -169,6 +173,7 @@ class Text(str):
 @given(odd_events, st.sampled_from(["event", "argument", "type", "role", "value"]))
 def test_quick_events_of_values_that_were_not_decoded(listed: list[Any], where: str) -> None:
     """A caller can hand over anything: an object that is no plain dict, a text that is no plain string."""
+    listed = deepcopy(listed)  # what is drawn is drawn again elsewhere
     for event in [event for event in listed if isinstance(event, dict)]:
         arguments = [argument for argument in event.get("arguments", []) if isinstance(argument, dict)]
         if where == "type":
@@ -398,3 +403,17 @@ def test_no_hints_are_missed_where_only_values_are_wrong(listed: list[Any], layo
     violations = read_any_events(found, None, roles).violations
     if violations and are_of_values(violations, CANONICAL):
         assert not [*hints_in({layout: listed} if value is None else value, CANONICAL)]
+
+
+# --- what a page shows
+
+
+@MANY
+@given(samples(), protocols())
+def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], list[Any]], protocol: Protocol) -> None:
+    scorer = load_scorer(SCHEMA, protocol)
+    stored = {prediction["id"]: prediction for prediction in files[1]}
+    for gold in files[0]:
+        prediction = stored.get(gold["id"], {})
+        score = scorer.score(prediction.get("response", prediction.get("events")), gold)
+        assert weight_of(score.facts) == summary(json.loads(json.dumps(score.record))).weight

@@ -28,11 +28,15 @@ REPORTS = settings(max_examples=60)  # each example is a whole evaluation, or tw
 def without_intervals(value: Any) -> Any:
     """A report but for what units can change."""
     if isinstance(value, list):
-        return [without_intervals(entry) for entry in value]
+        return [without_intervals(entry) for entry in value if not _is_of_copies(entry)]
     if not isinstance(value, dict):
         return value
-    hidden = ("interval", "interval_reason", "support")
+    hidden = ("interval", "interval_reason", "support", "texts")
     return {key: without_intervals(entry) for key, entry in value.items() if key not in hidden}
+
+
+def _is_of_copies(entry: Any) -> bool:
+    return isinstance(entry, dict) and entry.get("code") == "repeated_texts"
 
 
 def units(found: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""How often things are seen, of a few that are chosen by what they are: the same few in any order and any split."""
+"""A few of many things, chosen by what they are: the same few in any order and any split."""
 
 from __future__ import annotations
 
@@ -6,41 +6,36 @@ MOST = 512  # things that are kept
 
 
 class Sketch:
-    """Digests and how often each was seen, of the smallest ones. All there are, up to as many as are kept.
+    """The smallest of some numbers, each once. All there are, up to as many as are kept."""
 
-    A digest that is among the smallest of all is among the smallest of any part, so its count is always whole.
-    """
-
-    __slots__ = ("_bound", "_seen")
+    __slots__ = ("_bound", "_kept")
 
     def __init__(self) -> None:
-        self._seen: dict[int, int] = {}
+        self._kept: set[int] = set()
         self._bound: int | None = None  # nothing above it is kept
 
-    def add(self, digest: int, times: int = 1) -> None:
-        if self._bound is not None and digest > self._bound:
-            return
-        self._seen[digest] = self._seen.get(digest, 0) + times
-        if len(self._seen) > 2 * MOST:
-            self._cut()
+    def add(self, number: int) -> None:
+        if self._bound is None or number < self._bound:
+            self._kept.add(number)
+            if len(self._kept) > 2 * MOST:
+                self._cut()
 
     def _cut(self) -> None:
-        if len(self._seen) > MOST:
-            self._bound = sorted(self._seen)[MOST - 1]
-            self._seen = {digest: times for digest, times in self._seen.items() if digest <= self._bound}
+        if len(self._kept) > MOST:
+            smallest = sorted(self._kept)[:MOST]
+            self._kept, self._bound = {*smallest}, smallest[-1]
 
     @property
-    def seen(self) -> dict[int, int]:
-        """Digests and how often each was seen."""
+    def kept(self) -> set[int]:
         self._cut()
-        return self._seen
+        return self._kept
 
     def __iadd__(self, other: Sketch) -> Sketch:
-        for digest, times in other._seen.items():
-            self.add(digest, times)
+        for number in other._kept:
+            self.add(number)
         return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sketch) and self.seen == other.seen
+        return isinstance(other, Sketch) and self.kept == other.kept
 
     __hash__ = None  # type: ignore[assignment]  # it changes in place

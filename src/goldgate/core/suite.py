@@ -93,13 +93,13 @@ class Work(ABC, Generic[Shard, Facts]):
 
         return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
 
+    def weight(self, facts: Facts) -> int | None:
+        """How much went wrong in a unit, as the summary of its record has it; None: the record is asked."""
+        return None
+
     def grouped(self, shard: Shard) -> Iterable[tuple[Facts, str | None]]:
         """The same, each with the group that it is part of, where units that belong together count as one."""
         return ((facts, None) for facts in self.score(shard))
-
-    def weight(self, facts: Facts) -> int | None:
-        """How much went wrong in a unit, as the suite's summary of its record says; None: see there."""
-        return None
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         """What a reader of the report must know of a unit."""

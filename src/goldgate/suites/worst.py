@@ -16,7 +16,7 @@ from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import GateLine
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Suite, Work
+from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import Key
 from goldgate.readers.unit_records import PARTS, UNITS
@@ -25,7 +25,6 @@ SHOWN = 60  # units of a page at most
 SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
 
 Record = Mapping[str, Any]
-Counted = Mapping[Key, Counts]  # what a unit counted, by table
 
 
 class GateCost(NamedTuple):
@@ -36,10 +35,10 @@ class GateCost(NamedTuple):
     less_is_better: bool
 
     def __call__(self, record: Record) -> int:
-        return self.of_counts(_counts(record, self.key))
+        return self.of(_counts(record, self.key))
 
-    def of_counts(self, counts: Counts | None) -> int:
-        """The same by what the unit counted in the gate's table."""
+    def of(self, counts: Counts | None) -> int:
+        """The same by what it counted there."""
         if counts is None:
             return 0
         above, below = self.form.of(counts)
@@ -101,14 +100,6 @@ class WorstUnits:
         self.by_gate = {metric: Worst(SHOWN_A_GATE) for metric in gates}
         self.fault: str | None = None  # why they could not be weighed, which is a fault of our own
 
-    def add(self, line: bytes, weight: int, costs: Iterable[int]) -> None:
-        """The next unit: its line, how much went wrong in it, and what it costs each gate."""
-        self.overall.add(weight, self.total, self.size, len(line))
-        for worst, cost in zip(self.by_gate.values(), costs, strict=True):
-            worst.add(cost, self.total, self.size, len(line))
-        self.total += 1
-        self.size += len(line)
-
     def __iadd__(self, other: WorstUnits) -> WorstUnits:
         self.overall.add_all(other.overall, self.total, self.size)
         for metric, worst in other.by_gate.items():
@@ -120,35 +111,47 @@ class WorstUnits:
 
 
 class Weigh:
-    """Weighs units as they are counted. It can be sent to another process.
-
-    What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
-    """
+    """Weighs units by the lines of their records. It can be sent to another process."""
 
     def __init__(self, suite: Suite, plan: Plan) -> None:
         self.suite = suite
         self.costs = _costs(suite, plan, plan.gates)
 
-    def start(self) -> WorstUnits:
+    def __call__(self, lines: Iterable[bytes]) -> WorstUnits:
+        """The worst of the units with these lines."""
+        found = self.nothing()
+        for line in lines:
+            self.add(found, line)
+        return found
+
+    def nothing(self) -> WorstUnits:
         return WorstUnits(self.costs)
 
-    def add(self, found: WorstUnits, line: bytes, work: Work[Any, Any], facts: Any, counted: Counted) -> None:
-        """A unit with the line of its record, what is known of it, and what it counted."""
-        if found.fault is None:
-            try:
-                weight = work.weight(facts)
-                if weight is None:
-                    weight = self.suite.summary(orjson.loads(line)).weight
-                costs = [cost.of_counts(counted.get(cost.key)) for cost in self.costs.values()]
-            except Exception as problem:
-                found.fault = f"{type(problem).__name__}: {problem}"
-            else:
-                found.add(line, weight, costs)
+    def add(
+        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Mapping[Key, Counts] | None = None
+    ) -> None:
+        """One more unit. With its weight and what it counted known, the line is not decoded again.
 
-    def add_record(self, found: WorstUnits, line: bytes) -> None:
-        """A unit by its record alone."""
+        What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
+        """
+        if found.fault is not None:
+            return
+        try:
+            if weight is None or counted is None:
+                weight, counted = self._by_record(line)
+            found.overall.add(weight, found.total, found.size, len(line))
+            for metric, cost in self.costs.items():
+                found.by_gate[metric].add(cost.of(counted.get(cost.key)), found.total, found.size, len(line))
+        except Exception as problem:
+            found.fault = f"{type(problem).__name__}: {problem}"
+        found.total += 1
+        found.size += len(line)
+
+    def _by_record(self, line: bytes) -> tuple[int, Mapping[Key, Counts]]:
+        """The weight of a unit, and what it counted for each gate."""
         record = orjson.loads(line)
-        found.add(line, self.suite.summary(record).weight, [cost(record) for cost in self.costs.values()])
+        counted = {cost.key: _counts(record, cost.key) for cost in self.costs.values()}
+        return self.suite.summary(record).weight, {key: counts for key, counts in counted.items() if counts is not None}
 
 
 def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:

@@ -108,8 +108,10 @@ def documents(texts: list[str], **more: str) -> list[Json]:
 def test_texts_that_stand_in_several_samples() -> None:
     copied = ["甲公司质押。", "甲公司再质押。"] * 5
     found = remarks(documents(copied), [{"id": str(number), "events": [GOOD]} for number in range(10)])
-    assert found["repeated_texts"].startswith("10 samples that were looked at have 2 different texts")
+    assert found["repeated_texts"].startswith("2 texts that were looked at stand 10 times")
     assert "repeated_texts" not in remarks(documents(copied, group="one article"), [])
+    apart = [{**record, "group": record["id"]} for record in documents(copied)]
+    assert "repeated_texts" in remarks(apart, [])
     different = [f"甲公司质押 {number}。" for number in range(18)]
     assert "repeated_texts" not in remarks(documents([*different, different[0]]), [])  # 1 of 19 is less than a tenth
     assert "repeated_texts" in remarks(documents([*different, *different[:2]]), [])  # 2 of 20

@@ -72,10 +72,7 @@ def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) ->
     plan = replace(PLAN, gates={each.metric: each.gate for each in gates})
     worst, weigh = WorstUnits(), Weigh(SUITE, plan)
     for begin in range(0, len(lines), 5):
-        part = weigh.start()
-        for line in lines[begin : begin + 5]:
-            weigh.add_record(part, line)
-        worst += part
+        worst += weigh(lines[begin : begin + 5])
     data = b"".join(lines)
 
     def read(offset: int, length: int) -> bytes:

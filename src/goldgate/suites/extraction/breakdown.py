@@ -14,6 +14,7 @@ from goldgate.suites.extraction.events.mistakes import Mistake
 from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.measures.matched import Matched
+from goldgate.suites.extraction.measures.texts import text_counts
 from goldgate.suites.extraction.response.parsed import METHODS
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
@@ -77,7 +78,7 @@ def reading(tally: Tally) -> dict[str, Any]:
         },
         "null_words": counts["hint.null_words"],
         "values": {"distinct": _checked_values(tally), "units": counts["hallucination_units"]},
-        "texts": {"distinct": len(seen := tally.sketch.seen), "samples": sum(seen.values())},
+        "texts": text_counts(tally),
     }
 
 

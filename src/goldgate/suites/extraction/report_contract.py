@@ -104,10 +104,10 @@ class ValueCounts(TypedDict):
 
 
 class TextCounts(TypedDict):
-    """Different texts that were looked at, and the samples that have them; none where samples have a group."""
+    """Different texts that were looked at, and the samples or groups that have them, each counted once for a text."""
 
     distinct: int
-    samples: int
+    units: int
 
 
 class Reading(TypedDict):

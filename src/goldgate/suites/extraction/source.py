@@ -14,7 +14,7 @@ from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.look.given import ExtractionGiven
-from goldgate.suites.extraction.look.weight import weight
+from goldgate.suites.extraction.look.weight import weight_of
 from goldgate.suites.extraction.opener import one, pair_opener
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
@@ -55,11 +55,11 @@ class ExtractionWork(JoinedWork[Facts]):
     def record(self, facts: Facts) -> bytes:
         return render_record(facts)
 
+    def weight(self, facts: Facts) -> int:
+        return weight_of(facts)
+
     def read_group(self, gold: Gold, record: Record) -> str | None:
         return gold.group
-
-    def weight(self, facts: Facts) -> int:
-        return weight(facts)
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return findings_of(facts)

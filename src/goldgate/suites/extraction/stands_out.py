@@ -96,13 +96,13 @@ def _null_words(report: Report) -> Iterator[Remark]:
 
 def _copies(report: Report) -> Iterator[Remark]:
     """Texts that stand in several samples, by which a gate with a confidence can be passed."""
-    distinct, samples = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["samples"]
-    if samples and Fraction(samples - distinct, samples) >= COPIES:
+    distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
+    if units and Fraction(units - distinct, units) >= COPIES:
         message = (
-            f"{samples} samples that were looked at have {distinct} different texts: copies make intervals too narrow; "
-            "a group in their gold keeps them together"
+            f"{distinct} texts that were looked at stand {units} times: copies make intervals too narrow; "
+            "one group for those of a text, in the gold, keeps them together"
         )
-        yield remark("repeated_texts", message, texts=distinct, samples=samples)
+        yield remark("repeated_texts", message, texts=distinct, units=units)
 
 
 def _unlike_papers(report: Report) -> Iterator[Remark]:

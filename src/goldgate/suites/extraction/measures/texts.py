@@ -1,4 +1,4 @@
-"""Texts that stand in several samples: copies of a document make every interval narrower than it is."""
+"""Texts that stand in several units: copies of a document make every interval narrower than it is."""
 
 from __future__ import annotations
 
@@ -8,16 +8,29 @@ from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.sample import Facts
 
+_UNIT_BITS = 32
+
 
 class Texts:
-    """It has no metrics of its own; the report's `reading.texts` is its sketch. Copies in a group are one unit."""
+    """It has no metrics of its own; the report's `reading.texts` is its sketch: pairs of a text and a unit that has it.
+
+    Copies in one group are in one unit, and do no harm.
+    """
 
     section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        text = facts.sample.gold.text
-        if text and tally.group is None:
-            tally.sketch.add(crc32(text.encode("utf-8", "replace")) << 32 | len(text))
+        gold = facts.sample.gold
+        if gold.text:
+            text = crc32(gold.text.encode("utf-8", "replace")) << 32 | len(gold.text)
+            unit = crc32((gold.id if tally.group is None else tally.group).encode("utf-8", "replace"))
+            tally.sketch.add(text << _UNIT_BITS | unit)
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}
+
+
+def text_counts(tally: Tally) -> dict[str, int]:
+    """Different texts among those looked at, and the units that have them."""
+    pairs = tally.sketch.kept
+    return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}

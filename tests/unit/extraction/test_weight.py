@@ -1,0 +1,30 @@
+"""How much went wrong in a sample, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from goldgate.suites.extraction.events.event_schema import obtain_event_schema
+from goldgate.suites.extraction.look.weight import weight_of
+from goldgate.suites.extraction.records import parse_gold
+from goldgate.suites.extraction.sample import Sample
+from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.settings import ExtractionSettings
+
+SCORER = Scorer(ExtractionSettings(), obtain_event_schema({"event_types": {"Sue": {"roles": ["plaintiff"]}}}))
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (None, 2),  # no answer, and one argument that is missing
+        ("nothing", 2),
+        ('[{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "ab"}]}]', 0),
+        ('[{"event_type": "Sue", "arguments": []}]', 1),
+        ('[{"event_type": "New", "arguments": []}]', 3),  # an event type too many, which the schema does not have
+    ],
+)
+def test_weight_counts_what_went_wrong(response: str | None, expected: int) -> None:
+    events = [{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "ab"}]}]
+    facts = SCORER.facts(Sample(parse_gold({"id": "a", "text": "ab", "events": events}, "a"), response))
+    assert weight_of(facts) == expected
