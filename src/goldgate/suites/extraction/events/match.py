@@ -156,7 +156,7 @@ def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) 
     input; sorting makes the pairs themselves the same, too.
     """
     if len(predicted) == len(gold) == 1:  # the usual case, without an index
-        (a, spans_a), (b, spans_b) = *predicted.items(), *gold.items()
+        ((a, spans_a),), ((b, spans_b),) = predicted.items(), gold.items()
         return [(a, b)] if rule.fits(a, spans_a, b, spans_b) else []
     swapped = len(predicted) > len(gold)
     left, right = (gold, predicted) if swapped else (predicted, gold)
