@@ -24,9 +24,9 @@ _KINDS = {"event_types": ("gold", "predicted"), "roles": ("event_type", "gold", 
 def confusion(mistake: Mistake, predicted: Unit, gold: Unit) -> str | None:
     """The name under which a tally counts the pair; None for errors that confuse no names."""
     if mistake == Mistake.WRONG_TYPE:
-        return _counted_as(gold.event_type, predicted.event_type)
+        return _counted_as(gold[0], predicted[0])
     if mistake == Mistake.WRONG_ROLE:
-        return _counted_as(gold.event_type, gold.role, predicted.role)
+        return _counted_as(gold[0], gold[1], predicted[1])
     return None
 
 

@@ -44,9 +44,9 @@ def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
     if parsed is None or parsed.status == Status.ERROR or parsed.method == Method.STRUCTURED:
         return
     found: set[str] = set()
-    for unit in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
-        if unit.argument in _NULL_WORDS:
-            found.add(f"hint.null_words.{_NULL_WORDS[unit.argument]}")
+    for _, _, argument in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
+        if argument in _NULL_WORDS:
+            found.add(f"hint.null_words.{_NULL_WORDS[argument]}")
     violations = facts.predicted.violations
     if violations and not form.flat and not are_of_values(violations, form):  # flat goes with no other layout
         found.update(hints_in(parsed.value, form))

@@ -36,15 +36,13 @@ def sample_record(facts: Facts) -> dict[str, Any]:
         },
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
         "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
-        "relaxed_pairs": [
-            {"predicted": tuple(pair.predicted), "gold": tuple(pair.gold)} for pair in facts.comparison.pairs
-        ],
+        "relaxed_pairs": [{"predicted": said, "gold": wanted} for said, wanted in facts.comparison.pairs],
         "errors": [
             {
                 "error": mistake,
                 "side": "predicted" if is_predicted else "gold",
-                "unit": tuple(unit),
-                "paired_with": None if partner is None else tuple(partner),
+                "unit": unit,
+                "paired_with": partner,
             }
             for mistake, unit, is_predicted, partner in facts.mistakes
         ],
@@ -62,7 +60,7 @@ def sample_record(facts: Facts) -> dict[str, Any]:
             "type_consistent": thought.type_consistent,
             "argument_consistent": thought.argument_consistent,
             "mentioned": thought.mentioned,
-            "missing": None if thought.missing is None else tuple(thought.missing),
+            "missing": thought.missing,
             "copied": thought.copied,
         },
     }

@@ -97,7 +97,7 @@ class Scorer:
         if text is not None:
             facts.unsupported = self._unsupported(predicted, text)
         if comparison.false_positives or comparison.false_negatives:
-            facts.mistakes = name_mistakes(comparison, _unsupported_units(facts).__contains__)
+            facts.mistakes = name_mistakes(comparison, _unsupported_units(facts))
         if self._thoughts is not None:
             facts.thought = self._thoughts.check(facts)
         return facts

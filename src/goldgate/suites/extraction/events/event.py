@@ -22,14 +22,7 @@ RoleArgument = tuple[str, str]  # role, normalized argument
 # ordered set: they keep the order of the answer, and they add and compare like a set.
 Units = dict[str, dict[RoleArgument, None]]
 AllowedRoles = Mapping[str, frozenset[str]]
-
-
-class Unit(NamedTuple):
-    """An (event type, role, normalized argument) triple."""
-
-    event_type: str
-    role: str
-    argument: str
+Unit = tuple[str, str, str]  # event type, role, normalized argument: a plain tuple, for every error is one
 
 
 class Violation(StrEnum):
@@ -85,7 +78,7 @@ class Events:
         for event_type, roles, texts, arguments, spans in self.columns:
             for number, role in enumerate(roles):
                 span = spans[number] if spans is not None else None
-                yield Value(Unit(event_type, role, arguments[number]), texts[number], span)
+                yield Value((event_type, role, arguments[number]), texts[number], span)
 
 
 def no_events(violation: Violation | None = None) -> Events:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from goldgate.suites.extraction.events.candidates import Arguments, rows
@@ -16,14 +16,10 @@ ByRole = dict[str, int]  # packed counts
 ByType = dict[str, ByRole]
 SpansOf = dict[Unit, list[Span]]
 
-FEW_UNITS = 64  # of one event type, on both sides together
+ONE_EACH = FALSE_POSITIVE + FALSE_NEGATIVE  # a role with one argument on either side, which differ
 
 
-class Pair(NamedTuple):
-    """Two different units that relaxed matching put together."""
-
-    predicted: Unit
-    gold: Unit
+Pair = tuple[Unit, Unit]  # a predicted and a gold unit that differ, put together by relaxed matching
 
 
 class Comparison(NamedTuple):
@@ -38,43 +34,56 @@ class Comparison(NamedTuple):
 def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
     """Match the units of a sample, event type by event type."""
     result = Comparison({}, [], [], [])
+    counts, pairs, false_positives, false_negatives = result
     ours, theirs = predicted.units, gold.units
     spans: tuple[SpansOf, SpansOf] | None = None
     for event_type, said in ours.items():
         wanted = theirs.get(event_type)
         if wanted == said:
-            result.counts[event_type] = _hits([role for role, _ in said])
-        elif wanted is None:
-            counts: ByRole = {}
-            result.counts[event_type] = counts
-            _note(counts, result.false_positives, FALSE_POSITIVE, event_type, said)
-        else:
-            result.counts[event_type] = counts = _hits([pair[0] for pair in said if pair in wanted])
-            extra = [pair for pair in said if pair not in wanted]
-            missed = [pair for pair in wanted if pair not in said]
-            _note(counts, result.false_positives, FALSE_POSITIVE, event_type, extra)
-            _note(counts, result.false_negatives, FALSE_NEGATIVE, event_type, missed)
-            # Only where both sides have something left can relaxed matching find more.
-            roles = {role for role, _ in extra} & {role for role, _ in missed}
-            if roles:
-                if spans is None:
-                    spans = (_spans(predicted), _spans(gold)) if rule.uses_spans else ({}, {})
-                alone = match_alone(event_type, said, wanted, roles, spans, rule)
-                if alone is None:
-                    sides = _by_role(event_type, said, roles, spans[0]), _by_role(event_type, wanted, roles, spans[1])
-                    _match_roles(result, event_type, *sides, rule)
-                    continue
-                for pair in alone:
-                    counts[pair.predicted.role] += PAIR
-                result.pairs.extend(alone)
+            counts[event_type] = _hits(said)
+            continue
+        by_role: ByRole = {}
+        counts[event_type] = by_role
+        if wanted is None:
+            _note(by_role, false_positives, FALSE_POSITIVE, event_type, said)
+            continue
+        extra: dict[str, str] = {}  # by role; of several, the last one
+        missed: dict[str, str] = {}
+        for pair in said:
+            role = pair[0]
+            if pair in wanted:
+                by_role[role] = by_role.get(role, 0) + HIT
+            else:
+                by_role[role] = by_role.get(role, 0) + FALSE_POSITIVE
+                extra[role] = pair[1]
+                false_positives.append((event_type, *pair))
+        for pair in wanted:
+            if pair not in said:
+                role = pair[0]
+                by_role[role] = by_role.get(role, 0) + FALSE_NEGATIVE
+                missed[role] = pair[1]
+                false_negatives.append((event_type, *pair))
+        # Only where both sides have something left can relaxed matching find more.
+        if extra and missed and not missed.keys().isdisjoint(extra):
+            if spans is None:
+                spans = (_spans(predicted), _spans(gold)) if rule.uses_spans else ({}, {})
+            roles = sorted(extra.keys() & missed.keys())
+            crowded = [role for role in roles if by_role[role] != ONE_EACH]
+            sides = _sides(event_type, said, wanted, crowded, spans) if crowded else {}
+            for role in roles:
+                if role in sides:
+                    by_role[role] += PAIR * _match_role(pairs, event_type, role, *sides[role], rule)
+                elif _match_one(pairs, (event_type, role, extra[role]), (event_type, role, missed[role]), spans, rule):
+                    by_role[role] += PAIR
     for event_type, wanted in theirs.items():
         if event_type not in ours:
-            result.counts[event_type] = counts = {}
-            _note(counts, result.false_negatives, FALSE_NEGATIVE, event_type, wanted)
+            counts[event_type] = by_role = {}
+            _note(by_role, false_negatives, FALSE_NEGATIVE, event_type, wanted)
     return result
 
 
-def _hits(roles: list[str]) -> ByRole:
+def _hits(pairs: Iterable[RoleArgument]) -> ByRole:
+    roles = [role for role, _ in pairs]
     counts = dict.fromkeys(roles, HIT)
     if len(counts) < len(roles):  # a role with several arguments
         counts = {role: times * HIT for role, times in Counter(roles).items()}
@@ -84,31 +93,18 @@ def _hits(roles: list[str]) -> ByRole:
 def _note(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]) -> None:
     for role, argument in pairs:
         counts[role] = counts.get(role, 0) + kind
-        errors.append(Unit(event_type, role, argument))
+        errors.append((event_type, role, argument))
 
 
-def match_alone(
-    event_type: str,
-    said: Collection[RoleArgument],
-    wanted: Collection[RoleArgument],
-    roles: set[str],
-    spans: tuple[SpansOf, SpansOf],
-    rule: RelaxedRule,
-) -> list[Pair] | None:
-    """The relaxed matches of roles that have one argument on either side; None if any has more."""
-    if len(said) + len(wanted) > FEW_UNITS:
-        return None  # they are looked through for each role
-    pairs: list[Pair] = []
-    for role in sorted(roles):
-        ours = [argument for name, argument in said if name == role]
-        theirs = [argument for name, argument in wanted if name == role]
-        if len(ours) > 1 or len(theirs) > 1:
-            return None
-        pair = Pair(Unit(event_type, role, ours[0]), Unit(event_type, role, theirs[0]))
-        places = (spans[0].get(pair.predicted, ()), spans[1].get(pair.gold, ())) if rule.uses_spans else ((), ())
-        if rule.fits(ours[0], places[0], theirs[0], places[1]):
-            pairs.append(pair)
-    return pairs
+def _match_one(
+    pairs: list[Pair], predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule
+) -> bool:
+    """Whether the only arguments of a role match; if so, they are added to the pairs."""
+    ours, theirs = (spans[0].get(predicted, ()), spans[1].get(gold, ())) if rule.uses_spans else ((), ())
+    if not rule.fits(predicted[2], ours, gold[2], theirs):
+        return False
+    pairs.append((predicted, gold))
+    return True
 
 
 def _spans(events: Events) -> SpansOf:
@@ -122,30 +118,29 @@ def _spans(events: Events) -> SpansOf:
     return found
 
 
-def _by_role(
-    event_type: str, pairs: Iterable[RoleArgument], roles: set[str], spans: SpansOf
-) -> dict[str, dict[str, list[Span]]]:
-    """Role → its normalized arguments, with their offsets where the rule looks at them."""
-    found: dict[str, dict[str, list[Span]]] = {role: {} for role in sorted(roles)}
-    for role, argument in pairs:
-        if role in found:
-            found[role][argument] = spans.get(Unit(event_type, role, argument), []) if spans else []
-    return found
-
-
-def _match_roles(
-    result: Comparison,
+def _sides(
     event_type: str,
-    predicted: dict[str, dict[str, list[Span]]],
-    gold: dict[str, dict[str, list[Span]]],
-    rule: RelaxedRule,
-) -> None:
-    """Add the relaxed matches of each role: those beyond the exact ones are rows of their own."""
-    for role, ours in predicted.items():
-        theirs = gold[role]
-        matching = _largest_matching(ours, theirs, rule)
-        result.counts[event_type][role] += PAIR * (len(matching) - len(ours.keys() & theirs.keys()))
-        result.pairs.extend(Pair(Unit(event_type, role, a), Unit(event_type, role, b)) for a, b in matching if a != b)
+    said: Iterable[RoleArgument],
+    wanted: Iterable[RoleArgument],
+    roles: list[str],
+    spans: tuple[SpansOf, SpansOf],
+) -> dict[str, tuple[Arguments, Arguments]]:
+    """Role → its normalized arguments on either side, with their offsets where the rule looks at them."""
+    found: dict[str, tuple[dict[str, list[Span]], dict[str, list[Span]]]] = {role: ({}, {}) for role in roles}
+    for side, pairs in enumerate((said, wanted)):
+        for role, argument in pairs:
+            if role in found:
+                found[role][side][argument] = spans[side].get((event_type, role, argument), [])
+    return {**found}
+
+
+def _match_role(
+    pairs: list[Pair], event_type: str, role: str, predicted: Arguments, gold: Arguments, rule: RelaxedRule
+) -> int:
+    """How many more the largest matching of a role has than its exact ones; what is no exact pair is added."""
+    matching = _largest_matching(predicted, gold, rule)
+    pairs += [((event_type, role, a), (event_type, role, b)) for a, b in matching if a != b]
+    return len(matching) - len(predicted.keys() & gold.keys())
 
 
 def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) -> list[tuple[str, str]]:

@@ -6,10 +6,8 @@ twice the relaxed hits beyond the strict ones.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Collection
 from enum import StrEnum
-from typing import NamedTuple
 
 from goldgate.suites.extraction.events.event import Unit
 from goldgate.suites.extraction.events.match import Comparison
@@ -26,55 +24,51 @@ class Mistake(StrEnum):
     MISSING = "missing"
 
 
-class Named(NamedTuple):
-    """A mistake, its unit, on which side it stands, and the unit of the other side that it is paired with."""
+# A mistake, its unit, whether that was predicted (a false positive; otherwise a false negative), and the unit of the
+# other side that it is paired with: for boundary, wrong role and wrong type.
+Named = tuple[Mistake, Unit, bool, Unit | None]
 
-    mistake: Mistake
-    unit: Unit
-    predicted: bool  # a false positive; otherwise a false negative
-    partner: Unit | None = None  # for boundary, wrong role and wrong type
+_BOUNDARY, _WRONG_ROLE, _WRONG_TYPE = Mistake.BOUNDARY, Mistake.WRONG_ROLE, Mistake.WRONG_TYPE
+_HALLUCINATED, _SPURIOUS, _MISSING = Mistake.HALLUCINATED, Mistake.SPURIOUS, Mistake.MISSING
 
 
-def name_mistakes(comparison: Comparison, is_unsupported: Callable[[Unit], bool]) -> list[Named]:
+def name_mistakes(comparison: Comparison, unsupported: Collection[Unit]) -> list[Named]:
     """Name the errors of a sample: boundary first, then wrong role, wrong type, and what is left.
 
     A wrong role or type takes one error of each side, so that neither is blamed twice.
     """
-    if not comparison.false_positives and not comparison.false_negatives:
-        return []
     named: list[Named] = []
-    extra, missed = set(comparison.false_positives), set(comparison.false_negatives)
-    for pair in comparison.pairs:
-        sides = (pair.predicted, pair.gold, extra, True), (pair.gold, pair.predicted, missed, False)
-        for unit, partner, errors, predicted in sides:
-            if unit in errors:  # the other side of a rerouted pair may be an exact match
-                errors.remove(unit)
-                named.append(Named(Mistake.BOUNDARY, unit, predicted, partner))
-    if not {argument for _, _, argument in extra}.isdisjoint([argument for _, _, argument in missed]):
-        named += _pair_off(extra, missed, Mistake.WRONG_ROLE, lambda unit: (unit.event_type, unit.argument))
-        named += _pair_off(extra, missed, Mistake.WRONG_TYPE, lambda unit: (unit.role, unit.argument))
+    _, pairs, false_positives, false_negatives = comparison
+    extra, missed = {*false_positives}, {*false_negatives}
+    for predicted, gold in pairs:
+        if predicted in extra:  # one side of a rerouted pair may be an exact match
+            extra.remove(predicted)
+            named.append((_BOUNDARY, predicted, True, gold))
+        if gold in missed:
+            missed.remove(gold)
+            named.append((_BOUNDARY, gold, False, predicted))
+    if extra and missed and not {unit[2] for unit in extra}.isdisjoint([unit[2] for unit in missed]):
+        _pair_off(named, extra, missed, _WRONG_ROLE, 0)
+        _pair_off(named, extra, missed, _WRONG_TYPE, 1)
     for unit in sorted(extra):
-        mistake = Mistake.HALLUCINATED if is_unsupported(unit) else Mistake.SPURIOUS
-        named.append(Named(mistake, unit, True))
-    named += [Named(Mistake.MISSING, unit, False) for unit in sorted(missed)]
+        named.append((_HALLUCINATED if unit in unsupported else _SPURIOUS, unit, True, None))
+    named += [(_MISSING, unit, False, None) for unit in sorted(missed)]
     return named
 
 
-def _pair_off(
-    extra: set[Unit], missed: set[Unit], mistake: Mistake, same: Callable[[Unit], tuple[str, str]]
-) -> list[Named]:
-    """Take out pairs, one error of each side, that agree in `same`; in sorted order, so any input order will do."""
-    if not extra or not missed:
-        return []
-    partners: dict[tuple[str, str], list[Unit]] = defaultdict(list)
+def _pair_off(named: list[Named], extra: set[Unit], missed: set[Unit], mistake: Mistake, same: int) -> None:
+    """Take out pairs, one error of each side, with the same argument and the same type (0) or role (1).
+
+    In sorted order, so any input order will do.
+    """
+    partners: dict[tuple[str, str], list[Unit]] = {}
     for unit in sorted(missed, reverse=True):
-        partners[same(unit)].append(unit)
-    named: list[Named] = []
+        partners.setdefault((unit[same], unit[2]), []).append(unit)
     for unit in sorted(extra):
-        waiting = partners.get(same(unit))
+        waiting = partners.get((unit[same], unit[2]))
         if waiting:
             partner = waiting.pop()
             extra.remove(unit)
             missed.remove(partner)
-            named += (Named(mistake, unit, True, partner), Named(mistake, partner, False, unit))
-    return named
+            named.append((mistake, unit, True, partner))
+            named.append((mistake, partner, False, unit))

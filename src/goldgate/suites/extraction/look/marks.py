@@ -33,7 +33,8 @@ class _Value(NamedTuple):
 
 def label(unit: Unit) -> str:
     """An event type and a role, as they are shown together."""
-    return f"{unit.event_type} · {unit.role}"
+    event_type, role, _ = unit
+    return f"{event_type} · {role}"
 
 
 def source_text(sample: LookedAt, text: str) -> MarkedText:
@@ -73,17 +74,17 @@ def _triggers(sample: LookedAt) -> Iterator[_Value]:
         elif kind == PREDICTED and event_type not in sample.gold.types:
             wrong = "spurious"
         if argument := normalize(trigger):
-            yield _Value(Unit(event_type, "trigger", argument), kind, wrong, trigger, ())
+            yield _Value((event_type, "trigger", argument), kind, wrong, trigger, ())
 
 
 def _marked(text: str, values: Sequence[_Value], *, named: bool) -> MarkedText:
     placed = PlacedText(text)
-    at_offsets = [[span for span in value.spans if placed.holds(span, value.unit.argument)] for value in values]
-    sought = {value.unit.argument for value, spans in zip(values, at_offsets, strict=True) if not spans}
+    at_offsets = [[span for span in value.spans if placed.holds(span, value.unit[2])] for value in values]
+    sought = {value.unit[2] for value, spans in zip(values, at_offsets, strict=True) if not spans}
     places = placed.places(sought, MOST_MARKS)
     marks: list[Mark] = []
     for value, right in zip(values, at_offsets, strict=True):
-        spans = right or places.get(value.unit.argument, [])
+        spans = right or places.get(value.unit[2], [])
         marks += [Mark(*span, value.kind, label(value.unit), value.wrong) for span in spans]
         if len(marks) > 2 * MOST_MARKS:  # many values that stand at many places: enough to say that there are more
             break
@@ -100,7 +101,7 @@ def _not_there(
     nowhere = sought - places.keys()
     if sum(map(len, places.values())) >= MOST_MARKS:
         nowhere -= contained(nowhere, placed.normalized)
-    missing = [value for value in values if value.unit.argument in nowhere]
+    missing = [value for value in values if value.unit[2] in nowhere]
     if not missing:
         return []
     words = [f"{value.kind} “{cut(value.text, _LONGEST)}” ({label(value.unit)})" for value in missing[:_MOST_NAMED]]

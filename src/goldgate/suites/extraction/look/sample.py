@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +35,7 @@ class Side:
     def text(self, unit: Unit) -> str:
         """The value as it was written, or else in its comparable form."""
         known = self.units.get(unit)
-        return unit.argument if known is None or known.text is None else known.text
+        return unit[2] if known is None or known.text is None else known.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,19 @@ def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
         settings,
         _side(record["gold"], gold.events if gold is not None else None),
         _side(record["predicted"], predicted),
-        {(error["side"], Unit(*error["unit"])): error["error"] for error in record["errors"]},
+        {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
         {
             "gold": _triggers(record["gold"], given.get("gold")),
             "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
         },
         otherwise,
     )
+
+
+def stored_unit(stored: Sequence[str]) -> Unit:
+    """A unit as a record has it, which is a list."""
+    event_type, role, argument = stored
+    return event_type, role, argument
 
 
 def _gold(record: Any) -> Gold | None:
@@ -125,7 +131,7 @@ def _reads_as_before(parsed: Parsed, stored: Mapping[str, Any] | None) -> bool:
 
 def _side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events | None) -> Side:
     """The units of a record, in its order, with what the events say of them."""
-    units = {Unit(event_type, *pair): Written() for event_type, pairs in stored.items() for pair in pairs}
+    units = {(event_type, *pair): Written() for event_type, pairs in stored.items() for pair in pairs}
     counted: dict[str, int] = {}
     for columns in events.columns if events is not None else ():
         event_type = columns[0]

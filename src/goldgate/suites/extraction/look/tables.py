@@ -8,7 +8,7 @@ from goldgate.core.finding import cut
 from goldgate.core.page import Block, Cell, Column, Name, Paragraph, Table, counted
 from goldgate.suites.extraction.events.event import Unit
 from goldgate.suites.extraction.look.marks import label
-from goldgate.suites.extraction.look.sample import LookedAt, Side
+from goldgate.suites.extraction.look.sample import LookedAt, Side, stored_unit
 
 MOST_ROWS = 500
 RIGHT = "right"
@@ -54,13 +54,13 @@ def arguments(sample: LookedAt) -> tuple[Block, ...]:
 def _pairs(sample: LookedAt) -> Iterator[tuple[str, Unit | None, Unit | None]]:
     """Error, predicted and gold unit; a pair, which both sides are blamed for, comes once."""
     named = {
-        (Unit(*error["unit"]), Unit(*error["paired_with"]))
+        (stored_unit(error["unit"]), stored_unit(error["paired_with"]))
         for error in sample.record["errors"]
         if error["side"] == "predicted" and error["paired_with"] is not None
     }
     for error in sample.record["errors"]:
-        unit = Unit(*error["unit"])
-        partner = None if error["paired_with"] is None else Unit(*error["paired_with"])
+        unit = stored_unit(error["unit"])
+        partner = None if error["paired_with"] is None else stored_unit(error["paired_with"])
         if error["side"] == "predicted":
             yield error["error"], unit, partner
         elif partner is None or (partner, unit) not in named:
@@ -103,7 +103,7 @@ def _names(gold: Unit | None, predicted: Unit | None) -> tuple[Cell, Cell]:
     other = predicted or one
     return tuple(  # type: ignore[return-value]  # two
         Name(here) if here == there else f"{here} (predicted: {there})"
-        for here, there in ((one.event_type, other.event_type), (one.role, other.role))
+        for here, there in zip(one[:2], other[:2], strict=True)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from goldgate.core.measure import EACH, RatioMeasure, over
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.events.event import Events, Unit, Value
+from goldgate.suites.extraction.events.event import Events, Value
 from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
 from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
@@ -76,8 +76,8 @@ def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
 def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
     """The same by the rule, one value after the other."""
     values = distinct_values(events)
-    found = contained({value.unit.argument for value in values}, text.normalized)
-    return [value for value in values if value.unit.argument not in found]
+    found = contained({value.unit[2] for value in values}, text.normalized)
+    return [value for value in values if value.unit[2] not in found]
 
 
 def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
@@ -98,7 +98,7 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
             argument = arguments[place]
             if argument not in text.normalized:
                 span = None if spans is None else spans[place]
-                missing.append(Value(Unit(event_type, roles[place], argument), written, span))
+                missing.append(Value((event_type, roles[place], argument), written, span))
     return missing if len(missing) < 2 else [*dict.fromkeys(missing)]
 
 

@@ -30,16 +30,15 @@ class RelaxedExcess(RatioMeasure[Facts]):
     }
 
     def units(self, facts: Facts) -> Counts:
-        comparison = facts.comparison
+        _, pairs, false_positives, _ = facts.comparison
         # Hits are as long on both sides: all predicted units but the errors and the hits that were paired otherwise.
-        length = sum([len(argument) for pairs in facts.predicted.units.values() for _, argument in pairs])
-        length -= sum([len(unit.argument) for unit in comparison.false_positives])
+        length = len("".join([argument for said in facts.predicted.units.values() for _, argument in said]))
+        length -= len("".join([argument for _, _, argument in false_positives]))
         excess = shortfall = 0
-        if comparison.pairs:
-            extra = set(comparison.false_positives)
-            for pair in comparison.pairs:
-                predicted, gold = len(pair.predicted.argument), len(pair.gold.argument)
-                length += gold if pair.predicted in extra else gold - predicted
-                excess += max(0, predicted - gold)
-                shortfall += max(0, gold - predicted)
+        extra = {*false_positives} if pairs else ()
+        for unit, partner in pairs:
+            predicted, gold = len(unit[2]), len(partner[2])
+            length += gold if unit in extra else gold - predicted
+            excess += max(0, predicted - gold)
+            shortfall += max(0, gold - predicted)
         return excess, shortfall, length

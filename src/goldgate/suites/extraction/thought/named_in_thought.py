@@ -41,12 +41,13 @@ def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit |
     text = Haystack(thought)
     lines_of: dict[str, str] = {}  # role → the lines that name it, normalized; no value has a line break
     for unit, value, _ in events.values():
+        _, role, argument = unit
         if not by_line:
             found = text.contains(value)
         else:
-            if unit.role not in lines_of:
-                lines_of[unit.role] = _lines_naming(unit.role, thought)
-            found = unit.argument in lines_of[unit.role]
+            if role not in lines_of:
+                lines_of[role] = _lines_naming(role, thought)
+            found = argument in lines_of[role]
         if not found:
             return unit
     return None
@@ -55,19 +56,19 @@ def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit |
 def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit | None:
     """The same in time that grows with the answer and the thought, not with their product."""
     units = dict.fromkeys(value.unit for value in events.values())
-    values = dict.fromkeys(unit.argument for unit in units)
+    values = dict.fromkeys(argument for _, _, argument in units)
     if not by_line:
         found = contained(values, normalize(thought))
-        return next((unit for unit in units if unit.argument not in found), None)
-    lines = _lines_with_roles({unit.role.casefold() for unit in units}, thought)
+        return next((unit for unit in units if unit[2] not in found), None)
+    lines = _lines_with_roles({role.casefold() for _, role, _ in units}, thought)
     wanted: dict[str, set[str]] = {value: set() for value in values}  # value → the roles it was not yet seen with
-    for unit in units:
-        wanted[unit.argument].add(unit.role.casefold())
+    for _, role, argument in units:
+        wanted[argument].add(role.casefold())
     for automaton in automata(values, max((len(line) for line, _ in lines), default=0), len(thought)):
         for line, roles in lines:
             for value in automaton.found_in(line):
                 wanted[value] = wanted[value] - roles  # looks through the smaller of the two
-    return next((unit for unit in units if unit.role.casefold() in wanted[unit.argument]), None)
+    return next((unit for unit in units if unit[1].casefold() in wanted[unit[2]]), None)
 
 
 def first_missing_quickly(events: Events, thought: str) -> Look | None:
@@ -102,7 +103,7 @@ def first_missing_quickly(events: Events, thought: str) -> Look | None:
                 lines = Lines(thought)
             argument = arguments[place]
             if argument not in lines.whole or argument not in lines.naming(role):
-                return Look(Unit(event_type, role, argument))
+                return Look((event_type, role, argument))
     return Look(None)
 
 
