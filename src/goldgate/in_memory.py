@@ -59,8 +59,7 @@ def evaluate(
             with _located("predictions", number):
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
-        tally.group = facts.sample.gold.group
-        tally.unit = {} if records or stored is not None else None
+        tally.begin(facts.sample.gold.group, wanted=records or stored is not None)
         scorer.add(facts, tally)
         if stored is not None:
             stored.add([stored.taker(render_record(facts), tally)])

@@ -171,9 +171,9 @@ class CountShard:
         weigh = self.weigh
         worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
-        for facts, tally.group in work.grouped(shard):
+        for facts, group in work.grouped(shard):
             units += 1
-            tally.unit = {} if needs_record else None
+            tally.begin(group, wanted=needs_record)
             for count in counters:
                 count(facts, tally)
             findings.add(work.findings(facts))
@@ -182,10 +182,10 @@ class CountShard:
                 line = with_units(record, tally)
                 records.append(line)
                 if weigh is not None and worst is not None:
-                    weigh.add(worst, line, work.weight(facts), tally.unit)
+                    weigh.add(worst, line, work.weight(facts), tally.counted)
             if self.take is not None:
                 taken.append(self.take(record, tally))
-        tally.unit = None
+        tally.begin(None, wanted=False)
         return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 
@@ -275,7 +275,7 @@ class _Line:
         work, stored = self.source.work(), self.stored
         needs_record = self.records is not None or stored is not None
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.unit = {} if needs_record else None
+            tally.begin(None, wanted=needs_record)
             for measure in work.measures:
                 measure.count(facts, tally)
             self._findings.add(work.findings(facts))
@@ -284,7 +284,7 @@ class _Line:
                 record_line = with_units(record, tally)
                 self.records.write(record_line)
                 if self.weigh is not None:
-                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.unit)
+                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.counted)
             if stored is not None:
                 stored.add([stored.taker(record, tally)])
         return tally

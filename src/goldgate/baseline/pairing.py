@@ -43,8 +43,8 @@ class UnitTaker(NamedTuple):
     wanted: frozenset[Key]
 
     def __call__(self, record: bytes, tally: Tally) -> Unit:
-        counted = tally.unit or {}
-        found = times_over({key: counted[key] for key in self.wanted if key in counted}, tally.times)
+        counted = {key: counts for key in self.wanted if (counts := tally.counted(key)) is not None}
+        found = times_over(counted, tally.times)
         identity = orjson.loads(record)[self.pairing.field]
         return Unit(None if identity is None else str(identity), tally.group, found)
 

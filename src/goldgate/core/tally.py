@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 from goldgate.core.products import ProductSums
 from goldgate.core.sketch import Sketch
@@ -20,6 +20,14 @@ _MOST_KEPT = 2_000  # units that are kept before they are settled: some 3 MB
 Settle = Callable[[Sequence[Any], "Tally"], None]
 
 
+class Parts(Protocol):
+    """What a unit counts in the parts of tables, sorted by key, where a measure has it at hand in another form."""
+
+    def get(self, key: Key, /) -> Counts | None: ...
+    def items(self) -> Iterable[tuple[Key, Counts]]: ...
+    def json(self) -> bytes: ...  # the items as a list without its brackets
+
+
 class Tally:
     """Named counts, and tables of what each unit counted.
 
@@ -27,7 +35,7 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "sketch", "times", "unit")
+    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "parts", "sketch", "times", "unit")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -39,6 +47,17 @@ class Tally:
         self.sketch = Sketch()  # of what should be different in every unit
         self.times = 1  # how many units like it
         self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
+        self.parts: Parts | None = None  # what it counts beyond that
+
+    def begin(self, group: str | None, *, wanted: bool) -> None:
+        """Of the next unit: its group, and whether what it counts is wanted by itself."""
+        self.group, self.parts = group, None
+        self.unit = {} if wanted else None
+
+    def counted(self, key: Key) -> Counts | None:
+        """What the unit counts in a table, if that was wanted; None where it has no part in it."""
+        found = self.unit.get(key) if self.unit is not None else None
+        return self.parts.get(key) if found is None and self.parts is not None else found
 
     def add(self, key: Key, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
         """What a unit counts in a table, from which rates of these forms are made."""

@@ -13,7 +13,13 @@ UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
 def with_units(record: bytes, tally: Tally) -> bytes:
     """A record's line with what its unit counted."""
-    return record[:-2] + b"," + orjson.dumps(unit_counts(tally), option=orjson.OPT_APPEND_NEWLINE)[1:]
+    counted, parts = tally.unit, tally.parts
+    if parts is None or not counted or tally.times != 1 or tally.group is not None or max(map(len, counted)) > 1:
+        return record[:-2] + b"," + orjson.dumps(unit_counts(tally), option=orjson.OPT_APPEND_NEWLINE)[1:]
+    units = orjson.dumps({key[0]: counts for key, counts in counted.items()})
+    listed = parts.json()
+    named = b',"parts":[' + listed + b"]}\n" if listed else b"}\n"
+    return record[:-2] + b',"units":' + units + named
 
 
 def unit_values(tally: Tally) -> dict[str, Any]:
@@ -31,7 +37,10 @@ def unit_counts(tally: Tally) -> dict[str, Any]:
     counted = tally.unit or {}
     more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = sorted([part for part in counted.items() if len(part[0]) > 1])
+    parts = [part for part in counted.items() if len(part[0]) > 1]
+    if tally.parts is not None:
+        parts += tally.parts.items()
+    parts.sort()
     if parts:
         more[PARTS] = parts
     if tally.times != 1:

@@ -6,7 +6,8 @@ What a unit costs a gate is in its counts: what its rate lacks where more is bet
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -25,6 +26,7 @@ SHOWN = 60  # units of a page at most
 SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
 
 Record = Mapping[str, Any]
+Counted = Callable[[Key], Counts | None]  # what a unit counted in a table
 
 
 class GateCost(NamedTuple):
@@ -128,7 +130,7 @@ class Weigh:
         return WorstUnits(self.costs)
 
     def add(
-        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Mapping[Key, Counts] | None = None
+        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Counted | None = None
     ) -> None:
         """One more unit. With its weight and what it counted known, the line is not decoded again.
 
@@ -141,17 +143,16 @@ class Weigh:
                 weight, counted = self._by_record(line)
             found.overall.add(weight, found.total, found.size, len(line))
             for metric, cost in self.costs.items():
-                found.by_gate[metric].add(cost.of(counted.get(cost.key)), found.total, found.size, len(line))
+                found.by_gate[metric].add(cost.of(counted(cost.key)), found.total, found.size, len(line))
         except Exception as problem:
             found.fault = f"{type(problem).__name__}: {problem}"
         found.total += 1
         found.size += len(line)
 
-    def _by_record(self, line: bytes) -> tuple[int, Mapping[Key, Counts]]:
-        """The weight of a unit, and what it counted for each gate."""
+    def _by_record(self, line: bytes) -> tuple[int, Counted]:
+        """The weight of a unit, and what it counted in a table."""
         record = orjson.loads(line)
-        counted = {cost.key: _counts(record, cost.key) for cost in self.costs.values()}
-        return self.suite.summary(record).weight, {key: counts for key, counts in counted.items() if counts is not None}
+        return self.suite.summary(record).weight, partial(_counts, record)
 
 
 def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:

@@ -180,7 +180,7 @@ class Score:
     def record(self) -> dict[str, Any]:
         """The sample's record, as in samples.jsonl."""
         tally = Tally()
-        tally.group, tally.unit = self.facts.sample.gold.group, {}
+        tally.begin(self.facts.sample.gold.group, wanted=True)
         self.scorer.add(self.facts, tally)
         return {**sample_record(self.facts), **unit_values(tally)}
 

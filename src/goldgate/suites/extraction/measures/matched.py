@@ -6,9 +6,10 @@ They are one measure because they are one comparison: both divide by the same un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
+
+import orjson
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts
@@ -43,17 +44,14 @@ class Matched(RatioMeasure[Facts]):
             return
         counts = facts.comparison.counts
         tally.keep(self.settle, counts)
-        if (unit := tally.unit) is not None:
-            unit[self.key] = self.units(facts)
-            for event_type, by_role in sorted(counts.items()):
-                if by_role:
-                    unit.update(_parts(event_type, *by_role.items()))
+        if tally.unit is not None:
+            tally.unit[self.key] = self.units(facts)
+            tally.parts = PackedParts(counts)
 
     def settle(self, samples: Iterable[ByType], tally: Tally) -> None:
         """Add to the tables what was kept, everything that is alike at once."""
-        whole: list[int] = []
         met: list[tuple[tuple[str, int], ...]] = []
-        roles: dict[str, list[tuple[str, int]]] = {}
+        roles: dict[str, dict[tuple[str, int], int]] = {}
         for counts in samples:
             types = []
             for event_type, by_role in counts.items():
@@ -61,19 +59,18 @@ class Matched(RatioMeasure[Facts]):
                     types.append((event_type, sum(by_role.values())))
                     known = roles.get(event_type)
                     if known is None:
-                        known = roles[event_type] = []
-                    known += by_role.items()
-            whole.append(sum([packed for _, packed in types]))
+                        known = roles[event_type] = {}
+                    for counted in by_role.items():
+                        known[counted] = known.get(counted, 0) + 1
             met.append((*types,))
-        for packed, times in Counter(whole).items():
-            tally.add(self.key, self.forms, unpacked(packed), times)
-        for (event_type, packed), times in Counter(chain.from_iterable(met)).items():
-            tally.add((TABLE, event_type), self.forms, unpacked(packed), times)
-        for event_type, found in roles.items():
-            for (role, packed), times in Counter(found).items():
-                tally.add((TABLE, event_type, role), self.forms, unpacked(packed), times)
         for together, times in Counter(met).items():
+            tally.add(self.key, self.forms, unpacked(sum([packed for _, packed in together])), times)
+            for event_type, packed in together:
+                tally.add((TABLE, event_type), self.forms, unpacked(packed), times)
             tally.meet({(TABLE, event_type): unpacked(packed) for event_type, packed in together}, times)
+        for event_type, found in roles.items():
+            for (role, packed), times in found.items():
+                tally.add((TABLE, event_type, role), self.forms, unpacked(packed), times)
 
     def count_plainly(self, facts: Facts, tally: Tally) -> None:
         """The same, sample by sample."""
@@ -89,8 +86,50 @@ class Matched(RatioMeasure[Facts]):
         tally.meet(types)
 
 
-@lru_cache(maxsize=4096)
-def _parts(event_type: str, *roles: tuple[str, int]) -> dict[Key, Counts]:
-    """What an event type and its roles count in a sample. Samples err in few ways: most of them are known."""
-    parts = {(TABLE, event_type): unpacked(sum([packed for _, packed in roles]))}
-    return parts | {(TABLE, event_type, role): unpacked(packed) for role, packed in sorted(roles)}
+class PackedParts:
+    """What event types and their roles count in a sample: the parts of its record, sorted by name."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, counts: ByType) -> None:
+        self._counts = counts
+
+    def get(self, key: Key) -> Counts | None:
+        by_role = self._counts.get(key[1]) if key[0] == TABLE else None
+        if not by_role:
+            return None
+        packed = sum(by_role.values()) if len(key) == 2 else by_role.get(key[2])
+        return None if packed is None else unpacked(packed)
+
+    def items(self) -> list[tuple[Key, Counts]]:
+        """Every part, in order."""
+        found: list[tuple[Key, Counts]] = []
+        for event_type, by_role in sorted(self._counts.items()):
+            if by_role:
+                found.append(((TABLE, event_type), unpacked(sum(by_role.values()))))
+                found += [((TABLE, event_type, role), unpacked(packed)) for role, packed in sorted(by_role.items())]
+        return found
+
+    def json(self) -> bytes:
+        """The same as JSON, a list without its brackets. There are few kinds of each part, and each is written once."""
+        found: list[bytes] = []
+        for event_type, by_role in sorted(self._counts.items()):
+            if by_role:
+                known = _written(event_type)
+                for part in ((None, sum(by_role.values())), *sorted(by_role.items())):
+                    written = known.get(part)
+                    if written is None:
+                        written = known[part] = _write(event_type, *part)
+                    found.append(written)
+        return b",".join(found)
+
+
+@lru_cache(maxsize=256)
+def _written(event_type: str) -> dict[tuple[str | None, int], bytes]:
+    """What was written so far of an event type, by role and counts."""
+    return {}
+
+
+def _write(event_type: str, role: str | None, packed: int) -> bytes:
+    key = (TABLE, event_type) if role is None else (TABLE, event_type, role)
+    return orjson.dumps((key, unpacked(packed)))
