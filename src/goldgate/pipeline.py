@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import islice
 from typing import IO, Any, NamedTuple
 
 import goldgate
@@ -18,7 +19,7 @@ from goldgate.core.plan import Plan
 from goldgate.core.rare_collections import rare_collections
 from goldgate.core.remarks import lowered_gates, remarks
 from goldgate.core.signature import signature
-from goldgate.core.suite import Inputs, Measure, Outcome, Source, Suite, Work
+from goldgate.core.suite import TOGETHER, Inputs, Measure, Outcome, Source, Suite, Work
 from goldgate.core.tally import Tally
 from goldgate.core.unit_page import Given
 from goldgate.engines import Engine, EngineName, start_engine
@@ -171,20 +172,22 @@ class CountShard:
         weigh = self.weigh
         worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
-        for facts, group in work.grouped(shard):
-            units += 1
-            tally.begin(group, wanted=needs_record)
-            for count in counters:
-                count(facts, tally)
-            findings.add(work.findings(facts))
-            record = work.record(facts) if needs_record else b""
-            if self.keep_records:
-                line = with_units(record, tally)
-                records.append(line)
-                if weigh is not None and worst is not None:
-                    weigh.add(worst, line, work.weight(facts), tally.counted)
-            if self.take is not None:
-                taken.append(self.take(record, tally))
+        scored = iter(work.grouped(shard))
+        while some := list(islice(scored, TOGETHER)):
+            lines = [work.record(facts) if needs_record else b"" for facts, _ in some]
+            units += len(some)
+            for (facts, group), record in zip(some, lines, strict=True):
+                tally.begin(group, wanted=needs_record)
+                for count in counters:
+                    count(facts, tally)
+                findings.add(work.findings(facts))
+                if self.keep_records:
+                    line = with_units(record, tally)
+                    records.append(line)
+                    if weigh is not None and worst is not None:
+                        weigh.add(worst, line, work.weight(facts), tally.counted)
+                if self.take is not None:
+                    taken.append(self.take(record, tally))
         tally.begin(None, wanted=False)
         return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, ClassVar
 
 from goldgate.core.plan import Plan
@@ -13,6 +14,7 @@ from goldgate.core.remarks import Remark, missing_answers, same_files
 from goldgate.core.suite import (
     GOLD,
     PREDICTIONS,
+    TOGETHER,
     Facts,
     Inputs,
     Mapper,
@@ -64,21 +66,30 @@ class JoinedWork(Work[Shard, Facts]):
     def score(self, shard: Shard) -> Iterator[Facts]:
         return (facts for facts, _ in self.grouped(shard))
 
+    def compare_all(self, samples: Sequence[tuple[str, Any, Any | None]]) -> Iterable[Facts]:
+        """The same of several samples, in order."""
+        return [self.compare(*sample) for sample in samples]
+
     def grouped(self, shard: Shard) -> Iterator[tuple[Facts, str | None]]:
-        for identity, gold, prediction in self.reader.pairs(shard):
-            try:
-                wanted = self.read_gold(identity, gold)
-                group = self.read_group(wanted, gold)
-            except InputError as error:
-                raise self.reader.gold.at(error, gold.location) from None
-            if prediction is None:
-                yield self.compare(identity, wanted, None), group
-                continue
-            try:
-                answer = self.read_prediction(prediction)
-            except InputError as error:
-                raise self.reader.predictions.at(error, prediction.location) from None
-            yield self.compare(identity, wanted, answer), group
+        pairs = self.reader.pairs(shard)
+        while some := [self._read(*pair) for pair in islice(pairs, TOGETHER)]:
+            yield from zip(self.compare_all([sample for sample, _ in some]), [group for _, group in some], strict=True)
+
+    def _read(
+        self, identity: str, gold: Record, prediction: Record | None
+    ) -> tuple[tuple[str, Any, Any | None], str | None]:
+        """A sample as `compare` takes it, and its group."""
+        try:
+            wanted = self.read_gold(identity, gold)
+            group = self.read_group(wanted, gold)
+        except InputError as error:
+            raise self.reader.gold.at(error, gold.location) from None
+        if prediction is None:
+            return (identity, wanted, None), group
+        try:
+            return (identity, wanted, self.read_prediction(prediction)), group
+        except InputError as error:
+            raise self.reader.predictions.at(error, prediction.location) from None
 
 
 class JoinedOutcome(Outcome):

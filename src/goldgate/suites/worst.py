@@ -129,9 +129,7 @@ class Weigh:
     def nothing(self) -> WorstUnits:
         return WorstUnits(self.costs)
 
-    def add(
-        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Counted | None = None
-    ) -> None:
+    def add(self, found: WorstUnits, line: bytes, weight: int | None = None, counted: Counted | None = None) -> None:
         """One more unit. With its weight and what it counted known, the line is not decoded again.
 
         What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.

@@ -60,7 +60,7 @@ class Facts:
     parsed: Parsed | None  # None where there is no prediction
     predicted: Events
     comparison: Comparison
-    text: Haystack | None
+    text: Haystack | None = None  # None where there is no source text
     unsupported: Sequence[Value] = ()
     mistakes: Sequence[Named] = ()
     thought: ThoughtCheck | None = None

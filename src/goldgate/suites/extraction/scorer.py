@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,18 +89,26 @@ class Scorer:
 
     def facts(self, sample: Sample) -> Facts:
         """Everything that can be said of a sample."""
-        parsed, predicted = self._read(sample)
-        gold = sample.gold
-        comparison = compare(predicted, gold.events, self._relaxed)
-        text = Haystack(gold.text) if gold.text else None
-        facts = Facts(sample, parsed, predicted, comparison, text)
-        if text is not None:
-            facts.unsupported = self._unsupported(predicted, text)
-        if comparison.false_positives or comparison.false_negatives:
-            facts.mistakes = name_mistakes(comparison, _unsupported_units(facts))
+        return self.facts_of([sample])[0]
+
+    def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
+        """The same of several samples, step by step for all of them, which is faster than one by one."""
+        read = [(sample, *self._read(sample)) for sample in samples]
+        found = [
+            Facts(sample, parsed, predicted, compare(predicted, sample.gold.events, self._relaxed))
+            for sample, parsed, predicted in read
+        ]
+        for facts in found:
+            if facts.sample.gold.text:
+                facts.text = Haystack(facts.sample.gold.text)
+                facts.unsupported = self._unsupported(facts.predicted, facts.text)
+        for facts in found:
+            if facts.comparison.false_positives or facts.comparison.false_negatives:
+                facts.mistakes = name_mistakes(facts.comparison, _unsupported_units(facts))
         if self._thoughts is not None:
-            facts.thought = self._thoughts.check(facts)
-        return facts
+            for facts in found:
+                facts.thought = self._thoughts.check(facts)
+        return found
 
     def add(self, facts: Facts, tally: Tally) -> None:
         """Add a sample's counts to a tally, in place."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -50,7 +50,10 @@ class ExtractionWork(JoinedWork[Facts]):
         return Stated(*parse_prediction(record.value), record.data)
 
     def compare(self, identity: str, gold: Gold, prediction: Stated | None) -> Facts:
-        return self.scorer.facts(Sample(gold) if prediction is None else Sample(gold, *prediction))
+        return self.scorer.facts(_sample(gold, prediction))
+
+    def compare_all(self, samples: Sequence[tuple[str, Gold, Stated | None]]) -> list[Facts]:
+        return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
     def record(self, facts: Facts) -> bytes:
         return render_record(facts)
@@ -63,6 +66,10 @@ class ExtractionWork(JoinedWork[Facts]):
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
         return findings_of(facts)
+
+
+def _sample(gold: Gold, prediction: Stated | None) -> Sample:
+    return Sample(gold) if prediction is None else Sample(gold, *prediction)
 
 
 class ExtractionSource(JoinedSource[Facts]):

@@ -6,7 +6,7 @@ They are one measure because they are one comparison: both divide by the same un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 import orjson
