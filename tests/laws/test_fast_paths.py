@@ -60,6 +60,7 @@ from goldgate.suites.extraction.measures.hallucination import (
     unsupported_normalized_plainly,
     unsupported_quickly,
 )
+from goldgate.suites.extraction.measures.matched import PackedParts
 from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.extraction.thought.named_in_thought import (
@@ -203,11 +204,25 @@ NUMBERS = [
     "7.0",
     "1.1.1",
     "1e400",
+    "12.5",
+    "12.50",
+    "-12.5",
+    "112.5",
+    "12.5000000000000000000001",
+    "12.49999999999999999999999",
+    "0.99999999999999999999999",
+    "1.0",
+    "125e-1",
+    "0.5",
+    "-0.50",
 ]
 
 
 @MANY
-@given(st.sampled_from(NUMBERS), st.lists(st.sampled_from([*NUMBERS, '"1.1"', '"1.10, -0"', "null"]), max_size=3))
+@given(
+    st.sampled_from(NUMBERS),
+    st.lists(st.sampled_from([*NUMBERS, '"1.1"', '"1.10, -0"', '"012.5"', '"3-12.5"', '"12.5-3"', "null"]), max_size=3),
+)
 def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
     values = [f'{{"role": "r", "argument": {value}}}' for value in (number, *others)]
     source = f'[{{"event_type": "T", "arguments": [{", ".join(values)}]}}]'
@@ -238,7 +253,7 @@ def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: An
     sides = data.draw(answers()), data.draw(answers())
     quick = compare(*sides, rule)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(match, "FEW_UNITS", -1)
+        patched.setattr(match, "ONE_EACH", -1)
         assert compare(*sides, rule) == quick
 
 
@@ -364,6 +379,24 @@ def _record(identity: str, more: str, units: Any, part: Any, group: str | None) 
     return with_units(
         json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", tally
     )
+
+
+@MANY
+@given(st.data(), names)
+def test_parts_that_are_kept_packed_are_written_as_plain_ones(data: st.DataObject, more: str) -> None:
+    sides = data.draw(answers()), data.draw(answers())
+    packed, plain = PackedParts(compare(*sides, relaxed_rule(RelaxedSettings())).counts), Tally()
+    plain.begin(None, wanted=True)
+    plain.unit = {("m",): (1, 2), **dict(packed.items())}
+    tally = Tally()
+    tally.begin(None, wanted=True)
+    tally.unit, tally.parts = {("m",): (1, 2)}, packed
+    line = orjson.dumps({"id": more}, option=orjson.OPT_APPEND_NEWLINE) if more.isprintable() else b'{"id":""}\n'
+    assert with_units(line, tally) == with_units(line, plain)
+    assert {key: tally.counted(key) for key in plain.unit} == plain.unit
+    assert tally.counted(("matching", "no such type")) is None
+    tally.unit["n", "part"] = plain.unit["n", "part"] = (3, 4)
+    assert with_units(line, tally) == with_units(line, plain)
 
 
 @MANY

@@ -140,9 +140,9 @@ STANDS_ALONE = frozenset(
 # Marks of Chinese prose, which change, each by itself. With them and the unchanged characters most texts are made, and
 # to replace one that is not there costs less than to look which of them are.
 _PROSE_CHANGING = "，。、：；？！（）“”《》"
-_PROSE = re.compile("[" + _PROSE_CHANGING + r"\u4e00-\u9fff!-@\[-~]*")
+_PROSE = re.compile("[" + _PROSE_CHANGING + r"\u4e00-\u9fff!-@\[-~\0]*")
 _PROSE_FOLDED = [(each, form) for each in _PROSE_CHANGING if (form := normalize_plainly(each)) != each]
-_CHANGING = re.compile(r"[^\u4e00-\u9fff!-@\[-~]")
+_CHANGING = re.compile(r"[^\u4e00-\u9fff!-@\[-~\0]")
 
 
 class Haystack:

@@ -6,6 +6,8 @@ import re
 from typing import Any, Final
 
 _NUMBERS: Final = re.compile(r"-?[0-9][0-9.eE+-]*")
+_EXPONENT: Final = re.compile(r"[0-9][eE]")
+_OF_NUMBERS: Final = frozenset("0123456789.eE+-")
 _DEEP: Final = 400  # brackets: where they nest deeper, the rule may not be able to decode the text, and say otherwise
 
 
@@ -26,8 +28,25 @@ def spelling(value: Any, source: str | bytes | None) -> str | None:
     text = source.decode("latin-1") if isinstance(source, bytes) else source  # what numbers are made of is ASCII
     if text.count("[") + text.count("{") > _DEEP:
         return None
-    found = {written for written in _NUMBERS.findall(text) if _is_float(written) and _value(written) == value}
+    if value.is_integer() or "e" in repr(value) or _EXPONENT.search(text) is not None:
+        written = {each for each in _NUMBERS.findall(text) if _is_float(each)}
+    else:  # without an exponent, a number with this value begins with its whole part
+        written = _beginning_with(repr(value).partition(".")[0] + ".", text)
+    found = {each for each in written if _value(each) == value}
     return found.pop() if len(found) == 1 else None
+
+
+def _beginning_with(head: str, text: str) -> set[str]:
+    """What looks like a number and begins with these digits."""
+    found: set[str] = set()
+    at = text.find(head)
+    while at >= 0:
+        if at == 0 or text[at - 1] not in _OF_NUMBERS:
+            number = _NUMBERS.match(text, at)
+            assert number is not None  # for it begins with digits
+            found.add(number[0])
+        at = text.find(head, at + 1)
+    return found
 
 
 def _has_minus_zero(source: str | bytes) -> bool:

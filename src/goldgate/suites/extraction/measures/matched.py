@@ -19,6 +19,7 @@ from goldgate.suites.extraction.events.packed import COLUMNS, unpacked
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
+_MOST_WRITTEN = 4096  # parts of an event type that are kept as JSON: under 1 MB
 
 
 class Matched(RatioMeasure[Facts]):
@@ -116,6 +117,8 @@ class PackedParts:
         for event_type, by_role in sorted(self._counts.items()):
             if by_role:
                 known = _written(event_type)
+                if len(known) > _MOST_WRITTEN:
+                    known.clear()
                 for part in ((None, sum(by_role.values())), *sorted(by_role.items())):
                     written = known.get(part)
                     if written is None:
