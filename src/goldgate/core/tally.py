@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -15,9 +15,14 @@ Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of
 
 
 MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
-_MOST_KEPT = 2_000  # units that are kept before they are settled: some 3 MB
+_MOST_KEPT = 2_000  # units that a measure keeps before they are settled: some 3 MB
 
-Settle = Callable[[Sequence[Any], "Tally"], None]
+
+class Kept(Protocol):
+    """What units count in many tables, kept by a measure in a form of its own until somebody asks for the tables."""
+
+    def add(self, unit: Any, /) -> None: ...
+    def settle(self, tally: Tally, /) -> None: ...
 
 
 class Parts(Protocol):
@@ -35,11 +40,24 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = ("_kept", "_products", "_tables", "counts", "group", "is_crowded", "parts", "sketch", "times", "unit")
+    __slots__ = (
+        "_kept",
+        "_products",
+        "_tables",
+        "_units_kept",
+        "counts",
+        "group",
+        "is_crowded",
+        "parts",
+        "sketch",
+        "times",
+        "unit",
+    )
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self._kept: dict[Settle, list[Any]] = {}
+        self._kept: dict[Key, Kept] = {}
+        self._units_kept = 0
         self._tables: dict[Key, UnitSums] = {}
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
         self.group: str | None = None  # of the unit that is being counted
@@ -88,22 +106,23 @@ class Tally:
                 products = self._products[key, other] = ProductSums()
             products.add(counts, others, times)
 
-    def keep(self, settle: Settle, unit: Any) -> None:
-        """What a unit counts in many tables, to be added to them by `settle` later, together with others like it."""
-        kept = self._kept.get(settle)
+    def keep(self, key: Key, make: Callable[[], Kept], unit: Any) -> None:
+        """What a unit counts in many tables, to be added to them later, together with others like it."""
+        kept = self._kept.get(key)
         if kept is None:
-            kept = self._kept[settle] = []
-        kept.append(unit)
-        if len(kept) > _MOST_KEPT:
+            kept = self._kept[key] = make()
+        kept.add(unit)
+        self._units_kept += 1
+        if self._units_kept > _MOST_KEPT:
             self._settle()
 
     def _settle(self) -> None:
         if not self._kept:
             return
-        kept, self._kept = self._kept, {}
+        kept, self._kept, self._units_kept = self._kept, {}, 0
         group, unit, self.group, self.unit = self.group, self.unit, None, None
-        for settle, found in kept.items():
-            settle(found, self)
+        for each in kept.values():
+            each.settle(self)
         self.group, self.unit = group, unit
 
     @property
@@ -148,7 +167,7 @@ class Tally:
     def __iadd__(self, other: Tally) -> Tally:
         for name, count in other.counts.items():
             self.counts[name] += count
-        for key, table in other._tables.items():
+        for key, table in other.tables.items():
             known = self._tables.get(key)
             if known is None:
                 known = self._tables[key] = UnitSums(table.forms)
@@ -158,10 +177,6 @@ class Tally:
             if mine is None:
                 mine = self._products[pair] = ProductSums()
             mine += products
-        for settle, kept in other._kept.items():
-            self._kept.setdefault(settle, []).extend(kept)
-            if len(self._kept[settle]) > _MOST_KEPT:
-                self._settle()
         self.sketch += other.sketch
         self.is_crowded |= other.is_crowded
         return self

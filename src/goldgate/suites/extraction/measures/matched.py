@@ -5,14 +5,13 @@ They are one measure because they are one comparison: both divide by the same un
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import lru_cache
 
 import orjson
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
-from goldgate.core.sums import Counts
+from goldgate.core.sums import Counts, RatioForm
 from goldgate.core.tally import Key, Tally
 from goldgate.suites.extraction.events.match import ByType
 from goldgate.suites.extraction.events.packed import COLUMNS, unpacked
@@ -44,34 +43,13 @@ class Matched(RatioMeasure[Facts]):
             self.count_plainly(facts, tally)
             return
         counts = facts.comparison.counts
-        tally.keep(self.settle, counts)
+        tally.keep(self.key, self.keep, counts)
         if tally.unit is not None:
             tally.unit[self.key] = self.units(facts)
             tally.parts = PackedParts(counts)
 
-    def settle(self, samples: Iterable[ByType], tally: Tally) -> None:
-        """Add to the tables what was kept, everything that is alike at once."""
-        met: list[tuple[tuple[str, int], ...]] = []
-        roles: dict[str, dict[tuple[str, int], int]] = {}
-        for counts in samples:
-            types = []
-            for event_type, by_role in counts.items():
-                if by_role:
-                    types.append((event_type, sum(by_role.values())))
-                    known = roles.get(event_type)
-                    if known is None:
-                        known = roles[event_type] = {}
-                    for counted in by_role.items():
-                        known[counted] = known.get(counted, 0) + 1
-            met.append((*types,))
-        for together, times in Counter(met).items():
-            tally.add(self.key, self.forms, unpacked(sum([packed for _, packed in together])), times)
-            for event_type, packed in together:
-                tally.add((TABLE, event_type), self.forms, unpacked(packed), times)
-            tally.meet({(TABLE, event_type): unpacked(packed) for event_type, packed in together}, times)
-        for event_type, found in roles.items():
-            for (role, packed), times in found.items():
-                tally.add((TABLE, event_type, role), self.forms, unpacked(packed), times)
+    def keep(self) -> KeptCounts:
+        return KeptCounts(self.forms)
 
     def count_plainly(self, facts: Facts, tally: Tally) -> None:
         """The same, sample by sample."""
@@ -85,6 +63,42 @@ class Matched(RatioMeasure[Facts]):
         for key, counts in types.items():
             tally.add(key, self.forms, counts)
         tally.meet(types)
+
+
+class KeptCounts:
+    """What samples count in matching, everything that is alike once, with how often it was met."""
+
+    __slots__ = ("_forms", "_roles", "_types")
+
+    def __init__(self, forms: Mapping[str, RatioForm]) -> None:
+        self._forms = forms
+        self._types: dict[tuple[tuple[str, int], ...], int] = {}  # the types of a sample
+        self._roles: dict[str, dict[tuple[str, int], int]] = {}  # of a type
+
+    def add(self, counts: ByType) -> None:
+        types = []
+        for event_type, by_role in counts.items():
+            if by_role:
+                types.append((event_type, sum(by_role.values())))
+                known = self._roles.get(event_type)
+                if known is None:
+                    known = self._roles[event_type] = {}
+                for counted in by_role.items():
+                    known[counted] = known.get(counted, 0) + 1
+        together = (*types,)
+        self._types[together] = self._types.get(together, 0) + 1
+
+    def settle(self, tally: Tally) -> None:
+        forms = self._forms
+        for together, times in self._types.items():
+            tally.add((TABLE,), forms, unpacked(sum([packed for _, packed in together])), times)
+            types: dict[Key, Counts] = {(TABLE, event_type): unpacked(packed) for event_type, packed in together}
+            for key, counts in types.items():
+                tally.add(key, forms, counts, times)
+            tally.meet(types, times)
+        for event_type, found in self._roles.items():
+            for (role, packed), times in found.items():
+                tally.add((TABLE, event_type, role), forms, unpacked(packed), times)
 
 
 class PackedParts:
