@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goldgate.baseline.pairing import load_stored_runs
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import FewOfEachCode
 from goldgate.core.record_id import record_id
@@ -59,13 +60,13 @@ def evaluate(
             with _located("predictions", number):
                 sample.response, sample.events = parse_prediction(record)
         facts = scorer.facts(sample)
-        tally.begin(facts.sample.gold.group, wanted=records or stored is not None)
+        tally.now = CountedUnit(facts.sample.gold.group, wanted=records or stored is not None)
         scorer.add(facts, tally)
         if stored is not None:
-            stored.add([stored.taker(render_record(facts), tally)])
+            stored.add([stored.taker(render_record(facts), tally.now)])
         findings.add(findings_of(facts))
         if records:
-            samples.append({**sample_record(facts), **unit_values(tally)})
+            samples.append({**sample_record(facts), **unit_values(tally.now)})
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",

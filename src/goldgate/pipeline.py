@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 import goldgate
 from goldgate.baseline.pairing import StoredRuns, UnitTaker, load_stored_runs
 from goldgate.baseline.units import Unit
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import GateResult, overall
@@ -174,21 +175,23 @@ class CountShard:
         counters = [measure.count for measure in work.measures]
         scored = iter(work.grouped(shard))
         while some := list(islice(scored, TOGETHER)):
-            lines = [work.record(facts) if needs_record else b"" for facts, _ in some]
-            units += len(some)
-            for (facts, group), record in zip(some, lines, strict=True):
-                tally.begin(group, wanted=needs_record)
-                for count in counters:
+            found = [facts for facts, _ in some]
+            counted = [CountedUnit(group, wanted=needs_record) for _, group in some]
+            for count in counters:
+                for facts, tally.now in zip(found, counted, strict=True):
                     count(facts, tally)
+            for facts, unit in zip(found, counted, strict=True):
                 findings.add(work.findings(facts))
+                record = work.record(facts) if needs_record else b""
                 if self.keep_records:
-                    line = with_units(record, tally)
+                    line = with_units(record, unit)
                     records.append(line)
                     if weigh is not None and worst is not None:
-                        weigh.add(worst, line, work.weight(facts), tally.counted)
+                        weigh.add(worst, line, work.weight(facts), unit.counted)
                 if self.take is not None:
-                    taken.append(self.take(record, tally))
-        tally.begin(None, wanted=False)
+                    taken.append(self.take(record, unit))
+            units += len(some)
+        tally.now = CountedUnit()
         return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 
@@ -278,18 +281,18 @@ class _Line:
         work, stored = self.source.work(), self.stored
         needs_record = self.records is not None or stored is not None
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.begin(None, wanted=needs_record)
+            tally.now = CountedUnit(wanted=needs_record)
             for measure in work.measures:
                 measure.count(facts, tally)
             self._findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.records is not None:
-                record_line = with_units(record, tally)
+                record_line = with_units(record, tally.now)
                 self.records.write(record_line)
                 if self.weigh is not None:
-                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.counted)
+                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.now.counted)
             if stored is not None:
-                stored.add([stored.taker(record, tally)])
+                stored.add([stored.taker(record, tally.now)])
         return tally
 
     def _found(self, work: Work[Any, Any]) -> Iterator[Any]:

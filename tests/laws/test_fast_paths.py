@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from goldgate import Protocol, load_scorer
 from goldgate.comparison.unit_entries import LEFT_OUT, Entries
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.suite import Pairing
-from goldgate.core.tally import Tally
 from goldgate.readers.noted import id_at_head
 from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
 from goldgate.readers.records import decode
@@ -372,31 +372,26 @@ records = st.builds(
 
 def _record(identity: str, more: str, units: Any, part: Any, group: str | None) -> bytes:
     """A line as the pipeline writes it, with hostile text in all its places."""
-    tally = Tally()
-    tally.group = group
-    tally.unit = {**{(name,): tuple(counts) for name, counts in units.items()}, **dict(part)}
+    unit = CountedUnit(group)
+    unit.counts = {**{(name,): tuple(counts) for name, counts in units.items()}, **dict(part)}
     facts = {"id": identity, "said": [more, {more: more}], "units": more}
-    return with_units(
-        json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", tally
-    )
+    return with_units(json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", unit)
 
 
 @MANY
 @given(st.data(), names)
 def test_parts_that_are_kept_packed_are_written_as_plain_ones(data: st.DataObject, more: str) -> None:
     sides = data.draw(answers()), data.draw(answers())
-    packed, plain = PackedParts(compare(*sides, relaxed_rule(RelaxedSettings())).counts), Tally()
-    plain.begin(None, wanted=True)
-    plain.unit = {("m",): (1, 2), **dict(packed.items())}
-    tally = Tally()
-    tally.begin(None, wanted=True)
-    tally.unit, tally.parts = {("m",): (1, 2)}, packed
+    parts = PackedParts(compare(*sides, relaxed_rule(RelaxedSettings())).counts)
+    packed, plain = CountedUnit(), CountedUnit()
+    packed.counts, packed.parts = {("m",): (1, 2)}, parts
+    plain.counts = {("m",): (1, 2), **dict(parts.items())}
     line = orjson.dumps({"id": more}, option=orjson.OPT_APPEND_NEWLINE) if more.isprintable() else b'{"id":""}\n'
-    assert with_units(line, tally) == with_units(line, plain)
-    assert {key: tally.counted(key) for key in plain.unit} == plain.unit
-    assert tally.counted(("matching", "no such type")) is None
-    tally.unit["n", "part"] = plain.unit["n", "part"] = (3, 4)
-    assert with_units(line, tally) == with_units(line, plain)
+    assert with_units(line, packed) == with_units(line, plain)
+    assert {key: packed.counted(key) for key in plain.counts} == plain.counts
+    assert packed.counted(("matching", "no such type")) is None
+    packed.counts["n", "part"] = plain.counts["n", "part"] = (3, 4)
+    assert with_units(line, packed) == with_units(line, plain)
 
 
 @MANY

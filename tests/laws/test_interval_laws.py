@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.products import ProductSums
 from goldgate.core.sums import RatioForm, UnitSums
@@ -153,7 +154,7 @@ def test_what_is_kept_and_settled_later_is_what_was_counted_one_by_one(data: Sam
     for record in data[0]:
         facts = scorer.score(answers.get(record["id"]), record).facts
         for tally, count in ((fast, measure.count), (slow, measure.count_plainly)):
-            tally.group = facts.sample.gold.group
+            tally.now = CountedUnit(facts.sample.gold.group)
             count(facts, tally)
     kept = Tally()
     kept += fast  # as it stands: nothing of it has been settled

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import orjson
 
 from goldgate.baseline.units import ID_BYTES
+from goldgate.core.counted_unit import Key
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key
 from goldgate.readers.recorded_units import UnitTables, add_tables
 
 HEAD = b"goldgate units 1\n"  # raised when the bytes mean something else

@@ -14,13 +14,13 @@ import orjson
 
 from goldgate.baseline.reference import Reference, load_reference, require_alike
 from goldgate.baseline.units import NOBODY, Unit, unit_id
+from goldgate.core.counted_unit import CountedUnit, Key
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import plural
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Pairing, Suite
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.url import folder_beside
 from goldgate.readers.recorded_units import UnitTables, add_tables, times_over
@@ -42,11 +42,11 @@ class UnitTaker(NamedTuple):
     pairing: Pairing
     wanted: frozenset[Key]
 
-    def __call__(self, record: bytes, tally: Tally) -> Unit:
-        counted = {key: counts for key in self.wanted if (counts := tally.counted(key)) is not None}
-        found = times_over(counted, tally.times)
+    def __call__(self, record: bytes, unit: CountedUnit) -> Unit:
+        counted = {key: counts for key in self.wanted if (counts := unit.counted(key)) is not None}
+        found = times_over(counted, unit.times)
         identity = orjson.loads(record)[self.pairing.field]
-        return Unit(None if identity is None else str(identity), tally.group, found)
+        return Unit(None if identity is None else str(identity), unit.group, found)
 
 
 class StoredRuns:

@@ -14,11 +14,11 @@ from goldgate.baseline.packed import Packed, Packer, unpack
 from goldgate.baseline.record import FALSE_ALARM_RATE, FORMAT_VERSION, KIND, make_baseline
 from goldgate.baseline.stored_report import StoredReport, load_report
 from goldgate.baseline.units import collect_units, counted_units, unit_id
+from goldgate.core.counted_unit import Key
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.signature import signed, unlike
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_bytes, read_text

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from goldgate.core.tally import Key
+from goldgate.core.counted_unit import Key
 from goldgate.readers.recorded_units import UnitTables, add_checked, all_counts_of, read_units, twice
 from goldgate.readers.stored_result import StoredResult
 

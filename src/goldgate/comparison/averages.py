@@ -18,10 +18,10 @@ from goldgate.comparison.difference import Difference, four_counts
 from goldgate.comparison.joint_units import JointUnits
 from goldgate.comparison.rates import ComparedRate
 from goldgate.comparison.unit_entries import NOTHING
+from goldgate.core.counted_unit import Key
 from goldgate.core.metric import Mean, Rate, exact_mean
 from goldgate.core.products import MeanSums, Products
 from goldgate.core.sums import RatioSums, pair_sums
-from goldgate.core.tally import Key
 from goldgate.stats.interval import LEVEL, Interval, NoInterval, outwards
 from goldgate.stats.paired import FEW_DIFFERING, paired_sums, unseen_room
 from goldgate.stats.several import Runs

@@ -16,8 +16,8 @@ from itertools import zip_longest
 
 from goldgate.comparison.meetings import Joint, Meetings
 from goldgate.comparison.unit_entries import LEFT_OUT, NOTHING, Entries, Layout
+from goldgate.core.counted_unit import Key
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import Key
 from goldgate.readers.recorded_units import (
     RecordedUnit,
     UnitTables,

@@ -12,8 +12,8 @@ from goldgate.comparison.compared_systems import Systems
 from goldgate.comparison.difference import Difference, difference
 from goldgate.comparison.joint_units import JointUnits
 from goldgate.comparison.rates import ComparedRate
+from goldgate.core.counted_unit import Key
 from goldgate.core.sums import pair_sums
-from goldgate.core.tally import Key
 from goldgate.stats.interval import Interval, NoInterval, ratio_interval, share_interval
 from goldgate.stats.reported import with_interval
 from goldgate.stats.several import Runs, summarize_runs

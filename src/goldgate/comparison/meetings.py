@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.sums import Counts
-from goldgate.core.tally import MOST_MEETING, Key
+from goldgate.core.tally import MOST_MEETING
 
 _BITS = 96  # of a sum: products of counts below 2³², of as many units
 _LARGEST = 1 << 32

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import orjson
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key
 from goldgate.readers.recorded_units import RecordedUnit, counts_of, malformed
 from goldgate.readers.stored_result import StoredResult
 

@@ -10,9 +10,10 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Mean, Metric, Rate, exact_mean
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 
 _STRING = json.JSONDecoder()
 

@@ -9,10 +9,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
 from goldgate.core.products import MeanSums
 from goldgate.core.sums import Counts, RatioForm, RatioSums
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 
 Facts = TypeVar("Facts")
 EACH = "units"  # the name of the count that is 1 in every unit

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import Any, Protocol
 
+from goldgate.core.counted_unit import CountedUnit, Key
 from goldgate.core.products import ProductSums
 from goldgate.core.sketch import Sketch
 from goldgate.core.sums import MOST_VECTORS, Counts, RatioForm, UnitSums
-
-Key = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
-
 
 MOST_MEETING = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
 _MOST_KEPT = 2_000  # units that a measure keeps before they are settled: some 3 MB
@@ -25,14 +23,6 @@ class Kept(Protocol):
     def settle(self, tally: Tally, /) -> None: ...
 
 
-class Parts(Protocol):
-    """What a unit counts in the parts of tables, sorted by key, where a measure has it at hand in another form."""
-
-    def get(self, key: Key, /) -> Counts | None: ...
-    def items(self) -> Iterable[tuple[Key, Counts]]: ...
-    def json(self) -> bytes: ...  # the items as a list without its brackets
-
-
 class Tally:
     """Named counts, and tables of what each unit counted.
 
@@ -40,19 +30,7 @@ class Tally:
     the sums that rates and their intervals are made of.
     """
 
-    __slots__ = (
-        "_kept",
-        "_products",
-        "_tables",
-        "_units_kept",
-        "counts",
-        "group",
-        "is_crowded",
-        "parts",
-        "sketch",
-        "times",
-        "unit",
-    )
+    __slots__ = ("_kept", "_products", "_tables", "_units_kept", "counts", "is_crowded", "now", "sketch")
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -60,42 +38,30 @@ class Tally:
         self._units_kept = 0
         self._tables: dict[Key, UnitSums] = {}
         self._products: dict[tuple[Key, Key], ProductSums] = {}  # of parts that meet in a unit
-        self.group: str | None = None  # of the unit that is being counted
+        self.now = CountedUnit()  # the unit that is being counted
         self.is_crowded = False  # whether more parts met in a unit than are paired
         self.sketch = Sketch()  # of what should be different in every unit
-        self.times = 1  # how many units like it
-        self.unit: dict[Key, Counts] | None = None  # takes what the unit counts, where somebody wants to know
-        self.parts: Parts | None = None  # what it counts beyond that
-
-    def begin(self, group: str | None, *, wanted: bool) -> None:
-        """Of the next unit: its group, and whether what it counts is wanted by itself."""
-        self.group, self.parts = group, None
-        self.unit = {} if wanted else None
-
-    def counted(self, key: Key) -> Counts | None:
-        """What the unit counts in a table, if that was wanted; None where it has no part in it."""
-        found = self.unit.get(key) if self.unit is not None else None
-        return self.parts.get(key) if found is None and self.parts is not None else found
 
     def add(self, key: Key, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
         """What a unit counts in a table, from which rates of these forms are made."""
         table = self._tables.get(key)
         if table is None:
             table = self._tables[key] = UnitSums(forms)
-        if self.group is None:
+        now = self.now
+        if now.group is None:
             vectors = table.vectors  # `table.add`, inline: it is called for every rate of every unit
             vectors[counts] = vectors.get(counts, 0) + times
             if len(vectors) > MOST_VECTORS:
                 table.square()
         else:
-            table.add(counts, self.group)
-        if self.unit is not None:
-            self.unit[key] = counts
-            self.times = times
+            table.add(counts, now.group)
+        if now.counts is not None:
+            now.counts[key] = counts
+            now.times = times
 
     def meet(self, parts: Mapping[Key, Counts], times: int = 1) -> None:
         """Parts that stand in one unit. Where units are groups, the tables know it."""
-        if self.group is not None:
+        if self.now.group is not None:
             return
         if len(parts) > MOST_MEETING:
             self.is_crowded = True
@@ -120,10 +86,10 @@ class Tally:
         if not self._kept:
             return
         kept, self._kept, self._units_kept = self._kept, {}, 0
-        group, unit, self.group, self.unit = self.group, self.unit, None, None
+        now, self.now = self.now, CountedUnit()
         for each in kept.values():
             each.settle(self)
-        self.group, self.unit = group, unit
+        self.now = now
 
     @property
     def tables(self) -> dict[Key, UnitSums]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.suite import Pairing
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key
 from goldgate.errors import InputError, Place
 from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Metrics
 from goldgate.core.suite import Suite
@@ -30,7 +31,7 @@ def summed_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> S
     tally, records = Tally(), 0
     for unit in read_units(result):
         records += unit.times
-        tally.group = unit.group
+        tally.now = CountedUnit(unit.group)
         for key, counts in counts_of(unit, result).items():
             if len(key) > 1:
                 continue

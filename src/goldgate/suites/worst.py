@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.gated import Gated, find_gated
 from goldgate.core.measure import RatioMeasure
@@ -19,7 +20,6 @@ from goldgate.core.page import GateLine
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import Key
 from goldgate.readers.unit_records import PARTS, UNITS
 
 SHOWN = 60  # units of a page at most

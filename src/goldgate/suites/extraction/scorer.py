@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
@@ -174,7 +175,7 @@ class Score:
     def tally(self) -> Tally:
         """The counts of this sample alone; tallies add up."""
         tally = Tally()
-        tally.group = self.facts.sample.gold.group
+        tally.now = CountedUnit(self.facts.sample.gold.group)
         self.scorer.add(self.facts, tally)
         return tally
 
@@ -188,9 +189,9 @@ class Score:
     def record(self) -> dict[str, Any]:
         """The sample's record, as in samples.jsonl."""
         tally = Tally()
-        tally.begin(self.facts.sample.gold.group, wanted=True)
+        tally.now = CountedUnit(self.facts.sample.gold.group, wanted=True)
         self.scorer.add(self.facts, tally)
-        return {**sample_record(self.facts), **unit_values(tally)}
+        return {**sample_record(self.facts), **unit_values(tally.now)}
 
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value

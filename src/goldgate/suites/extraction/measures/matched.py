@@ -10,9 +10,10 @@ from functools import lru_cache
 
 import orjson
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.match import ByType
 from goldgate.suites.extraction.events.packed import COLUMNS, unpacked
 from goldgate.suites.extraction.sample import Facts
@@ -39,14 +40,15 @@ class Matched(RatioMeasure[Facts]):
 
     def count(self, facts: Facts, tally: Tally) -> None:
         """What the sample, each event type and each role count, kept as it is: many samples together cost less."""
-        if tally.group is not None:
+        now = tally.now
+        if now.group is not None:
             self.count_plainly(facts, tally)
             return
         counts = facts.comparison.counts
         tally.keep(self.key, self.keep, counts)
-        if tally.unit is not None:
-            tally.unit[self.key] = self.units(facts)
-            tally.parts = PackedParts(counts)
+        if now.counts is not None:
+            now.counts[self.key] = self.units(facts)
+            now.parts = PackedParts(counts)
 
     def keep(self) -> KeptCounts:
         return KeptCounts(self.forms)

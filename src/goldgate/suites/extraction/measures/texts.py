@@ -20,10 +20,10 @@ class Texts:
     section = "main"
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        gold = facts.sample.gold
+        gold, group = facts.sample.gold, tally.now.group
         if gold.text:
             text = crc32(gold.text.encode("utf-8", "replace")) << 32 | len(gold.text)
-            unit = crc32((gold.id if tally.group is None else tally.group).encode("utf-8", "replace"))
+            unit = crc32((gold.id if group is None else group).encode("utf-8", "replace"))
             tally.sketch.add(text << _UNIT_BITS | unit)
 
     def metrics(self, tally: Tally) -> Metrics:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 
+from goldgate.core.counted_unit import Key
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Key, Tally
+from goldgate.core.tally import Tally
 from goldgate.suites.extraction.sample import Facts
 
 
