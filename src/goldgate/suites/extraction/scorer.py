@@ -94,11 +94,13 @@ class Scorer:
 
     def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
         """The same of several samples, step by step for all of them, which is faster than one by one."""
-        read = [(sample, *self._read(sample)) for sample in samples]
-        found = [
-            Facts(sample, parsed, predicted, compare(predicted, sample.gold.events, self._relaxed))
-            for sample, parsed, predicted in read
+        parsed = [self._parse(sample) for sample in samples]
+        predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
+        compared = [
+            compare(events, sample.gold.events, self._relaxed)
+            for sample, events in zip(samples, predicted, strict=True)
         ]
+        found = [Facts(*known) for known in zip(samples, parsed, predicted, compared, strict=True)]
         for facts in found:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
@@ -123,28 +125,26 @@ class Scorer:
             metrics.update(measure.metrics(tally))
         return metrics
 
-    def _read(self, sample: Sample) -> tuple[Parsed | None, Events]:
-        """The answer and its events; what is no event list has no events and a violation."""
+    def _parse(self, sample: Sample) -> Parsed | None:
+        """The answer; None where there is none."""
         if sample.response is not None:
             parsed = parse_response(sample.response, self._tags, self.form)
-            if sample.thought:
-                parsed = parsed.after_thought(sample.thought)
-        elif sample.events is not None:
-            parsed = Parsed(Status.RAW, Method.STRUCTURED, sample.events)
-        else:
-            return None, no_events(Violation.NOT_PARSED)
-        if parsed.status == Status.ERROR:
-            return parsed, no_events(Violation.NOT_PARSED)
+            return parsed.after_thought(sample.thought) if sample.thought else parsed
+        return None if sample.events is None else Parsed(Status.RAW, Method.STRUCTURED, sample.events)
+
+    def _events(self, sample: Sample, parsed: Parsed | None) -> Events:
+        """The events of an answer; what is no event list has no events and a violation."""
+        if parsed is None or parsed.status == Status.ERROR:
+            return no_events(Violation.NOT_PARSED)
         if sample.response is not None and not self.form.unchanged:
-            return parsed, self._read_form(parsed, sample.gold)
+            return self._read_form(parsed, sample.gold)
         if isinstance(sample.events, list):
             events: EventList | None = EventList(sample.events, "$.events[*]")
         else:
             events = event_list(parsed.value)
         if events is None:
-            return parsed, no_events(Violation.NOT_AN_EVENT_LIST)
-        source = parsed.source if sample.response is not None else sample.source
-        return parsed, read_events(events, source, self._roles)
+            return no_events(Violation.NOT_AN_EVENT_LIST)
+        return read_events(events, parsed.source if sample.response is not None else sample.source, self._roles)
 
     def _read_form(self, parsed: Parsed, gold: Gold) -> Events:
         """The events of an answer in another form than our own; paths are those of what the model wrote."""
