@@ -19,7 +19,7 @@ from goldgate.suites.extraction.events.packed import COLUMNS, unpacked
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
-_MOST_WRITTEN = 4096  # parts of an event type that are kept as JSON: under 1 MB
+_MOST_WRITTEN = 512  # parts of an event type that are kept as JSON: 40 MB at most in all
 
 
 class Matched(RatioMeasure[Facts]):
