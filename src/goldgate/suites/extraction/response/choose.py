@@ -23,10 +23,10 @@ from typing import Any
 import orjson
 
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.cursor import MOST_PLACES
 from goldgate.suites.extraction.response.decode import with_number_texts
 from goldgate.suites.extraction.response.locate import Candidate
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Reason
-from goldgate.suites.extraction.response.repair import MOST_PLACES
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_blank, is_template
 from goldgate.suites.extraction.response.turns import next_turn, says_replaced
@@ -49,6 +49,9 @@ _NEAR = 40  # characters before an empty list that are looked at
 
 def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     """The answer among the candidates of a text."""
+    only = found[0] if len(found) == 1 else None
+    if only is not None and only.complete and _reads_as_events(only, form) and not is_template(only.value, form):
+        return Choice(only, [])
     choice = Choice(None, [])
     templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
@@ -93,7 +96,7 @@ def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None
 
 
 def _reads_as_events(candidate: Candidate, form: Form) -> bool:
-    return candidate.decoded and (form.is_answer(candidate.value) or form.is_event(candidate.value))
+    return candidate.decoded and (form.is_event(candidate.value) or form.is_answer(candidate.value))
 
 
 def _with_remains(found: list[Candidate]) -> list[Candidate]:
@@ -200,6 +203,8 @@ def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
 
 def _joined(group: list[Candidate], form: Form) -> Candidate:
     """The parts of an answer as one; equal ones once."""
+    if len(group) == 1:
+        return group[0]
     once: dict[bytes, Candidate] = {}
     for part in group:
         once.setdefault(_identity(part.value), part)
@@ -253,7 +258,7 @@ def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) ->
     """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
     cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
     if cut:
-        most = choice.answer = max(cut, key=lambda c: (weight(c.value), c.start))
+        most = choice.answer = cut[0] if len(cut) == 1 else max(cut, key=lambda c: (weight(c.value), c.start))
         _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
         return
     complete = [c for c in found if c.decoded and c.complete]

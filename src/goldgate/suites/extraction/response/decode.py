@@ -25,6 +25,9 @@ def _not_json(constant: str) -> object:
 _exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
 scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
 
+# No JSON begins so: its first key stands in other marks, or no colon follows it.
+_NOT_SOUND = re.compile(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
+_LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -62,6 +65,20 @@ def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     except (ValueError, RecursionError):
         return None
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
+
+
+def scan_part(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """The same for a part of a larger value: what a failure looks at is bounded."""
+    if not can_be_sound(text, start, limit):
+        return None
+    part = text[start : min(limit, start + _LONGEST_PART)]
+    sound = scan_sound(part, 0, len(part))
+    return None if sound is None else (sound[0], start + sound[1])
+
+
+def can_be_sound(text: str, start: int, limit: int) -> bool:
+    """Whether the beginning of a part leaves it open that the whole is JSON."""
+    return _NOT_SOUND.match(text, start, min(limit, start + _LONGEST_PART)) is None
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from goldgate.suites.extraction.events.form import Form
 from goldgate.suites.extraction.response.decode import decode, scan_sound
-from goldgate.suites.extraction.response.openings import BRACKETS, next_opening
+from goldgate.suites.extraction.response.openings import BRACKETS, first_opening, next_opening
 from goldgate.suites.extraction.response.parsed import Method, Reading
 from goldgate.suites.extraction.response.quoted import KEY_AHEAD, QUOTES
 from goldgate.suites.extraction.response.repair import read_tolerantly
@@ -173,11 +173,10 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
-    opening = next_opening(text, position, limit)
+    opening = first_opening(text, position, limit)
     if opening is not None:
-        # Prose after an answer seldom has brackets: one guess saves the slow way.
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
-        guess = read_whole(text, opening.start(), last, segment.method, code=segment.code)
+        guess = _guessed(text, segment, opening.start(), last)
         if guess is not None and not _goes_on(text, last, limit):
             return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
@@ -200,7 +199,7 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
                 found[-1].places = [*found[-1].places, (Step.CUT_AT_ERROR, start)]
         else:
             unreadable = _unreadable(start, reading, segment)
-        in_remains = in_remains or Step.CUT_AT_ERROR in reading.steps
+        in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
         position = max(reading.end, start + 1)
         if reading.value is None:
             while position < limit and text[position] in BRACKETS and text[position] == text[start]:
@@ -215,11 +214,24 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     return found
 
 
+def _guessed(text: str, segment: _Segment, start: int, last: int) -> Candidate | None:
+    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
+
+    None without a try if the brackets are no pair, or if this is all of a stretch that was tried as a whole.
+    """
+    if text[start] + text[last - 1] not in ("[]", "{}"):
+        return None
+    was_tried = segment.method == Method.FENCED or (segment.start == 0 and segment.end == len(text))
+    if was_tried and not text[segment.start : start].strip() and not text[last : segment.end].strip():
+        return None
+    return read_whole(text, start, last, segment.method, code=segment.code)
+
+
 def _goes_on(text: str, position: int, limit: int) -> bool:
     """Whether more that looks like an answer follows, or goes on with the one that ended here."""
     if _KEY_AFTER_COMMA.match(text, position, limit):
         return True
-    return next_opening(text, position, limit) is not None
+    return first_opening(text, position, limit) is not None
 
 
 def _read_sound(text: str, start: int, limit: int) -> Reading | None:
@@ -269,7 +281,7 @@ def _unwrap(candidate: Candidate, form: Form) -> None:
     """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
     if not candidate.decoded or not candidate.value:
         return
-    if not form.is_answer(candidate.value) and not form.is_event(candidate.value):
+    if not form.is_event(candidate.value) and not form.is_answer(candidate.value):
         inner = unwrapped(candidate.value, candidate.source, form)
         if inner is not None:
             candidate.value, candidate.source, candidate.exact = inner.value, None, None

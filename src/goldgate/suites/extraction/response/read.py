@@ -41,8 +41,8 @@ def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL
         if usual is None:
             return None
         thought, content = usual.groups()
-        if "<" in content:
-            return None  # a tag, perhaps
+        if "<" in content or "~~~" in content:
+            return None  # a tag, or another fence, perhaps
         method, offset = Method.FENCED, usual.start(2)
     try:
         value = orjson.loads(content)
@@ -112,7 +112,7 @@ def _choice(text: str, form: Form) -> Choice:
     located = candidates(text, form)
     choice = choose(text, located, form)
     answer = choice.answer
-    reads = answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value))
+    reads = answer is not None and (form.is_event(answer.value) or form.is_answer(answer.value))
     if answer is not None and reads and answer.complete:
         return choice
     any_object = answer is None or not answer.decoded
@@ -171,30 +171,30 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     before = answer.start
     if method == Method.FENCED:
         before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
-    places = sorted((RepairPlace(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
+    in_order = sorted([(at, step) for step, at in answer.places])
     return Parsed(
         status,
         method,
         answer.value,
         answer.source,
-        tuple(sorted({place.step for place in places})),
+        tuple(sorted({step for _, step in in_order})),
         state,
         thought,
         _words(text[:before]),
         answer.start,
         answer.end,
         left_out,
-        tuple(places),
+        tuple([RepairPlace(step, at) for at, step in in_order]),
     )
 
 
-_MARK = re.compile(r"\[[^\s\[\]]*\]|<[^\s<>]*>|[`~]{3,}\w*")
-_LETTER = re.compile(r"[^\W\d_]")
+# Marks, and what is no letter.
+_NO_WORDS = re.compile(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
 
 
 def _words(text: str) -> str:
     """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
-    return text if _LETTER.search(_MARK.sub(" ", text)) else ""
+    return "" if _NO_WORDS.fullmatch(text.strip()) else text
 
 
 @lru_cache
