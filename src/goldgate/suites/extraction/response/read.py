@@ -16,10 +16,12 @@ from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.choose import Choice, choose, weight
 from goldgate.suites.extraction.response.decode import decode
 from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened
+from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, RepairPlace, Status
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_template
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
+from goldgate.suites.extraction.response.unwrap import flattened
 
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
@@ -30,32 +32,43 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
 
 
 def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
-    """What most models write, read in one step: a list of events alone, or a thought, one fenced block, nothing else.
+    """What most models write, read in one step: an answer alone, or a thought, words, one fenced block, words.
 
     None for all other texts. `parse_any` comes to the same and takes three times as long.
     """
-    if text[:1] == "[":
-        method, thought, content, offset = Method.WHOLE, None, text, 0
-    else:
+    method, thought, preamble, content, offset = Method.WHOLE, None, "", text, 0
+    if text.lstrip()[:1] not in ("[", "{"):
         usual = _usual_pattern(thought_tags).fullmatch(text)
         if usual is None:
             return None
-        thought, content = usual.groups()
-        if "<" in content or "~~~" in content:
+        thought, before, content, after = usual.groups()
+        if "<" in content or ("~" in text and "~~~" in text):
             return None  # a tag, or another fence, perhaps
-        method, offset = Method.FENCED, usual.start(2)
+        method, offset = Method.FENCED, usual.start(3)
+        if not _is_encodable(text[:offset]) or (after and not _is_encodable(after)):
+            return None
+        if before and not before.isspace():
+            preamble = _words(_visible(text, usual))
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(value, list) or not value or not form.is_answer(value) or is_template(value, form):
-        return None
-    if any(isinstance(item, list) for item in value) or not (thought is None or _is_encodable(thought)):
+    if not (form.is_answer(value) or form.is_event(value)) or is_template(value, form):
         return None
     source = content.strip()
+    if flattened(value, source, form) is not None:
+        return None
     start = offset + content.index(source[0])
     state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
-    return Parsed(Status.RAW, method, value, source, (), state, thought or "", "", start, start + len(source))
+    return Parsed(Status.RAW, method, value, source, (), state, thought or "", preamble, start, start + len(source))
+
+
+def _visible(text: str, usual: re.Match[str]) -> str:
+    """What stands before the fenced block of a usual text, with blanks in place of its thought."""
+    if usual.group(1) is None:
+        return text[: usual.end(2)]
+    tag = text.index("<")
+    return text[:tag] + " " * (usual.start(2) - tag) + usual.group(2)
 
 
 def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
@@ -199,7 +212,9 @@ def _words(text: str) -> str:
 
 @lru_cache
 def _usual_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """The groups: the thought, the words before the block, what is in the block, the words behind it."""
     names = "|".join(map(re.escape, tags)) or "(?!)"
-    return re.compile(
-        rf"[ \t\r\n]*(?:<(?i:{names})>([^<]*)</(?i:{names})>[ \t\r\n]*)?```(?:json)?[ \t]*\n([^`]*)```[ \t\r\n]*"
-    )
+    words = rf"([^<`{re.escape(BRACKETS)}]*+)"
+    opening = r"```(?:json[ \t]*+)?\r?\n"
+    closing = r"```(?:(?=[\r\n]|\Z)|(?<=[\n\]}]```)(?=[ \t]))"
+    return re.compile(rf"(?:[ \t\r\n]*+<(?i:{names})>([^<]*+)</(?i:{names})>)?{words}{opening}([^`]*+){closing}{words}")

@@ -28,7 +28,10 @@ def is_template(value: Any, form: Form) -> bool:
         value = value[key]
     if not isinstance(value, list):
         return False
-    return bool(value) and all(isinstance(item, dict) and _is_one(item, form) for item in value)
+    for item in value:
+        if not isinstance(item, dict) or not _is_one(item, form):
+            return False
+    return bool(value)
 
 
 def _is_one(value: dict[str, Any], form: Form) -> bool:
