@@ -40,6 +40,7 @@ _CODE = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
 )
+_FARTHEST_KEY = 81  # characters from where a mark below begins to the key behind it
 _UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
@@ -66,12 +67,22 @@ class _Budget:
 
 def candidates(text: str, form: Form) -> list[Candidate]:
     """What may be the answer, in the order of the text."""
-    whole = read_whole(text, 0, len(text), Method.WHOLE)
+    whole = whole_candidate(text, form)
+    if whole is not None:
+        return [whole]
     budget = _Budget(_MAX_FAILURES)
-    found = [whole] if whole is not None else [c for part in _segments(text) for c in _in_segment(text, part, budget)]
+    found = [c for part in _segments(text) for c in _in_segment(text, part, budget)]
     for candidate in found:
         _unwrap(candidate, form)
     return found
+
+
+def whole_candidate(text: str, form: Form) -> Candidate | None:
+    """All of the text as one JSON value, or None if it is not one as it stands."""
+    whole = read_whole(text, 0, len(text), Method.WHOLE)
+    if whole is not None:
+        _unwrap(whole, form)
+    return whole
 
 
 def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
@@ -82,7 +93,8 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
     ends = [candidate.end for candidate in found]
-    mark = _UNOPENED.search(text)
+    blanks = len(text) - len(text.lstrip())
+    mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
     while mark is not None:
         start = mark.end()
         inside = bisect_right(ends, start)
@@ -99,18 +111,21 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
 
 
 def _segments(text: str) -> list[_Segment]:
-    """The text cut into fenced blocks and what is between them, in order."""
+    """The text cut into fenced blocks and what is between them, in order; without what is blank."""
     segments: list[_Segment] = []
     begin, language = 0, None  # language is None outside a fence
     for fence in _fences_in(text):
         info = fence.group(1).lower()
+        start, end = fence.span()
         if not _is_fence(text, begin, fence, opens=language is None or info != ""):
             continue
-        segments.append(_segment(begin, fence.start(), language))
-        begin = fence.end()
+        if not text[begin:start].isspace():
+            segments.append(_segment(begin, start, language))
+        begin = end
         # A fence with a language always opens: ```json after an unclosed ``` is a new block.
         language = info if language is None or info else None
-    segments.append(_segment(begin, len(text), language))
+    if begin < len(text):
+        segments.append(_segment(begin, len(text), language))
     return segments
 
 
@@ -128,11 +143,14 @@ def _fences_in(text: str) -> Iterator[re.Match[str]]:
 
 def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool) -> bool:
     """Whether these marks are a fence; in the middle of a line they may be part of a string."""
-    before = text[max(begin, fence.start() - _INDENT) : fence.start()].rstrip(" \t")
-    if not before or before[-1] == "\n" or text[fence.end() : fence.end() + 1] in ("", "\n", "\r"):
+    start, end = fence.span()
+    if text[end : end + 1] in ("", "\n", "\r"):
+        return True
+    before = text[max(begin, start - _INDENT) : start].rstrip(" \t")
+    if not before or before[-1] == "\n":
         return True
     if opens:
-        return fence.group(1) != "" or text[fence.end()] in "[{｛［"
+        return fence.group(1) != "" or text[end] in "[{｛［"
     return before[-1] in "]}］｝"
 
 

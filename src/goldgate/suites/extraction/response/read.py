@@ -14,8 +14,7 @@ import orjson
 
 from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.choose import Choice, choose, weight
-from goldgate.suites.extraction.response.decode import decode
-from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened
+from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened, whole_candidate
 from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, RepairPlace, Status
 from goldgate.suites.extraction.response.step import Step
@@ -74,10 +73,10 @@ def _visible(text: str, usual: re.Match[str]) -> str:
 def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """The rule: what `parse_response` says of any text."""
     text = _encodable(text)
-    stripped = text.strip()
-    if stripped[:1] in ("[", "{") and decode(stripped) is not None:
+    whole = whole_candidate(text, form) if text.lstrip()[:1] in ("[", "{") else None
+    if whole is not None:
         # A text that is JSON as a whole has its thoughts, if any, in strings.
-        return _parsed(choose(text, candidates(text, form), form), text, "", ThoughtState.NONE)
+        return _parsed(choose(text, [whole], form), text, "", ThoughtState.NONE)
     cut = cut_thoughts(text, thought_tags)
     if cut.tail is not None:
         hidden = " " * cut.tail + text[cut.tail :]
@@ -163,7 +162,7 @@ def _encodable(text: str) -> str:
 
 def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     answer = choice.answer
-    left_out = tuple(sorted(choice.left_out))
+    left_out = tuple(sorted(choice.left_out)) if choice.left_out else ()
     if answer is None:
         return Parsed(
             Status.ERROR,

@@ -52,20 +52,20 @@ def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
     """
-    return _Reader(text, start, limit, in_pairs=True).read(unopened=unopened)
+    return _Reader(text, start, limit, at_once=True).read(unopened=unopened)
 
 
 def read_mark_by_mark(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
     """The rule: what `read_tolerantly` says of any text."""
-    return _Reader(text, start, limit, in_pairs=False).read(unopened=unopened)
+    return _Reader(text, start, limit, at_once=False).read(unopened=unopened)
 
 
 class _Reader(Cursor):
     """One reading."""
 
-    def __init__(self, text: str, start: int, limit: int, *, in_pairs: bool) -> None:
+    def __init__(self, text: str, start: int, limit: int, *, at_once: bool) -> None:
         super().__init__(text, start, limit)
-        self.in_pairs = in_pairs  # plain pairs are read in one step
+        self.at_once = at_once  # what is plain is read in one step
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
 
@@ -112,11 +112,10 @@ class _Reader(Cursor):
         """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
         if len(self.stack) != 1 or structure not in (None, "["):
             return False
-        at = self.pos
-        if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
+        if self.text[self.pos] in QUOTES + "\\" or (structure and opens_answer(self.text, self.pos, self.limit)):
             return False
-        lines = line_breaks_before(self.text, at)
-        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, at, self.limit))
+        lines = line_breaks_before(self.text, self.pos)
+        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, self.pos, self.limit))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
@@ -172,16 +171,20 @@ class _Reader(Cursor):
         return None
 
     def _read_sound_part(self) -> bool:
-        """Read the container that begins here the fast way, if it is sound JSON: most of a broken answer is.
+        """Read what is sound JSON of the container that begins here the fast way: most of a broken answer is.
 
         The number of failures and what each looks at are bounded, so that reading stays linear.
         """
-        sound = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
-        if sound is None:
-            self.failures += 1
+        part = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
+        is_sound = part is not None and part.sound
+        self.failures += not is_sound
+        if part is None or not (is_sound or (self.at_once and self.failures < _MAX_FAILURES)):
             return False
-        self.stack[-1].put(sound[0])
-        self.pos = sound[1]
+        if is_sound:
+            self.stack[-1].put(part.value)
+        else:
+            self.stack.append(Open(part.value))
+        self.pos = part.end
         return True
 
     def _close(self, bracket: str) -> Reading | None:
@@ -253,7 +256,7 @@ class _Reader(Cursor):
                 self._key_in_list(key_name(key.group()))
                 top = self.stack[-1]
         if isinstance(top.value, dict) and top.key is None:
-            if self._read_pairs():
+            if self.at_once and not self.mixed and self._read_pairs():
                 return None
             if not self._goes_on_as_list(top):
                 return self._read_key(top, character)
@@ -275,8 +278,6 @@ class _Reader(Cursor):
 
     def _read_pairs(self) -> bool:
         """Read plain pairs in one step each, if some begin here, and those of the objects that follow in a list."""
-        if not self.in_pairs or self.mixed:
-            return False
         start = self.pos
         while (pairs := read_pairs(self.text, self.pos, self.limit, self.stack[-1])) is not None:
             self.pos, self.comma = pairs.end, pairs.comma
