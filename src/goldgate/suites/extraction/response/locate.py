@@ -33,6 +33,19 @@ class Candidate:
     code: bool = False  # it stands in a block of a programming language
     exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
     continues: bool = False  # it is what follows in a value that could not be read to its end
+    is_event: bool = False  # what its value is meant as: see `understand`
+    is_answer: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads as events."""
+        return self.is_event or self.is_answer
+
+    def understand(self, form: Form) -> Candidate:
+        """Ask the form what the value is meant as; once it is final, for the answer may cost as much as reading it."""
+        self.is_event = self.decoded and form.is_event(self.value)
+        self.is_answer = self.decoded and form.is_answer(self.value)
+        return self
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
@@ -297,14 +310,17 @@ def _is_argument_list(text: str, start: int) -> bool:
 
 def _unwrap(candidate: Candidate, form: Form) -> None:
     """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
+    candidate.understand(form)
     if not candidate.decoded or not candidate.value:
         return
-    if not form.is_event(candidate.value) and not form.is_answer(candidate.value):
+    if not candidate.reads:
         inner = unwrapped(candidate.value, candidate.source, form)
         if inner is not None:
             candidate.value, candidate.source, candidate.exact = inner.value, None, None
             candidate.places = [*candidate.places, *((step, candidate.start) for step in sorted(inner.steps))]
+            candidate.understand(form)
     flat = flattened(candidate.value, candidate.source, form)
     if flat is not None:
         candidate.value, candidate.source, candidate.exact = flat, None, None
         candidate.places = [*candidate.places, (Step.FLATTENED_LIST, candidate.start)]
+        candidate.understand(form)

@@ -124,7 +124,7 @@ def _choice(text: str, form: Form) -> Choice:
     located = candidates(text, form)
     choice = choose(text, located, form)
     answer = choice.answer
-    reads = answer is not None and (form.is_event(answer.value) or form.is_answer(answer.value))
+    reads = answer is not None and answer.reads
     if answer is not None and reads and answer.complete:
         return choice
     any_object = answer is None or not answer.decoded
