@@ -198,8 +198,7 @@ class _Reader(Cursor):
             self.pos += 1
             return None
         wanted: type = dict if bracket == "}" else list
-        stack = self.stack
-        at = self.pos
+        stack, at = self.stack, self.pos
         self.pos += 1
         top = stack[-1]
         if type(top.value) is wanted and top.key is None and len(stack) > 1:  # it fits: no rule has more to say
