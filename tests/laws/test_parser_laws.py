@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,7 +102,25 @@ def test_fast_way_of_reading_says_what_the_slow_way_says(text: str, form: Form) 
     st.one_of(events, odd_events),
     st.one_of(st.none(), thoughts, any_text),
     st.sampled_from(["", " ", "\n", "\u2028", "\x1c", "\u3000", "\ufeff"]),
-    st.sampled_from(["```json\n{}\n```", "```\n{}```", "{}", "[{}]", "```json\n{}\n```\n", "``` \n{}\n```"]),
+    st.sampled_from(
+        [
+            "```json\n{}\n```",
+            "```\n{}```",
+            "{}",
+            "[{}]",
+            "```json\n{}\n```\n",
+            "``` \n{}\n```",
+            "```json \r\n{}\r``` ",
+            '{"events": {}}',
+            '```json\n{"event_list": {}}\n```',
+            '{"event_type": "Sue", "arguments": {}}',
+            "Here it is:\n```json\n{}\n```\nThat is all.",
+            "## Answer\n\n```\n{}\n```",
+            "Here: ```json\n{}``` (see [1])",
+            "Words `a` ~~~\n```json\n{}\n```",
+            "\ud800\n```json\n{}\n``` \ud800",
+        ]
+    ),
 )
 def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     value: list[Any], thought: str | None, gap: str, form: str
@@ -109,8 +128,33 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     text = gap + form.replace("{}", json.dumps(value, ensure_ascii=False)) + gap
     if thought is not None:
         text = f"{gap}<think>{thought}</think>{text}"
+    for declared in (CANONICAL, Form(flat=True)):
+        fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, declared)
+        assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, declared)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"event_type": "A", "arguments": []}]',
+        '  {"events": [{"event_type": "A", "arguments": []}]}\n',
+        '{"event_type": "A", "arguments": []}',
+        "[]",
+        "```\n[]\n```",
+        '<think>so</think>\n```json\n[{"event_type": "A"}]\n```',
+        'Here it is:\n```json\n[{"event_type": "A"}]\n```\nThat is all.',
+        '<think>so</think>\nHere it is:\n```json\n[{"event_type": "A"}]\n```',
+    ],
+)
+def test_what_models_usually_write_has_a_fast_way(text: str) -> None:
     fast = parse_usual(text, DEFAULT_THOUGHT_TAGS)
-    assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS)
+    assert fast is not None
+    assert fast == parse_any(text, DEFAULT_THOUGHT_TAGS)
+
+
+def test_tildes_in_a_string_may_be_a_fence_to_the_fast_way_too() -> None:
+    text = '```json\n[{"event_type": "A", "arguments": [{"role": "~~~r", "argument": "x"}]}]\n```'
+    assert parse_usual(text, DEFAULT_THOUGHT_TAGS) is None
 
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="<`", exclude_categories=["Cs"]), max_size=20)

@@ -13,7 +13,7 @@ from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.look.sample import LookedAt
 from goldgate.suites.extraction.response import Parsed, Status
-from goldgate.suites.extraction.response.repair import MOST_PLACES
+from goldgate.suites.extraction.response.cursor import MOST_PLACES
 from goldgate.suites.extraction.response.thoughts import ThoughtState, cut_thoughts
 from goldgate.suites.extraction.response.words import METHODS, REASONS, STATUSES, STEPS
 

@@ -41,7 +41,10 @@ class BareKey(NamedTuple):
 
 
 _KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
-_UNOPENED_KEY = re.compile(rf"([^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}})[{QUOTES}]\s{{0,8}}(?=[:：=])")
+_UNOPENED_NAME = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}"
+_ENDS_UNOPENED_NAME = rf"[{QUOTES}]\s{{0,8}}(?=[:：=])"
+_UNOPENED_KEY = re.compile(rf"({_UNOPENED_NAME}){_ENDS_UNOPENED_NAME}")
+UNOPENED_KEY = _UNOPENED_NAME + _ENDS_UNOPENED_NAME  # a key without its first mark
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _ENDS = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")

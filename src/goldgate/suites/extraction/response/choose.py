@@ -23,10 +23,10 @@ from typing import Any
 import orjson
 
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.cursor import MOST_PLACES
 from goldgate.suites.extraction.response.decode import with_number_texts
 from goldgate.suites.extraction.response.locate import Candidate
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Reason
-from goldgate.suites.extraction.response.repair import MOST_PLACES
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_blank, is_template
 from goldgate.suites.extraction.response.turns import next_turn, says_replaced
@@ -49,12 +49,15 @@ _NEAR = 40  # characters before an empty list that are looked at
 
 def choose(text: str, found: list[Candidate], form: Form) -> Choice:
     """The answer among the candidates of a text."""
+    only = found[0] if len(found) == 1 else None
+    if only is not None and only.complete and only.reads and not is_template(only.value, form):
+        return Choice(only, [])
     choice = Choice(None, [])
     templates = [c for c in found if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
-    kept = [c for c in found if not (c.decoded and is_template(c.value, form))] if templates else found
-    rest = _with_remains(kept)
-    answers = [c for c in rest if c.complete and _reads_as_events(c, form)]
+    shown = {id(c) for c in templates}
+    rest = _with_remains([c for c in found if id(c) not in shown], form)
+    answers = [c for c in rest if c.complete and c.reads]
     if any(not c.code for c in answers):
         _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
         answers = [c for c in answers if not c.code]
@@ -92,11 +95,7 @@ def _leave_out(choice: Choice, candidates: list[Candidate], reason: str) -> None
     choice.left_out += [LeftOut(c.start, c.end, reason) for c in candidates]
 
 
-def _reads_as_events(candidate: Candidate, form: Form) -> bool:
-    return candidate.decoded and (form.is_answer(candidate.value) or form.is_event(candidate.value))
-
-
-def _with_remains(found: list[Candidate]) -> list[Candidate]:
+def _with_remains(found: list[Candidate], form: Form) -> list[Candidate]:
     """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
     merged: list[Candidate] = []
     events: list[Any] = []  # those of the last one, once something was added to it
@@ -111,7 +110,7 @@ def _with_remains(found: list[Candidate]) -> list[Candidate]:
         events += _as_list(_exact(candidate))
         before.end = candidate.end
         before.places = [*before.places, *candidate.places] if len(before.places) < MOST_PLACES else before.places
-    return merged
+    return merged if len(merged) == len(found) else [candidate.understand(form) for candidate in merged]
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -149,10 +148,10 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
             group, is_replaced = [candidate], False
         elif form.flat and _goes_on(text, group[-1], candidate):
             group.append(candidate)
-        elif form.is_answer(candidate.value) or is_replaced:
+        elif candidate.is_answer or is_replaced:
             _leave_out(choice, group, Reason.REPLACED)
             group, known, is_replaced = [candidate], None, False
-        elif not form.is_answer(group[0].value):
+        elif not group[0].is_answer:
             group.append(candidate)
         else:
             known = _events_of(group[0].value, form) if known is None else known
@@ -200,6 +199,8 @@ def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
 
 def _joined(group: list[Candidate], form: Form) -> Candidate:
     """The parts of an answer as one; equal ones once."""
+    if len(group) == 1:
+        return group[0]
     once: dict[bytes, Candidate] = {}
     for part in group:
         once.setdefault(_identity(part.value), part)
@@ -212,10 +213,10 @@ def _joined(group: list[Candidate], form: Form) -> Candidate:
         first,
         end=max(part.end for part in distinct),
         method=Method.FENCED if any(part.method == Method.FENCED for part in distinct) else first.method,
-        value=_merged(distinct) if form.flat and form.is_answer(first.value) else [_exact(part) for part in distinct],
+        value=_merged(distinct) if form.flat and first.is_answer else [_exact(part) for part in distinct],
         source=None,
         places=[*places, (Step.JOINED_OBJECTS, distinct[1].start)],
-    )
+    ).understand(form)
 
 
 def _merged(parts: list[Candidate]) -> dict[str, Any]:
@@ -237,7 +238,7 @@ def _is_within(candidate: Candidate, answer: Candidate) -> bool:
 
 def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
     """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
-    if candidate.value is not None and _reads_as_events(candidate, form):
+    if candidate.value is not None and candidate.reads:
         return True
     if len(text[candidate.start : candidate.end].strip()) < 2:
         return False  # a bracket alone says nothing
@@ -251,9 +252,9 @@ def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
 
 def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) -> None:
     """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
-    cut = [c for c in found if not c.complete and _reads_as_events(c, form) and c.value != []]
+    cut = [c for c in found if not c.complete and c.reads and c.value != []]
     if cut:
-        most = choice.answer = max(cut, key=lambda c: (weight(c.value), c.start))
+        most = choice.answer = cut[0] if len(cut) == 1 else max(cut, key=lambda c: (weight(c.value), c.start))
         _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
         return
     complete = [c for c in found if c.decoded and c.complete]

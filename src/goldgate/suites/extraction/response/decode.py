@@ -18,6 +18,14 @@ class Decoded(NamedTuple):
     source: str | None
 
 
+class Part(NamedTuple):
+    """A container inside a larger value, and where reading goes on; if it is not sound, then inside it."""
+
+    value: Any
+    end: int
+    sound: bool
+
+
 def _not_json(constant: str) -> object:
     raise ValueError(constant)
 
@@ -25,6 +33,9 @@ def _not_json(constant: str) -> object:
 _exact = json.JSONDecoder(parse_float=NumberText, parse_int=number_text, parse_constant=_not_json)
 scan_exact = _exact.raw_decode  # one value at a position, and where it ends; numbers keep their text
 
+# No JSON begins so: its first key stands in other marks, or no colon follows it.
+_NOT_SOUND = re.compile(r"""(?:\[[ \t\r\n]*+)*+\{[ \t\r\n]*+(?:[^"} \t\r\n]|"[^"\\]*+"[ \t\r\n]*+[^: \t\r\n])""")
+_LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -62,6 +73,41 @@ def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     except (ValueError, RecursionError):
         return None
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
+
+
+def scan_part(text: str, start: int, limit: int) -> Part | None:
+    """The same for a part of a larger value, and of a list that is not sound the containers before the error.
+
+    What a failure looks at is bounded.
+    """
+    end = min(limit, start + _LONGEST_PART)
+    if not can_be_sound(text, start, end):
+        return None
+    part = text[start:end]
+    try:
+        value, end = scan_exact(part)
+    except json.JSONDecodeError as error:
+        return _containers_before(part, error.pos, start) if part[0] == "[" else None
+    except (ValueError, RecursionError):
+        return None
+    return None if _has_lone_surrogate(part[:end], value) else Part(value, start + end, sound=True)
+
+
+def _containers_before(part: str, error: int, start: int) -> Part | None:
+    """What a list that breaks in its last object holds before it, if all of that is containers."""
+    end = part.rfind("}", 0, error) + 1
+    if end == 0 or _SURROGATE.search(part, 0, end) is not None:
+        return None
+    try:
+        items = _exact.decode(part[:end] + "]")
+    except (ValueError, RecursionError):
+        return None
+    return Part(items, start + end, sound=False) if {*map(type, items)} <= {dict, list} else None
+
+
+def can_be_sound(text: str, start: int, limit: int) -> bool:
+    """Whether the beginning of a container leaves it open that the whole is JSON."""
+    return _NOT_SOUND.match(text, start, limit) is None
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

@@ -13,6 +13,7 @@ _WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60
 _LANDMARK = re.compile(
     rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
 )
+_INDENT = 200  # blanks before a place that are looked at for line breaks
 _FARTHEST = 400  # characters that are skipped in search of one
 
 
@@ -48,3 +49,9 @@ def next_landmark(text: str, pos: int, limit: int) -> int:
     """Where structure begins again after something unreadable; -1 if that is not near, or in a new paragraph."""
     mark = _LANDMARK.search(text, pos + 1, min(limit, pos + 1 + _FARTHEST))
     return -1 if mark is None or "\n\n" in text[pos : mark.start()] else mark.start()
+
+
+def line_breaks_before(text: str, at: int) -> int:
+    """How many line breaks there are in the blanks before a place."""
+    before = text[max(0, at - _INDENT) : at]
+    return before[len(before.rstrip()) :].count("\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 from goldgate.suites.extraction.events.form import Form
 from goldgate.suites.extraction.response.decode import decode, scan_sound
-from goldgate.suites.extraction.response.openings import BRACKETS, next_opening
+from goldgate.suites.extraction.response.openings import BRACKETS, first_opening, next_opening
 from goldgate.suites.extraction.response.parsed import Method, Reading
 from goldgate.suites.extraction.response.quoted import KEY_AHEAD, QUOTES
 from goldgate.suites.extraction.response.repair import read_tolerantly
@@ -33,6 +33,19 @@ class Candidate:
     code: bool = False  # it stands in a block of a programming language
     exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
     continues: bool = False  # it is what follows in a value that could not be read to its end
+    is_event: bool = False  # what its value is meant as: see `understand`
+    is_answer: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads as events."""
+        return self.is_event or self.is_answer
+
+    def understand(self, form: Form) -> Candidate:
+        """Ask the form what the value is meant as; once it is final, for the answer may cost as much as reading it."""
+        self.is_event = self.decoded and form.is_event(self.value)
+        self.is_answer = self.decoded and form.is_answer(self.value)
+        return self
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
@@ -40,6 +53,7 @@ _CODE = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
 )
+_FARTHEST_KEY = 81  # characters from where a mark below begins to the key behind it
 _UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
@@ -66,12 +80,22 @@ class _Budget:
 
 def candidates(text: str, form: Form) -> list[Candidate]:
     """What may be the answer, in the order of the text."""
-    whole = read_whole(text, 0, len(text), Method.WHOLE)
+    whole = whole_candidate(text, form)
+    if whole is not None:
+        return [whole]
     budget = _Budget(_MAX_FAILURES)
-    found = [whole] if whole is not None else [c for part in _segments(text) for c in _in_segment(text, part, budget)]
+    found = [c for part in _segments(text) for c in _in_segment(text, part, budget)]
     for candidate in found:
         _unwrap(candidate, form)
     return found
+
+
+def whole_candidate(text: str, form: Form) -> Candidate | None:
+    """All of the text as one JSON value, or None if it is not one as it stands."""
+    whole = read_whole(text, 0, len(text), Method.WHOLE)
+    if whole is not None:
+        _unwrap(whole, form)
+    return whole
 
 
 def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
@@ -82,7 +106,8 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
     ends = [candidate.end for candidate in found]
-    mark = _UNOPENED.search(text)
+    blanks = len(text) - len(text.lstrip())
+    mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
     while mark is not None:
         start = mark.end()
         inside = bisect_right(ends, start)
@@ -99,18 +124,21 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
 
 
 def _segments(text: str) -> list[_Segment]:
-    """The text cut into fenced blocks and what is between them, in order."""
+    """The text cut into fenced blocks and what is between them, in order; without what is blank."""
     segments: list[_Segment] = []
     begin, language = 0, None  # language is None outside a fence
     for fence in _fences_in(text):
         info = fence.group(1).lower()
+        start, end = fence.span()
         if not _is_fence(text, begin, fence, opens=language is None or info != ""):
             continue
-        segments.append(_segment(begin, fence.start(), language))
-        begin = fence.end()
+        if not text[begin:start].isspace():
+            segments.append(_segment(begin, start, language))
+        begin = end
         # A fence with a language always opens: ```json after an unclosed ``` is a new block.
         language = info if language is None or info else None
-    segments.append(_segment(begin, len(text), language))
+    if begin < len(text):
+        segments.append(_segment(begin, len(text), language))
     return segments
 
 
@@ -128,11 +156,14 @@ def _fences_in(text: str) -> Iterator[re.Match[str]]:
 
 def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool) -> bool:
     """Whether these marks are a fence; in the middle of a line they may be part of a string."""
-    before = text[max(begin, fence.start() - _INDENT) : fence.start()].rstrip(" \t")
-    if not before or before[-1] == "\n" or text[fence.end() : fence.end() + 1] in ("", "\n", "\r"):
+    start, end = fence.span()
+    if text[end : end + 1] in ("", "\n", "\r"):
+        return True
+    before = text[max(begin, start - _INDENT) : start].rstrip(" \t")
+    if not before or before[-1] == "\n":
         return True
     if opens:
-        return fence.group(1) != "" or text[fence.end()] in "[{｛［"
+        return fence.group(1) != "" or text[end] in "[{｛［"
     return before[-1] in "]}］｝"
 
 
@@ -173,11 +204,10 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
-    opening = next_opening(text, position, limit)
+    opening = first_opening(text, position, limit)
     if opening is not None:
-        # Prose after an answer seldom has brackets: one guess saves the slow way.
         last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
-        guess = read_whole(text, opening.start(), last, segment.method, code=segment.code)
+        guess = _guessed(text, segment, opening.start(), last)
         if guess is not None and not _goes_on(text, last, limit):
             return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
@@ -200,7 +230,7 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
                 found[-1].places = [*found[-1].places, (Step.CUT_AT_ERROR, start)]
         else:
             unreadable = _unreadable(start, reading, segment)
-        in_remains = in_remains or Step.CUT_AT_ERROR in reading.steps
+        in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
         position = max(reading.end, start + 1)
         if reading.value is None:
             while position < limit and text[position] in BRACKETS and text[position] == text[start]:
@@ -215,11 +245,24 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
     return found
 
 
+def _guessed(text: str, segment: _Segment, start: int, last: int) -> Candidate | None:
+    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
+
+    None without a try if the brackets are no pair, or if this is all of a stretch that was tried as a whole.
+    """
+    if text[start] + text[last - 1] not in ("[]", "{}"):
+        return None
+    was_tried = segment.method == Method.FENCED or (segment.start == 0 and segment.end == len(text))
+    if was_tried and not text[segment.start : start].strip() and not text[last : segment.end].strip():
+        return None
+    return read_whole(text, start, last, segment.method, code=segment.code)
+
+
 def _goes_on(text: str, position: int, limit: int) -> bool:
     """Whether more that looks like an answer follows, or goes on with the one that ended here."""
     if _KEY_AFTER_COMMA.match(text, position, limit):
         return True
-    return next_opening(text, position, limit) is not None
+    return first_opening(text, position, limit) is not None
 
 
 def _read_sound(text: str, start: int, limit: int) -> Reading | None:
@@ -267,14 +310,17 @@ def _is_argument_list(text: str, start: int) -> bool:
 
 def _unwrap(candidate: Candidate, form: Form) -> None:
     """Take an answer out of what it was wrapped in: a tool call, a list of lists."""
+    candidate.understand(form)
     if not candidate.decoded or not candidate.value:
         return
-    if not form.is_answer(candidate.value) and not form.is_event(candidate.value):
+    if not candidate.reads:
         inner = unwrapped(candidate.value, candidate.source, form)
         if inner is not None:
             candidate.value, candidate.source, candidate.exact = inner.value, None, None
             candidate.places = [*candidate.places, *((step, candidate.start) for step in sorted(inner.steps))]
+            candidate.understand(form)
     flat = flattened(candidate.value, candidate.source, form)
     if flat is not None:
         candidate.value, candidate.source, candidate.exact = flat, None, None
         candidate.places = [*candidate.places, (Step.FLATTENED_LIST, candidate.start)]
+        candidate.understand(form)

@@ -14,12 +14,13 @@ import orjson
 
 from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.choose import Choice, choose, weight
-from goldgate.suites.extraction.response.decode import decode
-from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened
+from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened, whole_candidate
+from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, RepairPlace, Status
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_template
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
+from goldgate.suites.extraction.response.unwrap import flattened
 
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
@@ -30,41 +31,53 @@ def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TA
 
 
 def parse_usual(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
-    """What most models write, read in one step: a list of events alone, or a thought, one fenced block, nothing else.
+    """What most models write, read in one step: an answer alone, or a thought, words, one fenced block, words.
 
     None for all other texts. `parse_any` comes to the same and takes three times as long.
     """
-    if text[:1] == "[":
-        method, thought, content, offset = Method.WHOLE, None, text, 0
-    else:
+    thought: str | None = None
+    method, preamble, content, offset = Method.WHOLE, "", text, 0
+    if text.lstrip()[:1] not in ("[", "{"):
         usual = _usual_pattern(thought_tags).fullmatch(text)
         if usual is None:
             return None
-        thought, content = usual.groups()
-        if "<" in content:
-            return None  # a tag, perhaps
-        method, offset = Method.FENCED, usual.start(2)
+        thought, before, content, after = usual.groups()
+        if "<" in content or ("~" in text and "~~~" in text):
+            return None  # a tag, or another fence, perhaps
+        method, offset = Method.FENCED, usual.start(3)
+        if not _is_encodable(text[:offset]) or (after and not _is_encodable(after)):
+            return None
+        if before and not before.isspace():
+            preamble = _words(_visible(text, usual))
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(value, list) or not value or not form.is_answer(value) or is_template(value, form):
-        return None
-    if any(isinstance(item, list) for item in value) or not (thought is None or _is_encodable(thought)):
+    if not (form.is_answer(value) or form.is_event(value)) or is_template(value, form):
         return None
     source = content.strip()
+    if flattened(value, source, form) is not None:
+        return None
     start = offset + content.index(source[0])
     state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
-    return Parsed(Status.RAW, method, value, source, (), state, thought or "", "", start, start + len(source))
+    return Parsed(Status.RAW, method, value, source, (), state, thought or "", preamble, start, start + len(source))
+
+
+def _visible(text: str, usual: re.Match[str]) -> str:
+    """What stands before the fenced block of a usual text, with blanks in place of its thought."""
+    if usual.group(1) is None:
+        return text[: usual.end(2)]
+    tag = text.index("<")
+    return text[:tag] + " " * (usual.start(2) - tag) + usual.group(2)
 
 
 def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """The rule: what `parse_response` says of any text."""
     text = _encodable(text)
-    stripped = text.strip()
-    if stripped[:1] in ("[", "{") and decode(stripped) is not None:
+    whole = whole_candidate(text, form) if text.lstrip()[:1] in ("[", "{") else None
+    if whole is not None:
         # A text that is JSON as a whole has its thoughts, if any, in strings.
-        return _parsed(choose(text, candidates(text, form), form), text, "", ThoughtState.NONE)
+        return _parsed(choose(text, [whole], form), text, "", ThoughtState.NONE)
     cut = cut_thoughts(text, thought_tags)
     if cut.tail is not None:
         hidden = " " * cut.tail + text[cut.tail :]
@@ -112,7 +125,7 @@ def _choice(text: str, form: Form) -> Choice:
     located = candidates(text, form)
     choice = choose(text, located, form)
     answer = choice.answer
-    reads = answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value))
+    reads = answer is not None and answer.reads
     if answer is not None and reads and answer.complete:
         return choice
     any_object = answer is None or not answer.decoded
@@ -150,7 +163,7 @@ def _encodable(text: str) -> str:
 
 def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     answer = choice.answer
-    left_out = tuple(sorted(choice.left_out))
+    left_out = tuple(sorted(choice.left_out)) if choice.left_out else ()
     if answer is None:
         return Parsed(
             Status.ERROR,
@@ -171,35 +184,37 @@ def _parsed(choice: Choice, text: str, thought: str, state: str) -> Parsed:
     before = answer.start
     if method == Method.FENCED:
         before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
-    places = sorted((RepairPlace(step, at) for step, at in answer.places), key=lambda place: (place.at, place.step))
+    in_order = sorted([(at, step) for step, at in answer.places])
     return Parsed(
         status,
         method,
         answer.value,
         answer.source,
-        tuple(sorted({place.step for place in places})),
+        tuple(sorted({step for _, step in in_order})),
         state,
         thought,
         _words(text[:before]),
         answer.start,
         answer.end,
         left_out,
-        tuple(places),
+        tuple([RepairPlace(step, at) for at, step in in_order]),
     )
 
 
-_MARK = re.compile(r"\[[^\s\[\]]*\]|<[^\s<>]*>|[`~]{3,}\w*")
-_LETTER = re.compile(r"[^\W\d_]")
+# Marks, and what is no letter.
+_NO_WORDS = re.compile(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
 
 
 def _words(text: str) -> str:
     """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
-    return text if _LETTER.search(_MARK.sub(" ", text)) else ""
+    return "" if _NO_WORDS.fullmatch(text.strip()) else text
 
 
 @lru_cache
 def _usual_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """The groups: the thought, the words before the block, what is in the block, the words behind it."""
     names = "|".join(map(re.escape, tags)) or "(?!)"
-    return re.compile(
-        rf"[ \t\r\n]*(?:<(?i:{names})>([^<]*)</(?i:{names})>[ \t\r\n]*)?```(?:json)?[ \t]*\n([^`]*)```[ \t\r\n]*"
-    )
+    words = rf"([^<`{re.escape(BRACKETS)}]*+)"
+    opening = r"```(?:json[ \t]*+)?\r?\n"
+    closing = r"```(?:(?=[\r\n]|\Z)|(?<=[\n\]}]```)(?=[ \t]))"
+    return re.compile(rf"(?:[ \t\r\n]*+<(?i:{names})>([^<]*+)</(?i:{names})>)?{words}{opening}([^`]*+){closing}{words}")

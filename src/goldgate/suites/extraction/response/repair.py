@@ -26,16 +26,17 @@ from goldgate.suites.extraction.response.bare import (
 )
 from goldgate.suites.extraction.response.brackets import (
     STRUCTURE,
-    Ahead,
     Open,
     begins_another,
     closes_unopened_list,
     is_stray,
     key_name,
 )
-from goldgate.suites.extraction.response.decode import scan_sound
-from goldgate.suites.extraction.response.gaps import next_landmark, skip_blanks, skip_words
+from goldgate.suites.extraction.response.cursor import Cursor
+from goldgate.suites.extraction.response.decode import can_be_sound, scan_part
+from goldgate.suites.extraction.response.gaps import line_breaks_before, next_landmark, skip_words
 from goldgate.suites.extraction.response.openings import opens_answer
+from goldgate.suites.extraction.response.pairs import NEXT_OBJECT, read_pairs
 from goldgate.suites.extraction.response.parsed import Reading
 from goldgate.suites.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Slot, opens_string, read_quoted
 from goldgate.suites.extraction.response.step import Step
@@ -43,10 +44,7 @@ from goldgate.suites.extraction.response.step import Step
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
 _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
-_INDENT = 200  # blanks before prose that are looked at for a line break
-MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
-_SOUND_PART = 8_192  # characters; a larger part is read in smaller ones
 
 
 def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
@@ -54,28 +52,22 @@ def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
     """
-    return _Reader(text, start, limit).read(unopened=unopened)
+    return _Reader(text, start, limit, at_once=True).read(unopened=unopened)
 
 
-class _Reader:
-    """One reading: a position that only grows, a stack of open containers, the steps taken."""
+def read_mark_by_mark(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
+    """The rule: what `read_tolerantly` says of any text."""
+    return _Reader(text, start, limit, at_once=False).read(unopened=unopened)
 
-    def __init__(self, text: str, start: int, limit: int) -> None:
-        self.text = text
-        self.pos = start
-        self.limit = limit
-        self.places: list[tuple[Step, int]] = []
-        self.noted: set[Step] = set()
-        self.stack: list[Open] = []
+
+class _Reader(Cursor):
+    """One reading."""
+
+    def __init__(self, text: str, start: int, limit: int, *, at_once: bool) -> None:
+        super().__init__(text, start, limit)
+        self.at_once = at_once  # what is plain is read in one step
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
-        self.after_value = False  # a value is complete: a comma or a closing bracket is due
-        self.comma = -1  # where the comma stands that was read last, if nothing came after it
-
-    def note(self, step: Step, at: int) -> None:
-        if len(self.places) < MOST_PLACES or step not in self.noted:
-            self.noted.add(step)
-            self.places.append((step, at))
 
     def read(self, *, unopened: bool = False) -> Reading:
         if unopened:
@@ -83,14 +75,14 @@ class _Reader:
             self.stack.append(Open({}))
         finished: Reading | None = None
         while True:
-            character = self._next()
+            character = self.next_character()
             if character is None:
-                dropped = self._key_is_due_a_value() or not self.stack[-1].value
+                dropped = self.key_is_due_a_value() or not self.stack[-1].value
                 return self._broken_off(Step.DROPPED_TRUNCATED_VALUE if dropped else None)
             structure = STRUCTURE.get(character)
             if structure is not None and structure != character:
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
-            if self._has_ended(structure):
+            if self.after_value and self._has_ended(structure):
                 self.note(Step.CLOSED_BRACKETS, self.pos)
                 return Reading(self.stack[0].value, self.pos, self.places, complete=True)
             if structure in ("}", "]"):
@@ -106,7 +98,7 @@ class _Reader:
                 finished = self._close("]")
             elif self.after_value and structure is None and character not in QUOTES + "\\":
                 finished = None if self._skip_text() else self._find_landmark()
-            elif structure == ":" and self._key_is_due_a_value():
+            elif structure == ":" and self.key_is_due_a_value():
                 self.note(Step.SKIPPED_TEXT, self.pos)  # "key":: "value"
                 self.pos += 1
             elif structure == ":":
@@ -116,39 +108,22 @@ class _Reader:
             if finished is not None:
                 return finished
 
-    def _next(self) -> str | None:
-        """The next character that is neither blank nor in a comment, or None at the limit."""
-        comments = self._is_json_without_doubt() or not (self.stack and self.stack[0].value)
-        self.pos = skip_blanks(self.text, self.pos, self.limit, self.note, comments=comments)
-        return self.text[self.pos] if self.pos < self.limit else None
-
-    def _is_json_without_doubt(self) -> bool:
-        """Whether what was read holds a key with its colon, or a container: then # begins a comment."""
-        if len(self.stack) != 1:
-            return len(self.stack) > 1
-        outermost = self.stack[0]
-        if isinstance(outermost.value, dict):
-            return bool(outermost.value) or outermost.key is not None
-        return bool(outermost.value) and isinstance(outermost.value[-1], (dict, list))
-
     def _has_ended(self, structure: str | None) -> bool:
         """Whether the outermost bracket is missing: its last value ended with a line, and prose goes on."""
-        if not self.after_value or len(self.stack) != 1 or structure not in (None, "["):
+        if len(self.stack) != 1 or structure not in (None, "["):
             return False
-        at = self.pos
-        if self.text[at] in QUOTES + "\\" or (structure and opens_answer(self.text, at, self.limit)):
+        if self.text[self.pos] in QUOTES + "\\" or (structure and opens_answer(self.text, self.pos, self.limit)):
             return False
-        before = self.text[max(0, at - _INDENT) : at]
-        lines = before[len(before.rstrip()) :].count("\n")
-        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, at, self.limit))
+        lines = line_breaks_before(self.text, self.pos)
+        return lines > 1 or (lines == 1 and not begins_bare_key(self.text, self.pos, self.limit))
 
     def _is_tuple(self) -> bool:
         """Whether a parenthesis opens a tuple: a value is due, and one of JSON's kinds follows."""
-        due = self._key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
+        due = self.key_is_due_a_value() or (isinstance(self.stack[-1].value, list) and not self.after_value)
         return due and _TUPLE.match(self.text, self.pos, self.limit) is not None
 
     def _comma(self) -> None:
-        if self._key_is_due_a_value():
+        if self.key_is_due_a_value():
             self.note(Step.MISSING_VALUES, self.pos)
             self.stack[-1].put(None)
         elif not self.after_value:
@@ -163,7 +138,7 @@ class _Reader:
         self.after_value, self.comma = False, -1
         if len(self.stack) >= MAX_DEPTH:
             return self._broken_off(Step.CUT_AT_ERROR)
-        if self._is_key_due():
+        if self.is_key_due():
             return self._open_for_key(bracket)
         if self.stack and self._read_sound_part():
             self.after_value = True
@@ -177,7 +152,7 @@ class _Reader:
         top = self.stack[-1]
         if bracket == "[":
             return self._find_landmark()
-        if isinstance(top.last_value, dict) and not begins_another(top, self._ahead()):
+        if isinstance(top.last_value, dict) and not begins_another(top, self.ahead()):
             # "arguments": {…}, {…}]: the list was not opened
             self._open_list_of_last(top)
         elif not top.value and len(self.stack) == 1 and not self.places:  # {{"a": 1}}
@@ -196,49 +171,48 @@ class _Reader:
         return None
 
     def _read_sound_part(self) -> bool:
-        """Read the container that begins here the fast way, if it is sound JSON: most of a broken answer is.
+        """Read what is sound JSON of the container that begins here the fast way: most of a broken answer is.
 
         The number of failures and what each looks at are bounded, so that reading stays linear.
         """
-        if self.failures >= _MAX_FAILURES:
+        part = scan_part(self.text, self.pos, self.limit) if self.failures < _MAX_FAILURES else None
+        is_sound = part is not None and part.sound
+        self.failures += not is_sound
+        if part is None or not (is_sound or (self.at_once and self.failures < _MAX_FAILURES)):
             return False
-        part = self.text[self.pos : min(self.limit, self.pos + _SOUND_PART)]
-        sound = scan_sound(part, 0, len(part))
-        if sound is None:
-            self.failures += 1
-            return False
-        self.stack[-1].put(sound[0])
-        self.pos += sound[1]
+        if is_sound:
+            self.stack[-1].put(part.value)
+        else:
+            self.stack.append(Open(part.value))
+        self.pos = part.end
         return True
-
-    def _is_key_due(self) -> bool:
-        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
-
-    def _key_is_due_a_value(self) -> bool:
-        return bool(self.stack) and self.stack[-1].key is not None
 
     def _close(self, bracket: str) -> Reading | None:
         """Close the innermost container that this bracket fits, and those left open inside it."""
         if self.comma >= 0:
             self.note(Step.TRAILING_COMMA, self.comma)
         self.after_value, self.comma = True, -1
-        if bracket == "]" and self._key_is_due_a_value():  # "arguments": ]
+        if bracket == "]" and self.key_is_due_a_value():  # "arguments": ]
             self.note(Step.OPENED_BRACKETS, self.pos)
             self.stack[-1].put([])
             self.pos += 1
             return None
         wanted: type = dict if bracket == "}" else list
-        stack = self.stack
-        at = self.pos
+        stack, at = self.stack, self.pos
         self.pos += 1
+        top = stack[-1]
+        if type(top.value) is wanted and top.key is None and len(stack) > 1:  # it fits: no rule has more to say
+            stack.pop()
+            stack[-1].put(top.value)
+            return None
         depth = len(stack) - 1
         while depth >= 0 and type(stack[depth].value) is not wanted:
             depth -= 1
-        if bracket == "]" and depth < len(stack) - 1 and closes_unopened_list(stack[-1], self._ahead()):
+        if bracket == "]" and depth < len(stack) - 1 and closes_unopened_list(stack[-1], self.ahead()):
             self.note(Step.OPENED_BRACKETS, at)
             stack[-1].wrap_last()
             return None
-        if depth < 0 or is_stray(stack, bracket, depth, self._ahead()):
+        if depth < 0 or is_stray(stack, bracket, depth, self.ahead()):
             self.note(Step.STRAY_BRACKETS, at)
             return None
         if depth < len(stack) - 1:
@@ -280,14 +254,17 @@ class _Reader:
             if key is not None:
                 self._key_in_list(key_name(key.group()))
                 top = self.stack[-1]
-        if isinstance(top.value, dict) and top.key is None and not self._goes_on_as_list(top):
-            return self._read_key(top, character)
+        if isinstance(top.value, dict) and top.key is None:
+            if self.at_once and not self.mixed and self._read_pairs():
+                return None
+            if not self._goes_on_as_list(top):
+                return self._read_key(top, character)
         top = self.stack[-1]
         slot = Slot.ITEM if top.key is None else Slot.VALUE
         if opens_string(self.text, self.pos):
             value = self._read_string(slot)
         else:
-            surely = self._is_json_without_doubt()
+            surely = self.is_json_without_doubt()
             value, self.pos = read_bare(self.text, self.pos, self.limit, self.note, slot, surely=surely)
         if value is TRUNCATED:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
@@ -297,6 +274,34 @@ class _Reader:
             top.put(value)
         self.after_value = True
         return None
+
+    def _read_pairs(self) -> bool:
+        """Read plain pairs in one step each, if some begin here, and those of the objects that follow in a list."""
+        start = self.pos
+        while (pairs := read_pairs(self.text, self.pos, self.limit, self.stack[-1])) is not None:
+            self.pos, self.comma = pairs.end, pairs.comma
+            self.note_all(pairs.places)
+            self.after_value = self.comma < 0
+            if not self.after_value or not self._goes_to_next_object():
+                break
+        return self.pos > start
+
+    def _goes_to_next_object(self) -> bool:
+        """Go from the end of an object in a list into the next one, if that is the next thing and is not sound."""
+        following = NEXT_OBJECT.match(self.text, self.pos, self.limit)
+        if following is None or len(self.stack) < 2 or not isinstance(self.stack[-2].value, list):
+            return False
+        closed = self.stack.pop()
+        self.stack[-1].put(closed.value)
+        self.pos, self.comma, self.after_value = following.start(2), following.start(1), False
+        if following[1] != ",":
+            self.note(Step.FULLWIDTH_PUNCTUATION, self.comma)
+        if self.failures < _MAX_FAILURES and can_be_sound(self.text, self.pos, self.limit):
+            return False
+        self.failures += 1
+        self.stack.append(Open({}))
+        self.pos, self.comma = following.end(), -1
+        return True
 
     def _goes_on_as_list(self, top: Open) -> bool:
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
@@ -310,9 +315,6 @@ class _Reader:
         self.note(Step.OPENED_BRACKETS, self.pos)
         top.key = top.last
         self.stack.append(Open([top.last_value]))
-
-    def _ahead(self) -> Ahead:
-        return Ahead(self.text, self.pos, self.limit)
 
     def _key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
@@ -347,7 +349,7 @@ class _Reader:
             if bare is None:
                 return self._find_landmark()
             key, self.pos = bare
-        colon = self._next()
+        colon = self.next_character()
         if colon is None:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         if colon in ":：=":
@@ -368,7 +370,7 @@ class _Reader:
     def _skip_text(self) -> bool:
         """Skip a few words between values of something that is JSON without doubt: `"x" (about)`, `{…}, and {…}`."""
         top = self.stack[-1]
-        if not self._is_json_without_doubt() or top.key is not None:
+        if not self.is_json_without_doubt() or top.key is not None:
             return False  # [see above] is prose
         end = skip_words(self.text, self.pos, self.limit)
         if end == self.pos:
@@ -379,7 +381,7 @@ class _Reader:
 
     def _find_landmark(self) -> Reading | None:
         """Go on at the next structure after something unreadable, or end here if there is none near."""
-        mark = next_landmark(self.text, self.pos, self.limit) if self._is_json_without_doubt() else -1
+        mark = next_landmark(self.text, self.pos, self.limit) if self.is_json_without_doubt() else -1
         if mark < 0:
             return self._broken_off(Step.CUT_AT_ERROR)
         self.note(Step.SKIPPED_TEXT, self.pos)

@@ -28,7 +28,10 @@ def is_template(value: Any, form: Form) -> bool:
         value = value[key]
     if not isinstance(value, list):
         return False
-    return bool(value) and all(isinstance(item, dict) and _is_one(item, form) for item in value)
+    for item in value:
+        if not isinstance(item, dict) or not _is_one(item, form):
+            return False
+    return bool(value)
 
 
 def _is_one(value: dict[str, Any], form: Form) -> bool:
@@ -44,7 +47,7 @@ def _is_one(value: dict[str, Any], form: Form) -> bool:
         return _are_placeholders(arguments.values())
     if not isinstance(arguments, list):
         return False
-    return _are_placeholders(_first(item, names.argument) if isinstance(item, dict) else item for item in arguments)
+    return _are_placeholders(arguments, names.argument)
 
 
 def is_blank(value: Any, form: Form) -> bool:
@@ -61,11 +64,12 @@ def _first(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return None
 
 
-def _are_placeholders(values: Iterable[Any]) -> bool:
-    """Whether all that is said are placeholders, and not all of them nothing."""
+def _are_placeholders(values: Iterable[Any], keys: tuple[str, ...] = ()) -> bool:
+    """Whether all that is said (by objects under one of the keys) are placeholders, and not all of them nothing."""
     speaks = False
     for value in values:
-        for text in value if isinstance(value, list) else (value,):
+        said = _first(value, keys) if keys and isinstance(value, dict) else value
+        for text in said if isinstance(said, list) else (said,):
             if not isinstance(text, str) or not _is_placeholder(text, VALUE_PLACEHOLDERS):
                 return False
             speaks = speaks or text.strip() != ""

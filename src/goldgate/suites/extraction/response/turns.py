@@ -62,6 +62,8 @@ _TURN = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+# One of these is in each mark of a turn: far faster to ask for than the marks.
+_IN_EVERY_TURN = ("<", "[INST]", *TURN_NAMES)
 
 
 def _pattern(words: str) -> str:
@@ -75,8 +77,11 @@ _COMMENT_ON_THE_ANSWER = re.compile(r"[^\S\n]*(?://|#)[^\n]*")
 
 def next_turn(text: str, start: int, end: int) -> int:
     """Where the first mark of another turn stands between two places, or -1."""
-    mark = _TURN.search(text, start, end)
-    return -1 if mark is None else mark.start()
+    for part in _IN_EVERY_TURN:
+        if text.find(part, start, end) >= 0:
+            turn = _TURN.search(text, start, end)
+            return -1 if turn is None else turn.start()
+    return -1
 
 
 def says_replaced(text: str, start: int, end: int) -> bool:

@@ -51,12 +51,12 @@ def flattened(value: Any, source: str | None, form: Form) -> Any:
         return with_number_texts(value, source)[0]
     if isinstance(value, dict):
         key = form.events_key(value)
-        if key is None or not any(isinstance(item, list) for item in value[key]):
+        if key is None or list not in map(type, value[key]):
             return None
         value = with_number_texts(value, source)
         flat = _flat(value[key])
         return {**value, key: flat} if flat and form.is_answer(flat) else None
-    if not isinstance(value, list) or not any(isinstance(item, list) for item in value):
+    if not isinstance(value, list) or list not in map(type, value):
         return None
     flat = _flat(with_number_texts(value, source))
     return flat if flat and form.is_answer(flat) else None

@@ -1,0 +1,85 @@
+"""Plain pairs read in one step: the tolerant reader says what it says mark by mark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from goldgate.suites.extraction.response.openings import BRACKETS
+from goldgate.suites.extraction.response.repair import read_mark_by_mark, read_tolerantly
+from goldgate.suites.extraction.response.turns import TURN_NAMES, TURN_TOKENS, next_turn
+
+from .strategies import any_text, composed, mutated, odd_events
+
+# Other marks in place of those of JSON: all of one kind, or one of them.
+DIALECTS = [
+    ('"', "'"),
+    ('"', "“"),
+    ('"', "「"),
+    ('"', '\\"'),
+    ('"', '""'),
+    ('"', "`"),
+    ('": ', "”: "),
+    ('":', '"：'),
+    ('":', '" ='),
+    ('",', '"，'),
+    ('"role"', "role"),
+    ('"role"', "role "),
+    ('"argument"', "argument"),
+    (": ", ":: "),
+    (": ", ":\n\\n"),
+    ("},", "}，"),
+    ("}, {", "},\n{\n\\n"),
+    ("}, {", "}, {\u3000"),
+    ("}, {", ", {"),
+    ("}, {", "} {"),
+    ("}", ",}"),
+    ("null", "None"),
+    (", ", ",\n"),
+    (", ", " // next\n, "),
+    ('"argument": "', '"argument": ":'),
+    ('"argument"', '"role"'),
+    ("[", "【"),
+]
+
+
+@st.composite
+def dialects(draw: st.DrawFn) -> str:
+    """An answer in other marks, cut off or with something in it that does not belong there."""
+    value: list[Any] = draw(odd_events)
+    text = json.dumps(value, ensure_ascii=False, indent=draw(st.sampled_from([None, 1])))
+    for old, new in draw(st.lists(st.sampled_from(DIALECTS), max_size=3)):
+        text = text.replace(old, new, draw(st.sampled_from([-1, -1, 1, 3])))
+    at = draw(st.integers(0, len(text)))
+    return draw(st.sampled_from([text, text, text[:at], text[:at] + text[at + 1 :], f'{text[:at]}"{text[at:]}']))
+
+
+@settings(max_examples=1_500)
+@given(st.one_of(dialects(), dialects(), composed, mutated(), any_text), st.booleans())
+@example('[{"a": "1"},\n{\n\\n"b": "2"}]', False)
+@example("{role: \":x\", argument: 'y'}", False)
+@example("{'a': 'x', 'a': 'y', 'b': 1,}", False)
+def test_reading_pairs_in_one_step_says_what_the_rule_says(text: str, unopened: bool) -> None:
+    starts = [at for at, character in enumerate(text) if character in ('"' if unopened else BRACKETS)]
+    for start in starts[:8]:
+        for limit in {len(text), (start + 1 + len(text)) // 2} - {start}:
+            quick = read_tolerantly(text, start, limit, unopened=unopened)
+            assert quick == read_mark_by_mark(text, start, limit, unopened=unopened)
+
+
+def test_places_of_many_pairs_are_bounded_as_those_of_single_marks() -> None:
+    # 1,000 places are kept, and of what comes later the first of each name.
+    text = "[" + ", ".join("{'a': 'x', 'b': 'y'}" for _ in range(300)) + ', {a: "x"，"b"：“y“}, {c: 1}]'
+    quick = read_tolerantly(text, 0, len(text))
+    assert quick == read_mark_by_mark(text, 0, len(text))
+    assert len(quick.places) == 1_000 + 3
+
+
+def test_every_mark_of_another_turn_is_found() -> None:
+    for mark in [*TURN_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
+        text = f"[]\n{mark}\nmore"
+        assert next_turn(text, 2, len(text)) == 3
+    assert next_turn("[]\nmore", 2, 7) == -1
