@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Union
 
 from goldgate.report.escape import escape_of
@@ -37,18 +37,27 @@ class Markup(str):
 
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
+    begin, end = _tags(tag)
+    parts = [begin]
+    for key, value in attributes.items():
+        if value is not None and value is not False:
+            parts.append(_written(key, value))
+    parts.append(">")
+    if content:
+        if tag in _VOID:
+            raise ValueError(f"{tag} has no content")
+        _collect(content, parts)
+    parts.append(end)
+    return Markup("".join(parts))
+
+
+@cache
+def _tags(tag: str) -> tuple[str, str]:
+    """How an element begins, but for its attributes, and how it ends."""
     if tag in _RAW:
         raise ValueError(f"{tag} takes no content as text: use raw()")
-    start = f"<{_checked(tag)}{_written(attributes)}>"
-    if tag in _VOID:
-        if content:
-            raise ValueError(f"{tag} has no content")
-        return Markup(start + _end(tag))
-    return Markup(f"{start}{fragment(*content)}</{tag}>{_end(tag)}")
-
-
-def _end(tag: str) -> str:
-    return "\n" if tag in _LINES else ""
+    end = "" if tag in _VOID else f"</{tag}>"
+    return f"<{_checked(tag)}", f"{end}\n" if tag in _LINES else end
 
 
 def fragment(*content: Content) -> Markup:
@@ -62,7 +71,8 @@ def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):
         raise ValueError(f"not a script or style that can stand in a page: {tag}")
-    return Markup(f"<{tag}{_written(attributes)}>{source}</{tag}>")
+    written = [_written(key, value) for key, value in attributes.items() if value is not None and value is not False]
+    return Markup(f"<{tag}{''.join(written)}>{source}</{tag}>")
 
 
 def document(root: Markup) -> str:
@@ -80,22 +90,20 @@ def _collect(content: Iterable[Content], parts: list[str]) -> None:
         if isinstance(each, Markup):
             parts.append(each)
         elif isinstance(each, str):
-            begin = _ESCAPES[each[0]] if each[:1] in (":", "#") else ""  # the text before it may end alike
-            parts.append(begin + escaped(each[1:] if begin else each))
+            if each[:1] in (":", "#"):  # the text before it may end alike
+                parts.append(_ESCAPES[each[0]])
+                each = each[1:]
+            parts.append(_SPECIAL.sub(_escape, each))
         elif each is not None:
             _collect(each, parts)
 
 
-def _written(attributes: dict[str, Value]) -> str:
-    parts = []
-    for key, value in attributes.items():
-        if value is None or value is False:
-            continue
-        name, text = _attribute(key), "" if value is True else str(value)
-        if name in _LINKS and not _WITHIN.match(text):
-            raise ValueError(f"{name} leads elsewhere: {text!r}")
-        parts.append(f' {name}="{escaped(text)}"')
-    return "".join(parts)
+@lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1
+def _written(key: str, value: str | int) -> str:
+    name, text = _attribute(key), "" if value is True else str(value)
+    if name in _LINKS and not _WITHIN.match(text):
+        raise ValueError(f"{name} leads elsewhere: {text!r}")
+    return f' {name}="{escaped(text)}"'
 
 
 @cache

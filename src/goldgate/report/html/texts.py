@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.escape import apart, escape_of, shortened_apart, unseen, visible
+from goldgate.report.escape import alone, apart, escape_of, shortened_apart, unseen, visible
 from goldgate.report.html.element import Content, Markup, element, fragment
 from goldgate.report.html.runs import Run, excerpts, marked_runs
 
@@ -45,7 +45,7 @@ _OTHER = "other"
 
 def name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    return names([text])[text]
+    return alone(text if len(text) <= MOST_WORDS else shortened_apart(text, MOST_WORDS), MOST_NAME, commands=False)
 
 
 def names(texts: Iterable[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from goldgate.core.pieces import may_join, piece_starts
@@ -73,12 +74,15 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
 
 def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The normalized text, and where the piece of each of its characters begins and ends: here a character."""
-    forms = {ord(character): normalize_plainly(character) for character in set(text)}
-    sizes = {chr(code): len(form) for code, form in forms.items()}
-    starts: Sequence[int] = range(len(text))
-    if any(size != 1 for size in sizes.values()):
-        starts = array("q", [at for at, character in enumerate(text) for _ in range(sizes[character])])
-    return text.translate(forms), starts, array("q", [at + 1 for at in starts])
+    forms = {character: _form(character) for character in set(text)}
+    normalized = "".join(map(forms.__getitem__, text))
+    if all(len(form) == 1 for form in forms.values()):
+        return normalized, range(len(text)), range(1, len(text) + 1)
+    starts = array("q", [at for at, character in enumerate(text) for _ in forms[character]])
+    return normalized, starts, array("q", [at + 1 for at in starts])
+
+
+_form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
 
 
 def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
