@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import goldgate
-from goldgate.baseline.pairing import StoredRuns, UnitTaker, load_stored_runs
-from goldgate.baseline.units import Unit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import FewOfEachCode, Finding
 from goldgate.core.gate import GateResult, overall
@@ -32,6 +30,10 @@ from goldgate.stats.support import support
 from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
 from goldgate.suites.worst import Weigh, WorstUnits
+
+if TYPE_CHECKING:
+    from goldgate.baseline.pairing import StoredRuns, UnitTaker
+    from goldgate.baseline.units import Unit
 
 Progress = Callable[[int, int], None]  # units done, units in all
 Finished = Callable[[Evaluation, Plan, Given, WorstUnits], None]  # the evaluation, and its inputs while they are open
@@ -61,7 +63,7 @@ def evaluate(
         # First, because workers take a while to start.
         mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
         plan = load_plan(suite, protocol)
-        stored = load_stored_runs(suite, plan, written)
+        stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = Weigh(suite, plan) if finished is not None else None
         line = _Line(source, mapper, records, progress, stored, weigh)
@@ -72,6 +74,14 @@ def evaluate(
         if finished is not None:
             finished(evaluation, plan, source.given(), line.worst)
         return evaluation
+
+
+def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> StoredRuns | None:
+    if all(gate.against is None for gate in plan.gates.values()):
+        return None  # few protocols compare with a stored run, and it takes 20 ms to import what does
+    from goldgate.baseline.pairing import load_stored_runs
+
+    return load_stored_runs(suite, plan, written)
 
 
 def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: StoredRuns | None = None) -> Evaluation:

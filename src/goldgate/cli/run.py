@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from goldgate.cli.github import tell_github
@@ -107,6 +106,8 @@ def _without_folder(job: Job, evaluate: Evaluate, looked: list[Looked]) -> Evalu
     """Evaluate and keep no records but for a page, which shows some of the units."""
     if job.format != HTML or job.quiet:
         return evaluate(None, None)
+    from tempfile import TemporaryFile
+
     with TemporaryFile() as records:
         looking = Looking(job.suite, partial(read_written, records))
         evaluation = evaluate(records, looking)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, get_args
 
@@ -119,6 +118,8 @@ def _callback(suite: Suite) -> Any:
             engine=engine,
         )
         if quiet:
+            import logging
+
             logging.getLogger("goldgate").setLevel(logging.ERROR)
         progress = ProgressLine(suite.unit, quiet=quiet)
 

@@ -6,10 +6,10 @@ variance is then that of units that stand or fall as a whole. docs/decisions/000
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, floor, sqrt
+from typing import NamedTuple
 
 from goldgate.core.sums import RatioSums
 from goldgate.stats.student import t_quantile
@@ -25,8 +25,7 @@ _ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the p
 _NOTHING = "no unit counts towards it"
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """The values that the units do not rule out, at a level of confidence."""
 
     level: float
@@ -47,15 +46,13 @@ class Interval:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class NoInterval:
+class NoInterval(NamedTuple):
     """There is no honest interval, for this reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """How far a share can be trusted: its variance over units, and what limits that estimate.
 
     `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from goldgate.core.page import Paragraph, counted
@@ -54,7 +53,7 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
         found[place] = item
     kept = tuple(looked.units[place] for place in sorted(found))
     items = [found[place] for place in sorted(found)]
-    return element("div", *items, class_="units"), replace(looked, units=kept, explains=_kept(looked, kept))
+    return element("div", *items, class_="units"), looked._replace(units=kept, explains=_kept(looked, kept))
 
 
 def shown_words(looked: Looked) -> str:
@@ -110,7 +109,7 @@ def _without(unit: UnitPage, said: str) -> UnitPage:
     first = unit.sections[0].blocks if unit.sections else ()
     match first:
         case (Paragraph(text=text),) if text.rstrip(".").lower() == said.lower():
-            return replace(unit, sections=unit.sections[1:])
+            return unit._replace(sections=unit.sections[1:])
     return unit
 
 

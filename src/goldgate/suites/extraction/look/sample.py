@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.errors import InputError
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, event_list
@@ -24,8 +24,7 @@ class Written:
     spans: list[Span] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What one side says: units as they were scored, with how they were written as far as that is known."""
 
     units: dict[Unit, Written]
@@ -38,8 +37,7 @@ class Side:
         return unit.argument if known is None or known.text is None else known.text
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAt:
+class LookedAt(NamedTuple):
     """What a page shows. `gold_record` and `parsed` are None where they are not known any more."""
 
     record: Mapping[str, Any]
