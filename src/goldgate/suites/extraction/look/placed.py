@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from goldgate.core.pieces import may_join, piece_starts
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
@@ -75,11 +75,12 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
 def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The normalized text, and where the piece of each of its characters begins and ends: here a character."""
     forms = {character: _form(character) for character in set(text)}
-    normalized = "".join(map(forms.__getitem__, text))
-    if all(len(form) == 1 for form in forms.values()):
-        return normalized, range(len(text)), range(1, len(text) + 1)
-    starts = array("q", [at for at, character in enumerate(text) for _ in forms[character]])
-    return normalized, starts, array("q", [at + 1 for at in starts])
+    parts = [*map(forms.__getitem__, text)]
+    starts, ends = range(len(text)), range(1, len(text) + 1)
+    if all(len(form) <= 1 for form in forms.values()):  # nothing, as of blanks, or one character
+        return "".join(parts), array("q", compress(starts, parts)), array("q", compress(ends, parts))
+    grown = array("q", [at for at, part in enumerate(parts) for _ in part])
+    return "".join(parts), grown, array("q", [at + 1 for at in grown])
 
 
 _form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
