@@ -45,7 +45,7 @@ def evaluate(
     protocol: ProtocolSource = None,
     *,
     workers: int | None = None,
-    engine: EngineName = "processes",
+    engine: EngineName | Engine = "processes",
     ray_address: str | None = None,
     written: Sequence[str] = (),
     records: IO[bytes] | None = None,
@@ -54,14 +54,19 @@ def evaluate(
 ) -> Evaluation:
     """Score what is stored and judge it: the same files give the same report, whatever carries out the work.
 
-    Without a number of `workers` it is one process, or the whole cluster at `ray_address`.
+    Without a number of `workers` it is one process, or the whole cluster at `ray_address`. An `engine` that was started
+    already is taken as it is, and left to whoever started it.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
     `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
     with the worst units of `records`.
     """
     with ExitStack() as stack:
         # First, because workers take a while to start.
-        mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+        mapper = (
+            stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+            if isinstance(engine, str)
+            else engine
+        )
         plan = load_plan(suite, protocol)
         stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
