@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import NamedTuple
 
@@ -67,6 +68,11 @@ class Spread(NamedTuple):
 
 def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None) -> Interval | NoInterval:
     """Of a rate from 0 to 1. `at` asks what it would be with that many units like these."""
+    return _share_interval(sums, level, at)
+
+
+@lru_cache(maxsize=4096)  # of hundreds of rates more than half have the sums of another, such as strict and relaxed
+def _share_interval(sums: RatioSums, level: float, at: int | None) -> Interval | NoInterval:
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if not 0 <= sums.a <= sums.b:
