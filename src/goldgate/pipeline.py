@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import goldgate
-from goldgate.baseline.pairing import StoredRuns, UnitTaker, load_stored_runs
-from goldgate.baseline.units import Unit
 from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import FewOfEachCode, Finding
@@ -35,6 +33,10 @@ from goldgate.suites.gated import gated_metrics
 from goldgate.suites.plan import load_plan
 from goldgate.suites.worst import Weigh, WorstUnits
 
+if TYPE_CHECKING:
+    from goldgate.baseline.pairing import StoredRuns, UnitTaker
+    from goldgate.baseline.units import Unit
+
 Progress = Callable[[int, int], None]  # units done, units in all
 Finished = Callable[[Evaluation, Plan, Given, WorstUnits], None]  # the evaluation, and its inputs while they are open
 
@@ -45,7 +47,7 @@ def evaluate(
     protocol: ProtocolSource = None,
     *,
     workers: int | None = None,
-    engine: EngineName = "processes",
+    engine: EngineName | Engine = "processes",
     ray_address: str | None = None,
     written: Sequence[str] = (),
     records: IO[bytes] | None = None,
@@ -54,16 +56,21 @@ def evaluate(
 ) -> Evaluation:
     """Score what is stored and judge it: the same files give the same report, whatever carries out the work.
 
-    Without a number of `workers` it is one process, or the whole cluster at `ray_address`.
+    Without a number of `workers` it is one process, or the whole cluster at `ray_address`. An `engine` that was started
+    already is taken as it is, and left to whoever started it.
     `records` receives a line of JSON for each unit (what a command writes to samples.jsonl or runs.jsonl);
     `written` are paths that the caller writes to, which are no input. `finished` is called while the inputs are open,
     with the worst units of `records`.
     """
     with ExitStack() as stack:
         # First, because workers take a while to start.
-        mapper = stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+        mapper = (
+            stack.enter_context(start_engine(workers, suite.preload, engine, ray_address))
+            if isinstance(engine, str)
+            else engine
+        )
         plan = load_plan(suite, protocol)
-        stored = load_stored_runs(suite, plan, written)
+        stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = Weigh(suite, plan) if finished is not None else None
         line = _Line(source, mapper, records, progress, stored, weigh)
@@ -74,6 +81,14 @@ def evaluate(
         if finished is not None:
             finished(evaluation, plan, source.given(), line.worst)
         return evaluation
+
+
+def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> StoredRuns | None:
+    if all(gate.against is None for gate in plan.gates.values()):
+        return None  # few protocols compare with a stored run, and it takes 20 ms to import what does
+    from goldgate.baseline.pairing import load_stored_runs
+
+    return load_stored_runs(suite, plan, written)
 
 
 def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: StoredRuns | None = None) -> Evaluation:

@@ -26,6 +26,7 @@ from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
 from goldgate.readers.records import decode
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import with_units
+from goldgate.report.escape import alone, apart, is_plain, written_out
 from goldgate.suites.extraction.events import match
 from goldgate.suites.extraction.events.event import (
     EventList,
@@ -99,6 +100,21 @@ def test_quick_normal_form(text: str) -> None:
 @given(st.lists(st.one_of(texts, st.sampled_from(["甲公司", "Acme Corp", "", " ", "\0"])), max_size=5))
 def test_quick_normal_forms(values: list[str]) -> None:
     assert normalize_all_at_once(values) in (None, [normalize_plainly(value) for value in values])
+
+
+# --- what is shown
+
+
+@MANY
+@given(st.one_of(texts, st.text(alphabet="aо甲А\\xu:#\u034f\u2800 \u0301", max_size=6)), st.booleans())
+def test_nothing_of_a_plain_text_is_written_out(text: str, commands: bool) -> None:
+    if is_plain(text, commands=commands):
+        assert written_out(text, commands=commands) == text
+
+
+@given(st.one_of(texts, st.text(min_size=20, max_size=90)), st.integers(8, 60))
+def test_a_name_alone_is_shown_as_the_only_one_of_several(text: str, columns: int) -> None:
+    assert {text: alone(text, columns)} == apart([text], columns)
 
 
 @MANY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import traceback
 from pathlib import Path
 
@@ -62,6 +61,8 @@ def _has_working_directory() -> bool:
 
 
 def _has_temporary_folder() -> bool:
+    import tempfile
+
     try:
         return bool(tempfile.gettempdir())
     except OSError:

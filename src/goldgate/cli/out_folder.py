@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -114,7 +113,11 @@ class OutFolder:
         for name in self._names:
             _remove(self._unfinished(name))
         _remove(self.path / (self._records + PART))
-        shutil.rmtree(self.path / (self._records + FOLDER), ignore_errors=True)
+        folder = self.path / (self._records + FOLDER)
+        if folder.exists():
+            import shutil
+
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class SamplesFile(io.BufferedWriter):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from shutil import get_terminal_size
 from typing import Any, TextIO
 
 import click
@@ -54,7 +53,11 @@ def show_error(error: GoldgateError) -> None:
 def columns(stream: TextIO | None = None) -> int:
     """How wide the terminal is; 80 in a pipe or a file, so that the same report is the same bytes."""
     stream = sys.stdout if stream is None else stream
-    return get_terminal_size((COLUMNS, 24)).columns if _is_terminal(stream) else COLUMNS
+    if not _is_terminal(stream):
+        return COLUMNS
+    from shutil import get_terminal_size
+
+    return get_terminal_size((COLUMNS, 24)).columns
 
 
 def in_colour() -> bool:

@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from goldgate.cli.github import tell_github
@@ -31,10 +30,11 @@ from goldgate.files.url import is_url, join_url, shown_url
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
+    from goldgate.core.page import Page
     from goldgate.pipeline import Finished
     from goldgate.report.html.looked import Looked
 
-HTML, GITHUB = "html", "github"  # formats
+HTML, JSON, GITHUB = "html", "json", "github"  # formats
 
 _OVERWRITES = "against.overwritten"
 _HEAD = 200  # bytes: a report begins with its suite
@@ -82,7 +82,7 @@ def carry_out(job: Job, evaluate: Evaluate) -> int:
     if job.out is None:
         looked: list[Looked] = []
         outcome = guarded(lambda: _without_folder(job, evaluate, looked))
-        return _end(job, outcome, _write_report(job, outcome), *looked)
+        return _end(job, outcome, _write_report(job, outcome), _Shown(job, outcome, *looked))
     folder = guarded(lambda: _open_folder(job))
     if isinstance(folder, GoldgateError):
         _write_report(job, folder)
@@ -92,19 +92,22 @@ def carry_out(job: Job, evaluate: Evaluate) -> int:
             looking = Looking(job.suite, folder.read_samples)
             outcome = guarded(lambda: evaluate(folder.open_samples(), looking))
             if _would_overwrite(outcome):
-                return _end(job, outcome, None)
+                return _end(job, outcome, None, _Shown(job, outcome))
             run = run_record(job, began, time.perf_counter() - clock, outcome.exit_status)
-            written = guarded(lambda: _publish(folder, job, outcome, run, looking.looked))
+            shown = _Shown(job, outcome, looking.looked)
+            written = guarded(lambda: _publish(folder, shown, run))
     finally:
         folder.close()
     unreported = _write_report(job, outcome if written is None else written)
-    return _end(job, outcome, written or unreported, looking.looked)
+    return _end(job, outcome, written or unreported, shown)
 
 
 def _without_folder(job: Job, evaluate: Evaluate, looked: list[Looked]) -> Evaluation:
     """Evaluate and keep no records but for a page, which shows some of the units."""
     if job.format != HTML or job.quiet:
         return evaluate(None, None)
+    from tempfile import TemporaryFile
+
     with TemporaryFile() as records:
         looking = Looking(job.suite, partial(read_written, records))
         evaluation = evaluate(records, looking)
@@ -112,13 +115,11 @@ def _without_folder(job: Job, evaluate: Evaluate, looked: list[Looked]) -> Evalu
     return evaluation
 
 
-def _end(
-    job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None, looked: Looked | None = None
-) -> int:
+def _end(job: Job, outcome: Evaluation | GoldgateError, written: GoldgateError | None, shown: _Shown) -> int:
     """Show how it ended: with a report, or with the first error that there was."""
     if isinstance(outcome, GoldgateError):
         return _fail(job, outcome)
-    return _show(job, outcome, looked) if written is None else _fail(job, written)
+    return _show(job, outcome, shown) if written is None else _fail(job, written)
 
 
 def _would_overwrite(outcome: Evaluation | GoldgateError) -> bool:
@@ -186,7 +187,7 @@ def _require_suite(job: Job, head: bytes, report: str) -> None:
         )
 
 
-def _show(job: Job, evaluation: Evaluation, looked: Looked | None) -> int:
+def _show(job: Job, evaluation: Evaluation, shown: _Shown) -> int:
     annotated = tell_github(evaluation.report, printed=job.format == GITHUB and not job.quiet)
     if job.silent:
         return evaluation.exit_status
@@ -194,7 +195,7 @@ def _show(job: Job, evaluation: Evaluation, looked: Looked | None) -> int:
         if not annotated:
             show_failed_gates(evaluation.report)
         return evaluation.exit_status
-    rendered = _rendered(job, evaluation.report, looked)
+    rendered = shown.rendered(job.format)
     if job.format == "text":
         rendered = str(rendered) + closing(evaluation.report, _places(job))
     return say(rendered, evaluation.exit_status)
@@ -215,7 +216,7 @@ def _fail(job: Job, error: GoldgateError) -> int:
     show_error(error)
     tell_github(_error_report(job, error), printed=job.format == GITHUB and not job.quiet and not job.silent)
     if job.format != "text" and not job.quiet and not job.silent:  # as text it stands on stderr already
-        return say(_rendered(job, _error_report(job, error)), error.exit_status)
+        return say(_Shown(job, error).rendered(job.format), error.exit_status)
     return error.exit_status
 
 
@@ -227,35 +228,50 @@ def _error_report(job: Job, error: GoldgateError) -> dict[str, Any]:
     return report
 
 
-def _rendered(job: Job, report: dict[str, Any], looked: Looked | None = None) -> str | bytes:
-    from goldgate.report import RENDERERS
+class _Shown:
+    """What a command shows of an outcome: one page, laid out in any format."""
 
-    if job.format == HTML:
-        return _page(report, looked)
-    rendered = RENDERERS[job.format](report, columns=columns(), colour=in_colour())
-    return rendered.encode() if job.format == "json" else rendered  # JSON is UTF-8 whatever the terminal is
+    def __init__(self, job: Job, outcome: Evaluation | GoldgateError, looked: Looked | None = None) -> None:
+        self.failed = isinstance(outcome, GoldgateError)
+        self.report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
+        self._looked = None if self.failed else looked
+
+    @cached_property
+    def page(self) -> Page:
+        from goldgate.report import describe
+
+        return describe(self.report)
+
+    def rendered(self, format: str) -> str | bytes:
+        """As it is printed. JSON and HTML are UTF-8 whatever the terminal is."""
+        if format == JSON:
+            return self.json()
+        return self.html() if format == HTML else self.text(format)
+
+    def text(self, format: str) -> str:
+        from goldgate.report import render_page
+
+        return render_page(self.page, format, columns=columns(), colour=in_colour())
+
+    def json(self) -> bytes:
+        from goldgate.core.evaluation import render_json
+
+        return render_json(self.report)
+
+    def html(self) -> bytes:
+        from goldgate.report.html.page import render_html
+
+        return render_html(self.page, self._looked).encode()
 
 
-def _page(report: dict[str, Any], looked: Looked | None) -> bytes:
-    from goldgate.report import describe
-    from goldgate.report.html.page import render_html
-
-    return render_html(describe(report), looked).encode()
-
-
-def _publish(
-    folder: OutFolder, job: Job, outcome: Evaluation | GoldgateError, run: dict[str, Any], looked: Looked | None
-) -> None:
+def _publish(folder: OutFolder, shown: _Shown, run: dict[str, Any]) -> None:
     from goldgate.core.evaluation import render_json
-    from goldgate.report import RENDERERS
 
-    failed = isinstance(outcome, GoldgateError)
-    report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
     files = {
-        REPORT_JSON: render_json(report),
-        REPORT_MARKDOWN: RENDERERS["markdown"](report).encode("utf-8", "backslashreplace"),
-        REPORT_HTML: _page(report, None if failed else looked),
-        JUNIT: RENDERERS["junit"](report).encode(),
+        REPORT_JSON: shown.json(),
+        REPORT_MARKDOWN: shown.text("markdown").encode("utf-8", "backslashreplace"),
+        REPORT_HTML: shown.html(),
+        JUNIT: shown.text("junit").encode(),
         RUN: render_json(run),
     }
-    folder.publish(files, with_samples=not failed)
+    folder.publish(files, with_samples=not shown.failed)

@@ -35,7 +35,7 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
         "engine": job.engine,
         "workers": job.workers or (1 if job.engine == "processes" else None),
         "host": platform.node(),
-        "platform": platform.platform(),
+        "platform": _platform(),
         "versions": {
             "goldgate": __version__,
             "python": platform.python_version(),
@@ -43,6 +43,15 @@ def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[s
             "unicode": unicodedata.unidata_version,
         },
     }
+
+
+def _platform() -> str:
+    """As `platform.platform()` says it, which would start a process to ask for the processor."""
+    import platform
+
+    library = "".join(platform.libc_ver())
+    parts = (platform.system(), platform.release(), platform.machine(), f"with-{library}" if library else "")
+    return "-".join(filter(None, parts))
 
 
 def _working_directory() -> str | None:

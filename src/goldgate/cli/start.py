@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from goldgate.core.rare_collections import rare_collections
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR
 
 DEBUG = "GOLDGATE_DEBUG"  # set: the traceback of a fault of our own is shown
@@ -32,7 +33,7 @@ def start(command: click.Command, name: str) -> int:
     command.context_settings.setdefault("help_option_names", ["-h", "--help"])
     try:
         _hear_ctrl_c()
-        with ended_by_signals():
+        with ended_by_signals(), rare_collections():
             status = command.main(prog_name=name, standalone_mode=False)
         return status if isinstance(status, int) else EXIT_PASSED
     except click.ClickException as problem:  # a mistake in the options

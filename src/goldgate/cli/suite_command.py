@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, get_args
 
@@ -12,7 +11,7 @@ from goldgate.cli.many_values import ManyValues
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
 from goldgate.core.uninterrupted import uninterrupted
-from goldgate.engines import EngineName
+from goldgate.engines import EngineName, start_engine
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
 
@@ -119,22 +118,25 @@ def _callback(suite: Suite) -> Any:
             engine=engine,
         )
         if quiet:
+            import logging
+
             logging.getLogger("goldgate").setLevel(logging.ERROR)
         progress = ProgressLine(suite.unit, quiet=quiet)
 
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
-            with uninterrupted():  # a module that is half imported is a fault that hides the signal
-                from goldgate.pipeline import evaluate
+            # Workers take a while to start: they do so while this process imports the rest.
+            with start_engine(workers, suite.preload, engine, ray_address) as started:
+                with uninterrupted():  # a module that is half imported is a fault that hides the signal
+                    from goldgate.pipeline import evaluate
 
-            written = [path for path in (out, report) if path is not None]
-            try:
-                return evaluate(
-                    suite, inputs, protocol,
-                    workers=workers, engine=engine, ray_address=ray_address,
-                    written=written, records=records, progress=progress, finished=finished,
-                )  # fmt: skip
-            finally:
-                progress.clear()
+                written = [path for path in (out, report) if path is not None]
+                try:
+                    return evaluate(
+                        suite, inputs, protocol,
+                        engine=started, written=written, records=records, progress=progress, finished=finished,
+                    )  # fmt: skip
+                finally:
+                    progress.clear()
 
         context.exit(carry_out(job, evaluate))
 

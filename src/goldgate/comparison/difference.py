@@ -48,7 +48,7 @@ class Difference:
         """The same with the systems exchanged: signs change, and nothing else."""
         interval = self.interval
         if isinstance(interval, Interval):
-            interval = replace(interval, low=0.0 - interval.high, high=0.0 - interval.low)  # never -0.0
+            interval = interval._replace(low=0.0 - interval.high, high=0.0 - interval.low)  # never -0.0
         stands = self.standing and Standing(self.standing.losses, self.standing.ties, self.standing.wins)
         value = None if self.value is None else -self.value
         return replace(self, value=value, interval=interval, standing=stands)

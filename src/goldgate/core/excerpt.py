@@ -35,7 +35,8 @@ def marked_text(text: str, marks: Iterable[Mark], notes: Iterable[str] = (), mos
 def _within(mark: Mark, size: int) -> Mark:
     """The mark inside the text, and on at least one character: a place at the end is marked on the last one."""
     start = max(0, min(mark.start, size - 1))
-    return mark._replace(start=start, end=max(start + 1, min(mark.end, size)))
+    end = max(start + 1, min(mark.end, size))
+    return mark if (start, end) == mark[:2] else mark._replace(start=start, end=end)
 
 
 def _order(mark: Mark) -> tuple[int, int, str, str, str]:

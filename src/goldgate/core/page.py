@@ -21,8 +21,7 @@ _ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the p
 _STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """An identifier: a metric, an event type, a code. It stays one piece, and two of them never look alike."""
 
     text: str
@@ -47,8 +46,7 @@ def _few_digits(bound: float, rounding: str) -> Decimal:
     return Decimal(repr(bound)).quantize(_STEP, rounding, _ANY_FLOAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """A number with what stands behind it: two counts, or how many rates it averages; None has a reason."""
 
     value: float | None
@@ -85,8 +83,7 @@ Cell = str | Name | Measured
 Phrase = tuple[str | Name, ...]  # words of one line
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column's title. Some belong together (`group`); some can be left out where there is little room."""
 
     title: str
@@ -94,8 +91,7 @@ class Column:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows under columns. `limit` rows are enough for a short format, `most` for a long one."""
 
     columns: tuple[Column, ...]
@@ -125,8 +121,7 @@ class Grid(NamedTuple):
     counts: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(NamedTuple):
     """Counts of pairs, the most frequent first; pairs that are not there have none. Formats without pictures list them.
 
     With a `group_title`, each group of the cells is a matrix of its own: the roles of each event type.
@@ -175,37 +170,32 @@ def _grid(group: str, counts: Mapping[tuple[str, str], int]) -> Grid:
     return Grid(group, named_rows, named_columns, filled)
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(NamedTuple):
     """Metrics by name, each with its counts or why it is undefined."""
 
     rows: tuple[tuple[Name, Measured], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A label and what belongs to it: a text, or several things that stand side by side."""
 
     label: str | Name
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Labels with what belongs to each."""
 
     rows: tuple[Pair, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """Sentences."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(NamedTuple):
     """A list of remarks."""
 
     items: tuple[Phrase, ...]
@@ -221,8 +211,7 @@ class FindingLine(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """What was found, in this order."""
 
     rows: tuple[FindingLine, ...]
@@ -233,8 +222,7 @@ class Findings:
 Block = Table | Matrix | Values | Pairs | Paragraph | Notes | Findings
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Blocks under a title; without one they belong to the headline. Details are for long formats only."""
 
     title: str
@@ -272,8 +260,7 @@ class InputLine(NamedTuple):
     size: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """What the numbers come from. The signature can be copied as it stands."""
 
     versions: tuple[tuple[str, str], ...]

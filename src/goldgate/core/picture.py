@@ -6,7 +6,6 @@ Nothing here is escaped: whatever comes from data is made safe where it is drawn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from goldgate.core.page import GateLine, Measured, measured
@@ -28,8 +27,7 @@ class ScoreGroup(NamedTuple):
     rows: tuple[Score, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GatePicture:
+class GatePicture(NamedTuple):
     """Each gate on a scale of its own: the value, its interval, the bounds, the verdict."""
 
     gates: tuple[GateLine, ...]
@@ -38,8 +36,7 @@ class GatePicture:
     kind: str = "gates"
 
 
-@dataclass(frozen=True, slots=True)
-class ScorePicture:
+class ScorePicture(NamedTuple):
     """Values with intervals on one scale. `kind` names the picture: its file, and what --kind asks for.
 
     `title` is that of the section of the page where it belongs, `about` says what it is of.
@@ -54,8 +51,7 @@ class ScorePicture:
     with_zero: bool = False  # the scale has zero on it: these are differences
 
 
-@dataclass(frozen=True, slots=True)
-class BarPicture:
+class BarPicture(NamedTuple):
     """Counts by name, in one or several series."""
 
     kind: str
@@ -66,8 +62,7 @@ class BarPicture:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CountPicture:
+class CountPicture(NamedTuple):
     """Counts by row and column, such as what was meant and what was said. What has most is shown first."""
 
     kind: str

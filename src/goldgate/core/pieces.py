@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from unicodedata import category
 
 # What may be joined to the character before it: marks, vowels and endings of Korean syllables, Japanese sound marks.
@@ -15,6 +16,7 @@ def piece_starts(text: str) -> list[int]:
     return [at for at, character in enumerate(text) if not at or character not in joining]
 
 
+@lru_cache(maxsize=65_536)  # a text has few different characters, and the next text the same ones
 def may_join(character: str) -> bool:
     """Whether a normal form could join a character to the one before it; True for some that are never joined."""
     code = ord(character)

@@ -85,10 +85,17 @@ class ProductSums:
         return sum(rows[i] * columns[j] * product for (i, j), product in self._matrix.items())
 
     def _multiply(self) -> None:
-        matrix = self._matrix
+        rows: dict[Counts, list[int]] = {}  # for each vector of the one: what the others that it meets come to
         for (one, other), times in self._pairs.items():
+            row = rows.get(one)
+            if row is None:
+                row = rows[one] = [0] * len(other)
+            for j, theirs in enumerate(other):
+                row[j] += theirs * times
+        matrix = self._matrix
+        for one, row in rows.items():
             for i, mine in enumerate(one):
-                for j, theirs in enumerate(other):
+                for j, theirs in enumerate(row):
                     if mine and theirs:
-                        matrix[i, j] = matrix.get((i, j), 0) + mine * theirs * times
+                        matrix[i, j] = matrix.get((i, j), 0) + mine * theirs
         self._pairs = {}

@@ -10,7 +10,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OBJECTS = 20_000  # new ones before the next search: a few MB
+OBJECTS = 100_000  # new ones before the next search: 10 to 20 MB
 
 
 @contextmanager

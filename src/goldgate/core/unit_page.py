@@ -26,8 +26,7 @@ class Mark(NamedTuple):
     wrong: str = ""  # the name of the error, where it is one
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedText:
+class MarkedText(NamedTuple):
     """A text with marks that may overlap. They are in the order of their start; the longer of two comes first."""
 
     text: str
@@ -35,16 +34,14 @@ class MarkedText:
     note: str = ""  # what the text does not show: values that are not in it, how much was left out
 
 
-@dataclass(frozen=True, slots=True)
-class UnitSection:
+class UnitSection(NamedTuple):
     """Blocks under a title: the source text, the answer, the thought, the errors."""
 
     title: str
     blocks: tuple[Block | MarkedText, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitPage:
+class UnitPage(NamedTuple):
     """A unit with all that explains its result."""
 
     id: str

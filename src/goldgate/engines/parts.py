@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from collections import deque
 from contextlib import suppress
 from typing import IO, Any, Protocol
@@ -130,6 +129,8 @@ def _nameless(target: str | None) -> io.FileIO:
     """An open file that is gone when nobody has it open."""
     try:
         if target is None:
+            import tempfile
+
             with tempfile.TemporaryFile(prefix="goldgate-") as made:
                 return io.FileIO(os.dup(made.fileno()), "r+")
         with suppress(OSError, AttributeError):  # a system, or a file system, without nameless files

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
-import uuid
 from contextlib import suppress
 from functools import cache
 from typing import IO, NamedTuple
@@ -36,7 +34,7 @@ class SharedParts:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._target = path_of(stream)
-        self._token = uuid.uuid4().hex
+        self._token = _random_name()
         self._folder: str | None = None
         self._open: io.FileIO | None = None
         self._name = ""
@@ -81,6 +79,8 @@ class SharedParts:
     def close(self) -> None:
         self._drop()
         if self._folder is not None:
+            import shutil
+
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -110,7 +110,7 @@ class PartFile:
 
     def append(self, folder: str, records: bytes) -> Where:
         if self._file is None:
-            self._file, self._size = open(os.path.join(folder, uuid.uuid4().hex), "xb"), 0  # noqa: SIM115
+            self._file, self._size = open(os.path.join(folder, _random_name()), "xb"), 0  # noqa: SIM115
         self._file.write(records)
         offset, self._size = self._size, self._size + len(records)
         return Where(os.path.basename(self._file.name), offset, len(records))
@@ -125,7 +125,13 @@ class PartFile:
 part_file = PartFile()  # of this process
 
 
+def _random_name() -> str:
+    return os.urandom(16).hex()
+
+
 def _make(folder: str, token: str, target: str) -> None:
+    import shutil
+
     try:
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)

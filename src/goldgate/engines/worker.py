@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from io import BytesIO, FileIO
 from typing import Any
 
+from goldgate.core.rare_collections import rare_collections
 from goldgate.files.remote.remote_file import RemoteFile
 
 WORK, SHARD = b"w", b"s"  # what a message to a worker holds
@@ -133,7 +134,8 @@ def serve(connection: socket.socket, preload: str) -> None:
 def _imported(preload: str) -> Exception | None:
     """Import the module that holds the work; the result is why that failed."""
     try:
-        importlib.import_module(preload)
+        with rare_collections():
+            importlib.import_module(preload)
     except Exception as problem:
         return problem
     return None

@@ -7,9 +7,7 @@ which file it is, how large, and when it was last changed.
 from __future__ import annotations
 
 import io
-import logging
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +19,6 @@ from goldgate.files.random_access import BLOCK, RandomAccess
 from goldgate.files.text_file import cannot_read
 from goldgate.files.url import is_url
 
-_log = logging.getLogger("goldgate")
 _OTHER_FORM = "it is packed, or not in goldgate's own form"
 TICK_NS = 20_000_000  # two changes within one tick of the system's clock look alike; 10 ms is the longest in use
 
@@ -100,8 +97,12 @@ def copy_aside(name: str, kind: str, read: Callable[[int], bytes], why: str = _O
 
     Of what lies elsewhere it is said, with the reason, that a copy is made.
     """
+    import tempfile  # for this alone: it takes longer to import than a small file to read
+
     if is_url(name):
-        _log.warning("%s: copied to the temporary folder for this run, because %s", name, why)
+        import logging
+
+        logging.getLogger("goldgate").warning("%s: copied to the temporary folder for this run, because %s", name, why)
     try:
         with tempfile.TemporaryFile(prefix="goldgate-") as nameless:
             copy = _File(os.dup(nameless.fileno()), "r+b")

@@ -26,7 +26,7 @@ from goldgate.readers.records import Digest, RecordStore, held, open_records
 SHARD_SAMPLES = 1_000
 SMALLEST_SHARD = 50
 SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
-WORTH_BYTES = 64 << 20  # less is searched for ids before the first worker has started
+WORTH_BYTES = 128 << 20  # less is searched for ids before the first worker has started
 FILES_A_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
 SHARES = 3  # a worker's part of what is left, in so many shards
 

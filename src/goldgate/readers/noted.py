@@ -73,18 +73,18 @@ class NoteRecords:
     def __call__(self, piece: Piece) -> Noted:
         store, base = self.stores[piece.store], piece.file << OFFSET_BITS
         file = store.files[piece.file]
-        records = iterate(file) if file.is_array else _lines(file, piece.begin, piece.end)
-        locations, lengths, hashes = array("Q"), array("Q"), []
+        heads = _elements(file) if file.is_array else _lines(file, piece.begin, piece.end)
+        locations, lengths, found = array("Q"), array("Q"), []
         secret = self.secret
-        for offset, data in records:
-            identity = id_at_head(data)
+        for offset, length, identity in heads:
+            location = base + offset
             if identity is None:
-                identity = id_of(store.decode(base + offset, data), store, base + offset).encode()
-            locations.append(base + offset)
-            lengths.append(len(data))
-            hashes.append(blake2b(secret + identity, digest_size=HASH_BYTES).digest())
-        order = sorted(range(len(hashes)), key=hashes.__getitem__)
-        hashes.sort()
+                identity = id_of(store.decode(location, store.read(location, length)), store, location).encode()
+            locations.append(location)
+            lengths.append(length)
+            found.append(blake2b(secret + identity, digest_size=HASH_BYTES).digest())
+        order = sorted(range(len(found)), key=found.__getitem__)
+        hashes = [found[place] for place in order]
         firsts = [(bucket * 256 // BUCKETS).to_bytes(1) for bucket in range(BUCKETS)]
         bounds = [*(bisect_left(hashes, first) for first in firsts), len(hashes)]
         return Noted(locations, compact(lengths), b"".join(hashes), array("I", order), array("I", bounds))
@@ -144,25 +144,32 @@ def _pieces(file: RecordFile, store: int, number: int, length: int) -> Iterator[
         yield Piece(store, number, begin, begin + length)
 
 
-def _lines(file: RecordFile, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each line that begins there. Blank lines are no records."""
+_Head = tuple[int, int, bytes | None]  # offset and length of a record, and the id that it begins with
+
+
+def _elements(file: RecordFile) -> Iterator[_Head]:
+    return ((offset, len(data), id_at_head(data)) for offset, data in iterate(file))
+
+
+def _lines(file: RecordFile, begin: int, end: int) -> Iterator[_Head]:
+    """Each line that begins there. Blank lines are no records. A line is looked at where it lies, and not copied."""
     offset = begin if begin == file.start else begin - 1  # whether a line begins at `begin`, the byte before says
     data = file.plain.read(offset, min(end, _size(file)) - offset)
-    if offset < begin:
-        first = data.find(b"\n") + 1
-        if not first:
-            return
-        data, offset = data[first:], offset + first
-    *lines, last = data.split(b"\n")
-    del data
-    for line in lines:
-        if line and not line.isspace():
-            yield offset, line + b"\n"
-        offset += len(line) + 1
-    if offset < end:
-        last += b"".join(_rest(file, offset + len(last)))
+    at = 0 if offset == begin else data.find(b"\n") + 1
+    if offset < begin and not at:
+        return
+    find, match = data.find, _ID_FIRST.match
+    while stop := find(b"\n", at) + 1:
+        head = match(data, at, stop)
+        if head is not None:
+            yield offset + at, stop - at, head[1] or None
+        elif not data[at:stop].isspace():
+            yield offset + at, stop - at, None
+        at = stop
+    if offset + at < end:
+        last = data[at:] + b"".join(_rest(file, offset + len(data)))
         if last and not last.isspace():
-            yield offset, last
+            yield offset + at, len(last), id_at_head(last)
 
 
 def _rest(file: RecordFile, offset: int) -> Iterator[bytes]:

@@ -33,6 +33,10 @@ _LOOK = (
     "օo սu հh յj ցg"
 )
 _LATIN = str.maketrans({pair[0]: pair[1] for pair in _LOOK.split()})
+_LOOKALIKE = re.compile(f"[{''.join(map(chr, _LATIN))}]")
+# Every character of which anything may have to be written out, but for those that Python does not call printable.
+_CAREFUL_IN_HTML = re.compile(rf"[\\{_BLANK}{''.join(map(chr, _LATIN))}]")
+_CAREFUL = re.compile(rf"[\\:#{_BLANK}{''.join(map(chr, _LATIN))}]")
 _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and none at the ends
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&]")
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
@@ -68,24 +72,45 @@ def visible(text: str, *, commands: bool = True) -> str:
 
     Where commands to a CI runner are prevented otherwise, they stay as they are.
     """
-    written_out = {match.start() for match in (_COMMAND if commands else _BACKSLASH).finditer(text)}
+    return text if is_plain(text, commands=commands) else written_out(text, commands=commands)
+
+
+def is_plain(text: str, *, commands: bool = True) -> bool:
+    """Whether nothing has to be written out, as far as that is seen at once."""
+    careful = _CAREFUL if commands else _CAREFUL_IN_HTML
+    return text.isprintable() and careful.search(text) is None and is_normalized("NFC", text)
+
+
+def written_out(text: str, *, commands: bool = True) -> str:
+    """What `visible` gives, character by character."""
+    places = {match.start() for match in (_COMMAND if commands else _BACKSLASH).finditer(text)}
     if not (text.isascii() and text.isprintable()):
         hidden = _hidden_in(text)
-        written_out |= {at for at, character in enumerate(text) if hidden(character)}
-        written_out |= {at for word in _WORD.finditer(text) for at in _lookalikes(word)}
-    if not written_out:
+        places |= {at for at, character in enumerate(text) if hidden(character)}
+        places |= {at for word in _WORD.finditer(text) for at in _lookalikes(word)}
+    if not places:
         return text
-    return "".join(escape_of(character) if at in written_out else character for at, character in enumerate(text))
+    return "".join(escape_of(character) if at in places else character for at, character in enumerate(text))
 
 
 def named(text: str, *, commands: bool = True) -> str:
     """The text where nothing else stands beside it: blanks at its ends, and several in a row, are written out too."""
-    return _BLANKS.sub(lambda blank: escape_of(blank.group()), visible(text, commands=commands))
+    shown = visible(text, commands=commands)
+    if "  " in shown or shown[:1] == " " or shown[-1:] == " ":
+        return _BLANKS.sub(lambda blank: escape_of(blank.group()), shown)
+    return shown
+
+
+def alone(text: str, columns: int, *, commands: bool = True) -> str:
+    """A name that stands among no others, in so many columns."""
+    return shortened_in_the_middle(named(text, commands=commands), columns)
 
 
 def apart(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
     """Names as they are shown together, in so many columns: no two of them look alike."""
     shown = {text: named(text, commands=commands) for text in names}
+    if len(shown) < 2:
+        return shown if columns is None else {text: shortened_in_the_middle(shown[text], columns) for text in shown}
     looks = Counter(_look(form) for form in shown.values())
     for text, form in shown.items():
         if looks[_look(form)] > 1:
@@ -155,6 +180,8 @@ def width(text: str) -> int:
 
 def shortened(text: str, columns: int) -> str:
     """The text in so many columns; what does not fit becomes `…`."""
+    if len(text) * 2 <= columns:  # however wide its characters are
+        return text
     if len(text) <= columns * _MARKS and width(text) <= columns:  # a huge text is not measured
         return text
     kept, used = [], 0
@@ -220,7 +247,10 @@ def _lookalikes(word: re.Match[str]) -> Iterator[int]:
 
 
 def _look(text: str) -> str:
-    return normalize("NFKC", text).translate(_LATIN)
+    if text.isascii():
+        return text
+    text = normalize("NFKC", text)
+    return text.translate(_LATIN) if _LOOKALIKE.search(text) else text
 
 
 def _columns(character: str) -> int:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from goldgate.core.page import NOT_AVAILABLE
 from goldgate.report.escape import apart, shortened, shortened_in_the_middle, visible, width
@@ -26,8 +25,7 @@ _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A cell: lines of text. A name can be shortened, a text wrapped; a number goes to the right."""
 
     lines: tuple[str, ...]
@@ -39,8 +37,7 @@ class Shown:
         return max(map(width, self.lines), default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The head of a column."""
 
     title: str = ""
@@ -48,8 +45,7 @@ class Head:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """Cells, and a note to stand under them."""
 
     cells: tuple[Shown, ...]
@@ -114,7 +110,7 @@ def table(heads: Sequence[Head], rows: Sequence[Row], columns: int, *, colour: b
             break
     else:
         fitted = [[_cut(row.cells[n], room) for n in chosen] for row in rows]
-    shown_heads = [replace(heads[n], title=shortened_in_the_middle(heads[n].title, room)) for n in chosen]
+    shown_heads = [heads[n]._replace(title=shortened_in_the_middle(heads[n].title, room)) for n in chosen]
     lines, widths = _head_lines(shown_heads, fitted), _widths(shown_heads, fitted)
     for row, cells in zip(rows, fitted, strict=True):
         lines += _row_lines(cells, widths, colour=colour)
@@ -185,12 +181,12 @@ def _narrowed(cells: list[list[Shown]], n: int, narrow: int) -> list[list[Shown]
 
 def _narrow(cell: Shown, names: dict[str, str], narrow: int) -> Shown:
     if cell.kind == "name":
-        return replace(cell, lines=(names[cell.name],))
-    return replace(cell, lines=tuple(part for line in cell.lines for part in words(line, narrow)))
+        return cell._replace(lines=(names[cell.name],))
+    return cell._replace(lines=tuple(part for line in cell.lines for part in words(line, narrow)))
 
 
 def _cut(cell: Shown, room: int) -> Shown:
-    return replace(cell, lines=tuple(shortened_in_the_middle(line, room) for line in cell.lines))
+    return cell._replace(lines=tuple(shortened_in_the_middle(line, room) for line in cell.lines))
 
 
 def _widths(heads: Sequence[Head], cells: list[list[Shown]]) -> list[int]:

@@ -6,8 +6,7 @@ is a warning. So a CI system that goes by the outcomes and one that goes by the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from goldgate.core.gate import Verdict
 from goldgate.core.page import GateLine, Page, Pairs
@@ -16,8 +15,7 @@ Kind = Literal["passed", "failed", "warning", "error"]
 NOTHING_JUDGED = "nothing was judged: no gate can fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One thing that was judged: its name, what came of it, a word for that, and why."""
 
     name: str

@@ -101,7 +101,7 @@ def comparison_pictures(report: Report) -> list[Picture]:
 
 def comparison_page(report: Report) -> Page:
     """A comparison as a page, with the pictures that plot draws of it."""
-    drawn = tuple(replace(each, about="") for each in comparison_pictures(report))  # it stands above them all
+    drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
     return replace(describe_comparison(report), pictures=drawn)
 
 
@@ -112,7 +112,7 @@ def _systems(report: Report) -> Picture:
 
 def _system(system: Report, metric: str) -> Score:
     found = system["metrics"][metric]
-    value = replace(measured(found), best=metric in system["best_in"])
+    value = measured(found)._replace(best=metric in system["best_in"])
     runs = len(system["runs"])
     return Score(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
@@ -40,7 +39,7 @@ def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
 
 def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
     value, difference = measured(found["measured"]), found["difference"]
-    yield replace(value, interval=None)
+    yield value._replace(interval=None)
     yield NOT_AVAILABLE if value.interval is None else str(value.interval)
     if "units_needed" not in difference:
         yield difference["reason"]

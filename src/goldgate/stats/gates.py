@@ -16,14 +16,16 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
 from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
 from goldgate.stats.interval import Interval, NoInterval, exact, one_sided
-from goldgate.stats.paired import FEW_DIFFERING, PairedSums, careful_interval
 from goldgate.stats.power import units_to_decide, units_to_separate
 from goldgate.stats.reported import interval_of
+
+if TYPE_CHECKING:  # few protocols compare with a stored run
+    from goldgate.stats.paired import PairedSums
 
 TOGETHER = (
     "The evaluation passes only if all gates pass, so a wrong pass of the whole is as unlikely as of one gate, without "
@@ -286,11 +288,15 @@ def _careful(paired: Paired, level: float) -> Interval | NoInterval:
     The spread is known from those alone: with the degrees of all units, 20 documents at a rate of 0.97 pass wrongly in
     7.4 % of the cases, not 5 %.
     """
+    from goldgate.stats.paired import careful_interval
+
     freedom = max(1, paired.sums.differing - 1)
     return careful_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
 
 
 def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:
+    from goldgate.stats.paired import FEW_DIFFERING
+
     value = sums.value
     if value is None or not sums.variance or sums.differing < FEW_DIFFERING:
         return None

@@ -6,10 +6,11 @@ variance is then that of units that stand or fall as a whole. docs/decisions/000
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, sqrt
+from typing import NamedTuple
 
 from goldgate.core.sums import RatioSums
 from goldgate.stats.student import t_quantile
@@ -25,8 +26,7 @@ _ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the p
 _NOTHING = "no unit counts towards it"
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """The values that the units do not rule out, at a level of confidence."""
 
     level: float
@@ -47,15 +47,13 @@ class Interval:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class NoInterval:
+class NoInterval(NamedTuple):
     """There is no honest interval, for this reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """How far a share can be trusted: its variance over units, and what limits that estimate.
 
     `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials
@@ -70,6 +68,11 @@ class Spread:
 
 def share_interval(sums: RatioSums, level: float = LEVEL, at: int | None = None) -> Interval | NoInterval:
     """Of a rate from 0 to 1. `at` asks what it would be with that many units like these."""
+    return _share_interval(sums, level, at)
+
+
+@lru_cache(maxsize=4096)  # of hundreds of rates more than half have the sums of another, such as strict and relaxed
+def _share_interval(sums: RatioSums, level: float, at: int | None) -> Interval | NoInterval:
     if sums.b == 0:
         return NoInterval(_NOTHING)
     if not 0 <= sums.a <= sums.b:

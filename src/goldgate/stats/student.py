@@ -16,6 +16,7 @@ from math import inf, sqrt
 
 _EXACT = Context(prec=34)
 _PI = Decimal("3.141592653589793238462643383279502884")
+_LN_PI, _LN_TWO_PI = _EXACT.ln(_PI), _EXACT.ln(2 * _PI)
 _EPSILON = 2e-16  # a term this small, relative to the sum, no longer changes it
 _CONVERGED = 2e-15  # of a step of Newton, relative: the next would be rounding alone
 _TINY = 1e-300  # stands in for a zero denominator in a continued fraction
@@ -106,7 +107,12 @@ def _from_tail(tail: float, df: float) -> float:
     if df > 2:
         z = 1.0 if df == inf else _quantile(1 - tail, inf)
         t, longest = z + (z * z * z + z) / (4 * df), 1.0
-    for _ in range(_MOST_STEPS):
+    path: list[float] = []
+    for count in range(_MOST_STEPS):
+        if t in path:  # rounding alone moves it now: round and round, so where it ends is known
+            first = path.index(t)
+            return path[first + (_MOST_STEPS - first) % (count - first)]
+        path.append(t)
         here = _tail(t, df)
         slope = t * _density(t, df) / here
         step = _ln(here / tail) / slope
@@ -167,15 +173,23 @@ def _front(square: float, df: float) -> float:
 
 
 def _beta_fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8)."""
+    """The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), as `_continued` has it.
 
-    def term(count: int) -> tuple[float, float]:
+    Written out, because there are some 80 terms, and a call for each would take longer than the term.
+    """
+    value = top = 1.0
+    bottom = 0.0
+    for count in range(1, _MOST_TERMS):
         m = count // 2
-        if count % 2:
-            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
-        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), 1.0
-
-    return 1 / _continued(1.0, term)
+        n = a + 2 * m
+        term = -(a + m) * (a + b + m) * x / (n * (n + 1)) if count % 2 else m * (b - m) * x / ((n - 1) * n)
+        bottom = 1 / ((1 + term * bottom) or _TINY)
+        top = (1 + term / top) or _TINY
+        change = top * bottom
+        value *= change
+        if -_EPSILON <= change - 1 <= _EPSILON:
+            break
+    return 1 / value
 
 
 def _continued(first: float, term: Callable[[int], tuple[float, float]]) -> float:
@@ -197,7 +211,7 @@ def _continued(first: float, term: Callable[[int], tuple[float, float]]) -> floa
 def _ln_beta(df: float) -> Decimal:
     """ln B(df/2, 1/2)."""
     half = Decimal(df) / 2
-    return _ln_gamma(half) + _ln_decimal(_PI) / 2 - _ln_gamma(half + Decimal("0.5"))
+    return _ln_gamma(half) + _LN_PI / 2 - _ln_gamma(half + Decimal("0.5"))
 
 
 def _ln_gamma(z: Decimal) -> Decimal:
@@ -206,7 +220,7 @@ def _ln_gamma(z: Decimal) -> Decimal:
         below = _EXACT.multiply(below, z)
         z += 1
     series = sum((c / _EXACT.power(z, 2 * k + 1) for k, c in enumerate(_STIRLING)), Decimal(0))
-    return (z - Decimal("0.5")) * _ln_decimal(z) - z + _ln_decimal(2 * _PI) / 2 + series - _ln_decimal(below)
+    return (z - Decimal("0.5")) * _ln_decimal(z) - z + _LN_TWO_PI / 2 + series - _ln_decimal(below)
 
 
 def _ln_decimal(x: Decimal) -> Decimal:

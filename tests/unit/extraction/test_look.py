@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from goldgate.core.page import Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.extraction.look.page import unit_page
+from goldgate.suites.extraction.look.sample import reader_of
 from goldgate.suites.extraction.look.summary import summary
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings, SchemaSettings
@@ -28,7 +29,7 @@ def record_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTIN
 
 
 def page_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTINGS) -> UnitPage:
-    stored: dict[str, Any] = {"gold": wanted, "protocol": settings}
+    stored: dict[str, Any] = {"gold": wanted, "protocol": reader_of(settings)}
     if response is not None:
         stored["predictions"] = {"id": "1", "response" if isinstance(response, str) else "events": response}
     return unit_page(record_of(wanted, response, settings), stored)
@@ -221,7 +222,9 @@ def test_an_answer_that_is_read_otherwise_now_is_not_explained_by_that() -> None
     said = SAID[:-1] + ",]"
     record = record_of(WANTED, said)
     record["parse"]["repairs"] = ["comments"]
-    page = unit_page(record, {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": SETTINGS})
+    page = unit_page(
+        record, {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": reader_of(SETTINGS)}
+    )
     assert [each[1] for each in marks(page, "Answer")] == ["read"]
     assert any("reads the answer otherwise" in str(block) for block in section(page, "Answer"))
 

@@ -220,7 +220,7 @@ def test_a_page_says_all_that_it_has() -> None:
                 ),
             ),
             Section("title1", (Findings((FindingLine("severity0", "code0", "place0", "message0"),)),)),
-            Section("title2", (Values(((Name("value0"), RATE), (Name("value1"), replace(UNDEFINED, reason="why0")))),)),
+            Section("title2", (Values(((Name("value0"), RATE), (Name("value1"), UNDEFINED._replace(reason="why0")))),)),
             Section("title3", (Table((Column("head0"), Column("head1")), (("cell0", Name("cell1")),)),)),
             Section("detail0", (Paragraph("detail1"),), is_detail=True),
         ),

@@ -8,8 +8,7 @@ A record in our form is {id, text, tokens, events}; an event {event_type, trigge
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.tokens import TokenText
@@ -17,8 +16,7 @@ from goldgate.readers.tokens import TokenText
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """A published format. `convert` raises an InputError that names the field; a record without an id gets a number."""
 
     name: str

@@ -6,9 +6,8 @@ A sample that ended with an error and without an answer has none. Of several epo
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, MachineError, Place, describe
@@ -16,6 +15,9 @@ from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
 from goldgate.readers.layouts.openai_batch import message_text
 from goldgate.readers.records import RecordFile
+
+if TYPE_CHECKING:
+    import zipfile
 
 MOST_BYTES = 1 << 30  # of one sample, or of a log that is one JSON file
 _ZIP = b"PK\x03\x04"
@@ -91,6 +93,8 @@ def _samples(file: RecordFile) -> Iterator[Any]:
 
 
 def _packed(file: RecordFile) -> Iterator[Any]:
+    import zipfile  # for these files alone
+
     try:
         with zipfile.ZipFile(file.plain.stream()) as archive:
             members = [each for each in archive.infolist() if each.filename.startswith("samples/")]

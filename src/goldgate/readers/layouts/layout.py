@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
@@ -33,8 +32,7 @@ class Fields(NamedTuple):
 OUR_NAMES = Fields()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLayout:
+class RecordLayout(NamedTuple):
     """One answer a record. `answer` gives None for a request that failed: it has no answer."""
 
     name: str
@@ -46,8 +44,7 @@ class RecordLayout:
     view: Callable[[Mapping[str, Any]], object] = lambda _: None  # only records with that of the first one count
 
 
-@dataclass(frozen=True, slots=True)
-class FileLayout:
+class FileLayout(NamedTuple):
     """Answers in a file of another kind, each with its line; of one without lines, the number of the answer."""
 
     name: str

@@ -22,7 +22,7 @@ from goldgate.core.page import (
     Table,
     Values,
 )
-from goldgate.report.html.element import Content, Markup, element, fragment
+from goldgate.report.html.element import Content, Markup, element, fragment, prepared
 from goldgate.report.html.texts import name, names, words
 from goldgate.report.said_once import Reasons, said_once, undefined_cells
 
@@ -31,6 +31,8 @@ MOST_GRIDS, MOST_NAMES = 12, 30  # heat maps of one matrix, rows and columns of 
 _TALL = 40  # rows: a longer table also scrolls by itself
 _HEATS = 5  # shades
 SAMPLES = "samples"  # the place of the units in the page
+
+_CELL, _ROW_HEAD, _CODE = prepared("td", dir="auto"), prepared("th", scope="row", dir="auto"), prepared("code")
 
 Facets = Mapping[str, Mapping[str, str]]  # by what units can be filtered: a name, and where each value leads
 
@@ -124,7 +126,7 @@ def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
 def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str], linked: Mapping[str, str]) -> Markup:
     if isinstance(cell, Measured):
         return number(cell, counts=given.with_counts)
-    shown: Content = words(cell) if isinstance(cell, str) else element("code", shown_names[cell.text])
+    shown = words(cell) if isinstance(cell, str) else _CODE(shown_names[cell.text])
     text = cell if isinstance(cell, str) else cell.text
     if text in linked:
         title = given.columns[column].title
@@ -132,8 +134,8 @@ def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str],
     if given.columns[column].title == "interval":
         return element("td", shown, class_="num")
     if column == 0 and text:
-        return element("th", shown, scope="row", dir="auto")
-    return element("td", shown, dir="auto")
+        return _ROW_HEAD(shown)
+    return _CELL(shown)
 
 
 def _matrix(given: Matrix, title: str, facets: Facets, rows: int) -> Markup:

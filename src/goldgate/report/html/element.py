@@ -7,8 +7,8 @@ style or a link to elsewhere into it by what a text says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from typing import Union
 
 from goldgate.report.escape import escape_of
@@ -24,8 +24,12 @@ _RAW = frozenset(("script", "style"))  # elements in which a browser reads no es
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
 _LINKS = frozenset(("href", "src", "action", "formaction"))
 _WITHIN = re.compile(r"[#?]|(?:\.{0,2}/)?(?![/\\])[A-Za-z0-9._~%-][A-Za-z0-9._~%/?&=#-]*\Z|/\Z")  # no scheme, no host
-# What markup is made of; what HTML and XML cannot carry; and where a command to a CI runner would begin.
-_SPECIAL = re.compile('[&<>"\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]|(?<=:):|(?<=#)#')
+# What markup is made of; what HTML and XML cannot carry; and where a command to a CI runner would begin: the second of
+# two colons, of two hashes. It begins with one set of characters, because that is what is found fast.
+_SPECIAL = re.compile(
+    '[&<>":#\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]'
+    r"(?<![^:]:)(?<!\A:)(?<![^#]#)(?<!\A#)"
+)
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", ":": "&#58;", "#": "&#35;"}
 
 
@@ -37,18 +41,36 @@ class Markup(str):
 
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
+    begin, end = _tags(tag)
+    parts = [begin]
+    parts += _all_written(attributes)
+    parts.append(">")
+    if content:
+        if tag in _VOID:
+            raise ValueError(f"{tag} has no content")
+        _collect(content, parts)
+    parts.append(end)
+    return Markup("".join(parts))
+
+
+@cache
+def _tags(tag: str) -> tuple[str, str]:
+    """How an element begins, but for its attributes, and how it ends."""
     if tag in _RAW:
         raise ValueError(f"{tag} takes no content as text: use raw()")
-    start = f"<{_checked(tag)}{_written(attributes)}>"
-    if tag in _VOID:
-        if content:
-            raise ValueError(f"{tag} has no content")
-        return Markup(start + _end(tag))
-    return Markup(f"{start}{fragment(*content)}</{tag}>{_end(tag)}")
+    end = "" if tag in _VOID else f"</{tag}>"
+    return f"<{_checked(tag)}", f"{end}\n" if tag in _LINES else end
 
 
-def _end(tag: str) -> str:
-    return "\n" if tag in _LINES else ""
+def prepared(tag: str, /, **attributes: Value) -> Callable[[str], Markup]:
+    """Makes elements of one text, or one element: for those that a page has thousands of, written once but for that."""
+    begin, end = _tags(tag)
+    begin = f"{begin}{''.join(_all_written(attributes))}>"
+
+    def made(content: str) -> Markup:
+        return Markup(f"{begin}{content if isinstance(content, Markup) else _beside(content)}{end}")
+
+    return made
 
 
 def fragment(*content: Content) -> Markup:
@@ -62,7 +84,7 @@ def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):
         raise ValueError(f"not a script or style that can stand in a page: {tag}")
-    return Markup(f"<{tag}{_written(attributes)}>{source}</{tag}>")
+    return Markup(f"<{tag}{''.join(_all_written(attributes))}>{source}</{tag}>")
 
 
 def document(root: Markup) -> str:
@@ -80,22 +102,28 @@ def _collect(content: Iterable[Content], parts: list[str]) -> None:
         if isinstance(each, Markup):
             parts.append(each)
         elif isinstance(each, str):
-            begin = _ESCAPES[each[0]] if each[:1] in (":", "#") else ""  # the text before it may end alike
-            parts.append(begin + escaped(each[1:] if begin else each))
+            parts.append(_beside(each))
         elif each is not None:
             _collect(each, parts)
 
 
-def _written(attributes: dict[str, Value]) -> str:
-    parts = []
-    for key, value in attributes.items():
-        if value is None or value is False:
-            continue
-        name, text = _attribute(key), "" if value is True else str(value)
-        if name in _LINKS and not _WITHIN.match(text):
-            raise ValueError(f"{name} leads elsewhere: {text!r}")
-        parts.append(f' {name}="{escaped(text)}"')
-    return "".join(parts)
+def _beside(text: str) -> str:
+    """A text as it stands in markup, behind another one that may end alike."""
+    if text[:1] in (":", "#"):
+        return _ESCAPES[text[0]] + _SPECIAL.sub(_escape, text[1:])
+    return _SPECIAL.sub(_escape, text)
+
+
+def _all_written(attributes: dict[str, Value]) -> list[str]:
+    return [_written(key, value) for key, value in attributes.items() if value is not None and value is not False]
+
+
+@lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1
+def _written(key: str, value: str | int) -> str:
+    name, text = _attribute(key), "" if value is True else str(value)
+    if name in _LINKS and not _WITHIN.match(text):
+        raise ValueError(f"{name} leads elsewhere: {text!r}")
+    return f' {name}="{escaped(text)}"'
 
 
 @cache

@@ -7,12 +7,13 @@ direction of what follows is written out as in the other formats (`\\u202e`).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.escape import apart, escape_of, shortened_apart, unseen, visible
-from goldgate.report.html.element import Content, Markup, element, fragment
+from goldgate.report.escape import alone, apart, escape_of, shortened_apart, unseen, visible
+from goldgate.report.html.element import Content, Markup, element, fragment, prepared
 from goldgate.report.html.runs import Run, excerpts, marked_runs
 
 MOST_WORDS = 1_000  # characters of a sentence or a value
@@ -41,11 +42,12 @@ _LOOKS = {
     "left out": "left",
 }
 _OTHER = "other"
+_B, _EM = prepared("b"), prepared("em")
 
 
 def name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
-    return names([text])[text]
+    return alone(text if len(text) <= MOST_WORDS else shortened_apart(text, MOST_WORDS), MOST_NAME, commands=False)
 
 
 def names(texts: Iterable[str]) -> dict[str, str]:
@@ -86,9 +88,10 @@ def marked(given: MarkedText, label: str, limits: Limits = PAGE) -> Markup:
     letters = _letters(marks)
     shown = excerpts(len(text), marks, limits.characters)
     parts: list[Content] = []
+    show = running if any(True for _ in unseen(text)) else str  # most texts have nothing that cannot be seen
     for number, (start, end) in enumerate(shown):
         before = shown[number - 1][1] if number else 0
-        parts += [_gap(start - before), *_pieces(text, marked_runs(start, end, marks), letters)]
+        parts += [_gap(start - before), *_pieces(text, marked_runs(start, end, marks), letters, show)]
     parts.append(_gap(len(text) - shown[-1][1]))
     notes = [given.note] if given.note else []
     if len(given.marks) > len(marks):
@@ -100,22 +103,27 @@ def marked(given: MarkedText, label: str, limits: Limits = PAGE) -> Markup:
     )
 
 
-def _pieces(text: str, runs: Iterator[Run], letters: dict[str, str]) -> Iterator[Markup]:
+def _pieces(text: str, runs: Iterator[Run], letters: dict[str, str], show: Callable[[str], str]) -> Iterator[str]:
     for run in runs:
-        shown = running(text[run.start : run.end])
+        shown = show(text[run.start : run.end])
         if run.kinds:
             looks = sorted({_LOOKS.get(kind, _OTHER) for kind in run.kinds})
-            yield element("mark", shown, class_=" ".join([*looks, *(["wrong"] if run.wrong else [])]))
+            yield _mark(" ".join([*looks, *(["wrong"] if run.wrong else [])]))(shown)
         else:
             yield shown
         yield from (_tag(mark, letters) for mark in run.ends)
 
 
+@cache
+def _mark(looks: str) -> Callable[[str], Markup]:
+    return prepared("mark", class_=looks)
+
+
 def _tag(mark: Mark, letters: dict[str, str]) -> Markup:
     """What is said of a mark, behind it: whose it is, by a letter, the label, and the error."""
     look = _LOOKS.get(mark.kind, _OTHER) + (" wrong" if mark.wrong else "")
-    wrong = element("em", words(mark.wrong)) if mark.wrong else None
-    return element("bdi", element("b", letters[mark.kind]), name(mark.label), wrong, class_=f"tag {look}")
+    wrong = _EM(words(mark.wrong)) if mark.wrong else None
+    return element("bdi", _B(letters[mark.kind]), name(mark.label), wrong, class_=f"tag {look}")
 
 
 def _legend(marks: Sequence[Mark], letters: dict[str, str]) -> Markup | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from goldgate.core.page import Paragraph, counted
@@ -22,7 +21,10 @@ SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
 def unit_sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Markup:
     """All that is known of a unit: its sections, each under its title, a heading of this level."""
-    sections = []
+    return fragment(_sections(unit, limits, level))
+
+
+def _sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Iterator[Markup]:
     for section in unit.sections:
         blocks = [
             marked(each, f"{section.title} of {unit.id}", limits)
@@ -30,8 +32,7 @@ def unit_sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Mark
             else block(each, f"{section.title} of {unit.id}", rows=limits.rows)
             for each in section.blocks
         ]
-        sections.append(element("section", element(f"h{level}", words(section.title)), *blocks))
-    return fragment(*sections)
+        yield element("section", element(f"h{level}", words(section.title)), *blocks)
 
 
 def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
@@ -47,14 +48,14 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
     # Those that a gate names find room before all others.
     for place in sorted(range(len(looked.units)), key=lambda place: looked.units[place][0].id not in first):
         summary, unit = looked.units[place]
-        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()))
-        if found and len(item) > left:  # a smaller one may still find room
+        item = _item(summary, unit, shown[summary.id], reasons.get(summary.id, ()), left if found else None)
+        if item is None or (found and len(item) > left):  # a smaller one may still find room
             continue
         left -= len(item)
         found[place] = item
     kept = tuple(looked.units[place] for place in sorted(found))
     items = [found[place] for place in sorted(found)]
-    return element("div", *items, class_="units"), replace(looked, units=kept, explains=_kept(looked, kept))
+    return element("div", *items, class_="units"), looked._replace(units=kept, explains=_kept(looked, kept))
 
 
 def shown_words(looked: Looked) -> str:
@@ -82,9 +83,19 @@ def facets_of(looked: Looked) -> Facets:
     return {facet: dict.fromkeys(values, f"#{SAMPLES}") for facet, values in found.items()}
 
 
-def _item(summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str]) -> Markup:
-    anchor, facets = unit_anchor(summary.id), _facets(summary, gates)
+def _item(
+    summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str], room: int | None = None
+) -> Markup | None:
+    """A unit to be opened; None as soon as it is seen that there is no room for it."""
     word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
+    sections: list[Markup] = []
+    for section in _sections(_without(unit, word)):
+        sections.append(section)
+        if room is not None:
+            room -= len(section)
+            if room < 0:
+                return None
+    anchor, facets = unit_anchor(summary.id), _facets(summary, gates)
     # The place of a link lies inside: a browser that follows the link opens what is around it.
     return element(
         "details",
@@ -96,7 +107,7 @@ def _item(summary: UnitSummary, unit: UnitPage, shown: str, gates: Sequence[str]
         element(
             "article",
             element("a", "link to this", href=f"#{anchor}", class_="here"),
-            unit_sections(_without(unit, word)),
+            sections,
             id=anchor,
             aria_label=shown,
         ),
@@ -110,7 +121,7 @@ def _without(unit: UnitPage, said: str) -> UnitPage:
     first = unit.sections[0].blocks if unit.sections else ()
     match first:
         case (Paragraph(text=text),) if text.rstrip(".").lower() == said.lower():
-            return replace(unit, sections=unit.sections[1:])
+            return unit._replace(sections=unit.sections[1:])
     return unit
 
 

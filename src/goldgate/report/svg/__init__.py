@@ -6,7 +6,6 @@ On a page a picture has no heading and no looks of its own: `stylesheet()` is pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldgate.core.page import Matrix
@@ -48,7 +47,7 @@ def page_pictures(page: Page, name: str = "") -> list[Picture]:
     """
     about = ": ".join(part for part in (name, page.subject) if part)
     gates = [GatePicture(page.gates)] if page.gates else []
-    return [replace(found, about=about) for found in (*gates, *page.pictures, *_matrices(page))]
+    return [found._replace(about=about) for found in (*gates, *page.pictures, *_matrices(page))]
 
 
 def _matrices(page: Page) -> Iterator[Picture]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
+from typing import NamedTuple
 
 Number = int | float | Decimal | Fraction
 
@@ -14,8 +14,7 @@ _STEPS = 5  # parts of a scale, about
 _PLAIN_DIGITS = 7  # longer numbers are written with an exponent
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """A line from one round number to another, `step` being a round part of it."""
 
     low: Fraction

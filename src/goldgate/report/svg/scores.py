@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from goldgate.core.page import NOT_AVAILABLE
 from goldgate.core.picture import Score, ScorePicture
@@ -39,8 +39,7 @@ _LEVELS = 3  # dots that lie on each other are drawn one above the other, so man
 BEST = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
+class _Columns(NamedTuple):
     """Where the columns are, from left to right."""
 
     left: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from goldgate.report.html.element import Markup, element, fragment, raw
@@ -141,7 +141,7 @@ def picture(canvas: Canvas, title: str, description: str, *, standalone: bool) -
 @cache
 def stylesheet() -> str:
     """The looks of all pictures, in light and dark."""
-    return files("goldgate.report.svg").joinpath("picture.css").read_text(encoding="utf-8")
+    return Path(__file__).with_name("picture.css").read_text(encoding="utf-8")
 
 
 def _lines(parts: Iterator[Markup]) -> Markup:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from goldgate.core.frame import findings_section, frame
@@ -216,6 +215,6 @@ def _numbers(entry: Mapping[str, Any]) -> list[Cell]:
     rates: list[Cell] = []
     for family in MATCHED:
         found = [measured(entry[f"{family}_{rate}"]) for rate in RATES]
-        rates += [replace(rate, interval=None) for rate in found]
+        rates += [rate._replace(interval=None) for rate in found]
         rates.append("" if found[-1].interval is None else str(found[-1].interval))
     return [*rates, *(Measured(entry[name]) for name in (*_HITS, "predicted", "gold"))]

@@ -10,7 +10,6 @@ import orjson
 from goldgate.core.excerpt import marked_text
 from goldgate.core.page import Block, Column, Measured, Name, Pair, Pairs, Paragraph, Table
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.suites.extraction.events.form import form_of
 from goldgate.suites.extraction.look.sample import LookedAt
 from goldgate.suites.extraction.response import Parsed, Status
 from goldgate.suites.extraction.response.cursor import MOST_PLACES
@@ -70,18 +69,17 @@ def _marks(sample: LookedAt, response: str) -> Iterator[Mark]:
     if sample.parsed is not None:
         for place in sample.parsed.places:
             yield Mark(place.at, place.at + 1, REPAIR, str(place.step))
-    if parse["thought"] != ThoughtState.NONE and sample.settings is not None:
+    if parse["thought"] != ThoughtState.NONE and sample.reader is not None:
         for start, end in _thoughts(sample, response):
             yield Mark(start, end, THOUGHT, "thought")
 
 
 def _thoughts(sample: LookedAt, response: str) -> Iterator[tuple[int, int]]:
     """Where the thoughts stand, without the prefix that the prompt holds."""
-    assert sample.settings is not None  # asked before
-    form = form_of(sample.settings.response)
-    given = form.prefixed(response)
+    assert sample.reader is not None  # asked before
+    given = sample.reader.form.prefixed(response)
     before = len(given) - len(response)
-    found = cut_thoughts(given, sample.settings.response.thought_tags)
+    found = cut_thoughts(given, sample.reader.settings.response.thought_tags)
     tail = () if found.tail is None else ((found.tail, len(given)),)
     for start, end in (*found.spans, *tail):
         if end > before and end > start:

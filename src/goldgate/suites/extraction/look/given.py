@@ -10,19 +10,20 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
 from goldgate.core.unit_page import Given
 from goldgate.readers.given import open_joined_given
+from goldgate.suites.extraction.look.sample import reader_of
 from goldgate.suites.extraction.opener import pair_opener
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
 class ExtractionGiven:
-    """`gold` and `predictions` are the records as they are stored; `protocol` is the ExtractionSettings."""
+    """`gold` and `predictions` are the records as they are stored; `protocol` reads an answer again."""
 
     def __init__(self, records: Given, settings: ExtractionSettings | None) -> None:
         self._records = records
-        self._settings = {} if settings is None else {"protocol": settings}
+        self._protocol = {} if settings is None else {"protocol": reader_of(settings)}
 
     def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self._records.of(record), **self._settings}
+        return {**self._records.of(record), **self._protocol}
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import compress, pairwise
 
 from goldgate.core.pieces import may_join, piece_starts
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
@@ -73,12 +74,16 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
 
 def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The normalized text, and where the piece of each of its characters begins and ends: here a character."""
-    forms = {ord(character): normalize_plainly(character) for character in set(text)}
-    sizes = {chr(code): len(form) for code, form in forms.items()}
-    starts: Sequence[int] = range(len(text))
-    if any(size != 1 for size in sizes.values()):
-        starts = array("q", [at for at, character in enumerate(text) for _ in range(sizes[character])])
-    return text.translate(forms), starts, array("q", [at + 1 for at in starts])
+    forms = {character: _form(character) for character in set(text)}
+    parts = [*map(forms.__getitem__, text)]
+    starts, ends = range(len(text)), range(1, len(text) + 1)
+    if all(len(form) <= 1 for form in forms.values()):  # nothing, as of blanks, or one character
+        return "".join(parts), array("q", compress(starts, parts)), array("q", compress(ends, parts))
+    grown = array("q", [at for at, part in enumerate(parts) for _ in part])
+    return "".join(parts), grown, array("q", [at + 1 for at in grown])
+
+
+_form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
 
 
 def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:

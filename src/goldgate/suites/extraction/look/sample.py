@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.errors import InputError
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, event_list
@@ -24,8 +24,7 @@ class Written:
     spans: list[Span] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What one side says: units as they were scored, with how they were written as far as that is known."""
 
     units: dict[Unit, Written]
@@ -38,8 +37,7 @@ class Side:
         return unit[2] if known is None or known.text is None else known.text
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAt:
+class LookedAt(NamedTuple):
     """What a page shows. `gold_record` and `parsed` are None where they are not known any more."""
 
     record: Mapping[str, Any]
@@ -48,7 +46,7 @@ class LookedAt:
     response: str | None
     events: list[Any] | None  # of a structured prediction
     parsed: Parsed | None
-    settings: ExtractionSettings | None
+    reader: Scorer | None  # what reads answers as the protocol says
     gold: Side
     predicted: Side
     wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
@@ -56,15 +54,23 @@ class LookedAt:
     read_otherwise: bool = False  # the answer is not read as it was when it was scored
 
 
+def reader_of(settings: ExtractionSettings) -> Scorer:
+    """What reads an answer once more. The schema has no part in that."""
+    plain = replace(
+        settings, schema=replace(settings.schema, mode="syntax_only"), cot=replace(settings.cot, enabled=False)
+    )
+    return Scorer(plain, None)
+
+
 def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
     """The sample of a record. Whatever cannot be read any more is not there."""
     gold = _gold(given.get("gold"))
     answer = _answer(given.get("predictions"))
-    settings: ExtractionSettings | None = given.get("protocol")
+    reader: Scorer | None = given.get("protocol")
     parsed: Parsed | None = None
     predicted: Events | None = None
-    if answer is not None and settings is not None:
-        parsed, predicted = _read_again(record, settings, *answer)
+    if answer is not None and reader is not None:
+        parsed, predicted = _read_again(record, reader, *answer)
     otherwise = parsed is not None and not _reads_as_before(parsed, record["parse"])
     if otherwise:
         parsed = predicted = None
@@ -76,7 +82,7 @@ def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
         response,
         events,
         parsed,
-        settings,
+        reader,
         _side(record["gold"], gold.events if gold is not None else None),
         _side(record["predicted"], predicted),
         {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
@@ -109,14 +115,11 @@ def _answer(record: Any) -> tuple[str | None, list[Any] | None] | None:
 
 
 def _read_again(
-    record: Mapping[str, Any], settings: ExtractionSettings, response: str | None, events: list[Any] | None
+    record: Mapping[str, Any], reader: Scorer, response: str | None, events: list[Any] | None
 ) -> tuple[Parsed | None, Events]:
-    """How the answer is read, and its events. The schema has no part in it, and of gold only the types."""
-    plain = replace(
-        settings, schema=replace(settings.schema, mode="syntax_only"), cot=replace(settings.cot, enabled=False)
-    )
+    """How the answer is read, and its events. Of gold only the types have a part in it."""
     types = Events({name: {} for name in record["gold"]}, [], [], [])
-    facts = Scorer(plain, None).facts(Sample(Gold("", None, types), response, events))
+    facts = reader.facts(Sample(Gold("", None, types), response, events))
     return facts.parsed, facts.predicted
 
 
