@@ -115,3 +115,11 @@ def test_records_of_a_report_alone_are_missed_by_name(door: str, good: Path, tmp
     assert error.code == "records.missing"
     assert error.place is not None
     assert str(error.place.file).endswith("broken/samples.jsonl")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> None:
+    with pytest.raises(GoldgateError) as caught:
+        DOORS[door](str(good), "s3://bucket/results/model-a")
+    assert caught.value.code == "report.elsewhere"
+    assert str(caught.value.place) == "s3://bucket/results/model-a"

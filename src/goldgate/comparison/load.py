@@ -10,13 +10,14 @@ from goldgate.core.suite import Suite
 from goldgate.errors import InputError, Place
 from goldgate.pipeline import evaluate
 from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.no_result import REPORT
+from goldgate.readers.no_result import REPORT, require_here
 from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.suites import all_suites
 
 
 def load_run(folder: str) -> StoredResult:
     """The result in a folder, whatever suite it is of, with the records of its units."""
+    require_here(folder)
     root = Path(folder)
     if not root.is_dir():
         raise InputError(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import storable
-from goldgate.readers.no_result import EXPECTED, REPORT, Instead, what_is_there
+from goldgate.readers.no_result import EXPECTED, REPORT, Instead, require_here, what_is_there
 
 _SEEDS = "seed-*"
 _ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
@@ -64,6 +64,7 @@ def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool
 def require_results(sources: Iterable[SystemSource]) -> None:
     """Every path is a folder that --out wrote; else the error says what it is, and what may be meant."""
     for path in (path for source in sources for path in source.paths):
+        require_here(path)
         if os.path.isfile(os.path.join(path, REPORT)):
             continue
         found, advice = _what_is_there(path)

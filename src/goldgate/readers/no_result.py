@@ -6,13 +6,25 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from goldgate.errors import InputError, Place, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.files.url import is_url, shown_url
 
 REPORT, BASELINE = "report.json", "baseline.json"
 EXPECTED = f"a folder that --out wrote, with {REPORT}"
 _CHECK = "check the name, and the folder that it is named from"
 _SCORE = "judge something with --out first: it writes such a folder"
 _SHOWN = 3  # of the results in a folder
+
+
+def require_here(path: str | Path) -> None:
+    """Refuse a URL: stored results are read again and again, in places."""
+    if is_url(path):
+        raise ConfigError(
+            "report.elsewhere",
+            "stored results are read from a disk, not from a URL",
+            place=Place(shown_url(str(path))),
+            advice="copy the folder to this machine, for example with aws s3 cp --recursive, and name it",
+        )
 
 
 def no_result(path: str | Path, named: str) -> InputError | None:

@@ -13,11 +13,10 @@ from goldgate.core.evaluation import FORMAT_VERSION
 from goldgate.core.gate import Verdict
 from goldgate.core.signature import signed
 from goldgate.core.suite import Report, Suite
-from goldgate.errors import ConfigError, GoldgateError, InputError, Place, describe
+from goldgate.errors import GoldgateError, InputError, Place, describe
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import decode_text, read_bytes
-from goldgate.files.url import is_url, shown_url
-from goldgate.readers.no_result import EXPECTED, REPORT, no_result
+from goldgate.readers.no_result import EXPECTED, REPORT, no_result, require_here
 
 MOST_BYTES = 1 << 28  # of a report: a larger file is something else
 _MISSING = "missing_"  # how the codes of findings begin that say that an answer is not there
@@ -132,13 +131,7 @@ class StoredGate(NamedTuple):
 
 def load_result(path: str | Path, suites: Iterable[Suite], named: str | None = None) -> StoredResult:
     """The result in a folder, or the report in a file; an InputError if it has no numbers of one of these suites."""
-    if is_url(path):
-        raise ConfigError(
-            "report.elsewhere",
-            "stored results are read from a disk, not from a URL",
-            place=Place(shown_url(str(path))),
-            advice="copy the folder to this machine, for example with aws s3 cp --recursive, and name it",
-        )
+    require_here(path)
     given, shown = Path(path), str(path) if named is None else named
     missing = no_result(given, shown)
     if missing is not None:

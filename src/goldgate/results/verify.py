@@ -10,7 +10,7 @@ from goldgate.baseline.record import KIND as BASELINE
 from goldgate.baseline.reference import require_one_kind
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.text_file import read_bytes
-from goldgate.readers.no_result import REPORT, no_result, what_is_there
+from goldgate.readers.no_result import REPORT, no_result, require_here, what_is_there
 from goldgate.readers.stored_result import MOST_BYTES, load_result, parse_report
 from goldgate.results.baseline import verify_baseline
 from goldgate.results.comparison import verify_comparison
@@ -35,6 +35,7 @@ def verify(
     workers: int = 1,
 ) -> Verification:
     """What is in this folder or file, made again. `given` says where inputs are now, `reports` those of a baseline."""
+    require_here(path)
     file = _file(Path(path))
     kind = _kind(file)
     if kind == BASELINE:
