@@ -49,6 +49,7 @@ class Candidate:
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
+_OPENING_FENCE = re.compile(r"`{3,}\w*+[ \t]*+\n\s*+")
 _CODE = frozenset(
     "python py python3 javascript js typescript ts java c cpp c++ c# cs csharp go rust ruby php perl r sql "
     "bash sh shell zsh console powershell html css xml swift kotlin scala lua matlab diff mermaid".split()
@@ -105,6 +106,8 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
     """
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
+    if len(found) == 1 and _is_all_there_is(text, found[0]):
+        return None
     ends = [candidate.end for candidate in found]
     blanks = len(text) - len(text.lstrip())
     mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
@@ -121,6 +124,12 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
             return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
         mark = _UNOPENED.search(text, reading.end)
     return None
+
+
+def _is_all_there_is(text: str, candidate: Candidate) -> bool:
+    """Whether nothing but blanks and an opening fence stands outside: no key begins there."""
+    before = text[: candidate.start].lstrip()
+    return not text[candidate.end :].strip() and (not before or _OPENING_FENCE.fullmatch(before) is not None)
 
 
 def _segments(text: str) -> list[_Segment]:
