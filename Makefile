@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
 SECONDS := 60
 COMPILED_TESTS := tests/compiled tests/unit/extraction tests/unit/test_pipeline.py tests/responses tests/golden tests/rewards \
-  $(addprefix tests/laws/test_,$(addsuffix .py,fast_paths matching_laws normalize_laws parser_laws))
+  $(addprefix tests/laws/test_,$(addsuffix .py,fast_paths record_fast_paths matching_laws normalize_laws parser_laws))
 JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
 .PHONY: help demo test test-local test-browser test-inspect test-cluster test-remote compiled test-compiled check chaos bench fuzz dist lock clean

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from goldgate import Protocol
 from goldgate.shape.kinds import Share
+from goldgate.suites.extraction.events.event import EventList, Events
+from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
 
 Json = dict[str, Any]
@@ -196,3 +199,33 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 any_text = st.one_of(st.text(max_size=60), composed, mutated())
+
+
+# --- what quick ways get wrong
+
+MANY = settings(max_examples=500)
+
+HOSTILE = (
+    "abAB甲乙公司 \n\t\u3000\r\x0b\x1c\u2028\u0085"
+    "e\u0301\u0308\u0327\u0345\u093c\u3099\u1100\u1161\u11a8한ｶﾞﾊﾟ"
+    "ßẞİıſΣςﬁŉǰΐ①㈱㎡…″¨ＡＢ１（），：！"
+    "。、“”‘’《》【】—·\u200b\ufeff\u00ad\u00a0\0:-\"'"
+)
+hostile = st.text(alphabet=HOSTILE, max_size=10)
+texts = st.one_of(hostile, st.text(max_size=10))
+short = st.text(alphabet="abA甲乙 ß1\n", min_size=1, max_size=4)
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> Events:
+    """Events whose values repeat, with and without offsets."""
+    listed = []
+    for _ in range(draw(st.integers(0, 3))):
+        arguments: list[dict[str, Any]] = []
+        for _ in range(draw(st.integers(0, 4))):
+            made: dict[str, Any] = {"role": draw(st.sampled_from([*ROLES, "ort", "ß"])), "argument": draw(short)}
+            if draw(st.integers(0, 3)) == 0:
+                made |= {"start": (start := draw(st.integers(0, 3))), "end": start + 1}
+            arguments.append(made)
+        listed.append({"event_type": draw(st.sampled_from(TYPES)), "arguments": arguments})
+    return read_events(EventList(listed, "$[*]"), None)
