@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from goldgate.core.missing_extra import missing_extra
 from goldgate.errors import ConfigError, GoldgateError, Place
-from goldgate.files.remote.failure import Why, why
+from goldgate.files.remote.failure import Why, is_error, why
 from goldgate.files.url import check_url, scheme_of, shown_url
 
 T = TypeVar("T")
@@ -81,6 +81,16 @@ def trying(connected: Connected, work: Callable[[], T]) -> T:
                 raise
             time.sleep(PAUSE_SECONDS * 2**number)
     raise AssertionError("unreachable")
+
+
+def tried(connected: Connected, work: Callable[[], T], told: Callable[[Exception], GoldgateError]) -> T:
+    """The same, and what went wrong is told in our words."""
+    try:
+        return trying(connected, work)
+    except Exception as problem:
+        if is_error(problem):
+            raise
+        raise told(problem) from None
 
 
 def _options(scheme: str) -> dict[str, Any]:

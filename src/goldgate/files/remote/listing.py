@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.remote.connect import Connected, connect, trying
-from goldgate.files.remote.failure import is_error, read_error
+from goldgate.files.remote.connect import Connected, connect, tried
+from goldgate.files.remote.failure import read_error
 from goldgate.files.url import LISTED_NOWHERE, has_query, join_url, scheme_of, shown_url
 
 
@@ -86,9 +86,4 @@ def require_listed(url: str, kind: str) -> str:
 
 
 def _try(place: Connected, url: str, kind: str, work: Callable[[], Any]) -> Any:
-    try:
-        return trying(place, work)
-    except Exception as problem:
-        if is_error(problem):
-            raise
-        raise read_error(problem, shown_url(url), kind) from None
+    return tried(place, work, lambda problem: read_error(problem, shown_url(url), kind))

@@ -17,8 +17,8 @@ from typing import Any
 
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
-from goldgate.files.remote.connect import Connected, connect, trying
-from goldgate.files.remote.failure import Why, is_error, why, write_error
+from goldgate.files.remote.connect import Connected, connect, tried
+from goldgate.files.remote.failure import Why, why, write_error
 from goldgate.files.url import LISTED_NOWHERE, has_query, join_url, scheme_of, shown_url
 
 _WHO = re.compile(r"(\d+) on (.+)\n?")
@@ -163,9 +163,4 @@ def _is_gone(who: str) -> bool:
 
 
 def _try(place: Connected, url: str, option: str, work: Callable[[], Any]) -> Any:
-    try:
-        return trying(place, work)
-    except Exception as problem:
-        if is_error(problem):
-            raise
-        raise write_error(problem, shown_url(url), option) from None
+    return tried(place, work, lambda problem: write_error(problem, shown_url(url), option))
