@@ -136,10 +136,14 @@ def _segments(text: str) -> list[_Segment]:
     """The text cut into fenced blocks and what is between them, in order; without what is blank."""
     segments: list[_Segment] = []
     begin, language = 0, None  # language is None outside a fence
+    quoted, counted = False, 0  # whether a quotation mark of the line is still open, up to where that was counted
     for fence in _fences_in(text):
         info = fence.group(1).lower()
         start, end = fence.span()
-        if not _is_fence(text, begin, fence, opens=language is None or info != ""):
+        line = text.rfind("\n", counted, start) + 1
+        quotes = text.count('"', line or counted, start) - text.count('\\"', line or counted, start)
+        quoted, counted = (quoted and not line) ^ (quotes % 2 == 1), start
+        if not _is_fence(text, begin, fence, opens=language is None or info != "", quoted=quoted):
             continue
         if not text[begin:start].isspace():
             segments.append(_segment(begin, start, language))
@@ -163,7 +167,7 @@ def _fences_in(text: str) -> Iterator[re.Match[str]]:
         at = text.find("```", fence.end())
 
 
-def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool) -> bool:
+def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool, quoted: bool) -> bool:
     """Whether these marks are a fence; in the middle of a line they may be part of a string."""
     start, end = fence.span()
     if text[end : end + 1] in ("", "\n", "\r"):
@@ -171,6 +175,8 @@ def _is_fence(text: str, begin: int, fence: re.Match[str], *, opens: bool) -> bo
     before = text[max(begin, start - _INDENT) : start].rstrip(" \t")
     if not before or before[-1] == "\n":
         return True
+    if quoted:
+        return False
     if opens:
         return fence.group(1) != "" or text[end] in "[{｛［"
     return before[-1] in "]}］｝"
