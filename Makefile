@@ -49,7 +49,7 @@ test-inspect: $(VENV)/.inspect ## install inspect-ai, run the tests that need it
 	$(BIN)/pytest -o filterwarnings=default tests/with_inspect  # warnings of packages that are not ours
 
 # In a network and among processes of their own: nothing is reached from outside, and nothing stays behind.
-test-cluster: $(VENV)/.ray ## install Ray (300 MB), run the tests on a cluster of two nodes on this machine
+test-cluster: $(VENV)/.ray $(VENV)/.remote ## install Ray (300 MB) and fsspec, run the tests on a cluster of two nodes on this machine
 	$(BIN)/python -m tests.cluster
 
 test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of inputs and results by URL
