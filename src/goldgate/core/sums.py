@@ -6,7 +6,7 @@ unit where both are zero says nothing about the rate and is no unit of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,16 +43,6 @@ class RatioSums:
             return None
         squares = self.b**2 * self.aa - 2 * self.a * self.b * self.ab + self.a**2 * self.bb
         return Fraction(self.units * squares, (self.units - 1) * self.b**4)
-
-    def as_json(self) -> list[int]:
-        return [self.units, self.a, self.b, self.aa, self.ab, self.bb]
-
-    @classmethod
-    def from_json(cls, stored: Sequence[int]) -> RatioSums:
-        """What `as_json` gave; a list of anything but six integers is a ValueError."""
-        if len(stored) != 6 or any(type(value) is not int for value in stored):
-            raise ValueError(f"the six sums of a rate are six integers, not {list(stored)!r}")
-        return cls(*stored)
 
 
 def pair_sums(pairs: Mapping[tuple[int, int], int]) -> RatioSums:

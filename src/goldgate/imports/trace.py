@@ -20,10 +20,6 @@ class Trace:
     problems: tuple[str, ...]
     lost: int = 0  # spans whose id another one has: they are not here
 
-    def outermost_first(self) -> list[Span]:
-        """The spans, the least deep first; those as deep as each other as they began."""
-        return sorted(self.spans, key=lambda span: self.depths[span.id])
-
     def innermost(self, chosen: Iterable[Span]) -> list[Span]:
         """Those of some spans that have none of the others inside them, as they began."""
         names = {span.id for span in chosen}
