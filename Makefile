@@ -19,7 +19,8 @@ help: ## this list
 demo: $(VENV)/.core ## judge the two example models and an agent; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
-	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
+	@echo "$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b"
+	@$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
 	  status=$$?; echo; test $$status -eq 1 \
 	  && echo "Model B failed its gates: exit status 1, as it should. Why? Open out/model-b/report.html."
 	@echo

@@ -44,7 +44,7 @@ def demo_command(context: click.Context, out: str | None) -> None:
             status = _run_all()
     if status == EXIT_PASSED:
         ended = "Model A passed, and model B failed its gates, as they should."
-        status = say(f"\n{ended}\n--brief prints what decides; without it, every number.\n{_kept(out)}", status)
+        status = say(f"\n--brief prints what decides; without it, every number.\n{ended}\n{_kept(out)}", status)
     context.exit(status)
 
 
