@@ -52,6 +52,15 @@ def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader:
 
 
 @pytest.mark.parametrize("reader", [*READERS])
+def test_who_reads_results_says_why_a_path_cannot_be_followed(folder: Path, reader: str) -> None:
+    """As where a folder may not be read, which root, who runs tests in containers, always may."""
+    (folder / "circle").symlink_to("circle")
+    for name, why in (("x" * 300, "File name too long"), ("circle/in", "Too many levels of symbolic links")):
+        found = said(reader, name, *READERS[reader])
+        assert f"found nothing that can be read: {why} do check the name, and whether you may read it" in found
+
+
+@pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_what_a_folder_without_them_holds(folder: Path, reader: str) -> None:
     assert "found an empty folder do judge something with --out first" in said(reader, "empty", *READERS[reader])
     assert "found a folder that holds june, may do name those: runs/*" in said(reader, "runs/", *READERS[reader])
@@ -137,7 +146,7 @@ def test_a_command_that_is_nearly_right_is_guessed_in_a_sentence() -> None:
 def test_who_has_no_event_schema_is_told_how_to_get_one() -> None:
     error = judged({}, schema=None)
     assert error.code == "schema.required"
-    assert "goldgate schema --from GOLD" in str(error.advice)
+    assert "goldgate schema --from GOLD --out schema.json" in str(error.advice)
 
 
 def table(folder: Path, *header: str) -> Path:
