@@ -9,7 +9,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 COMPILED_TESTS := tests/compiled tests/unit/extraction tests/unit/test_pipeline.py tests/responses tests/golden tests/rewards \
   $(addprefix tests/laws/test_,$(addsuffix .py,fast_paths record_fast_paths matching_laws normalize_laws parser_laws))
-JUDGE := $(BIN)/goldgate extraction --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
+JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
 .PHONY: help demo test test-local test-browser test-inspect test-cluster test-remote compiled test-compiled check chaos bench fuzz dist lock clean
 
@@ -19,11 +19,14 @@ help: ## this list
 demo: $(VENV)/.core ## judge the two example models and an agent; the reports go to out/
 	$(JUDGE) --predictions $(EXAMPLES)/model-a.jsonl --protocol $(EXAMPLES)/protocol-pass.yaml --out out/model-a
 	@echo
-	$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
+	@echo "$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b"
+	@$(JUDGE) --predictions $(EXAMPLES)/model-b.jsonl --protocol $(EXAMPLES)/protocol-fail.yaml --out out/model-b; \
 	  status=$$?; echo; test $$status -eq 1 \
 	  && echo "Model B failed its gates: exit status 1, as it should. Why? Open out/model-b/report.html."
 	@echo
-	$(BIN)/goldgate research --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
+	$(BIN)/goldgate research --brief --golden eval/golden_queries.json --outputs examples/research/passing --out out/research
+	@echo
+	@echo "Every number is in out/: open out/model-a/report.html, or run a command above without --brief."
 
 test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai, Ray, fsspec or a C compiler
 	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect \
@@ -59,7 +62,7 @@ test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of 
 compiled: $(COMPILED)/.compiled ## compile the inner loop (needs a C compiler): .venv-compiled/bin/goldgate is faster
 	@$(COMPILED)/bin/goldgate --version
 
-test-compiled: $(COMPILED)/.dev ## run the tests of what is compiled, and compare its reports with those of plain Python
+test-compiled: $(COMPILED)/.tested ## run the tests of what is compiled, and compare its reports with those of plain Python
 	$(COMPILED)/bin/pytest -n 2 --ignore=tests/unit/extraction/test_linear_time.py $(COMPILED_TESTS)
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
@@ -182,6 +185,7 @@ $(COMPILED)/.compiled: requirements/core.txt requirements/build.txt requirements
 	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --force-reinstall build/compiled/*.whl
 	@touch $@
 
-$(COMPILED)/.dev: $(COMPILED)/.compiled requirements/dev.txt
+# Not .dev: in the call of make above, that is the one of $(VENV).
+$(COMPILED)/.tested: $(COMPILED)/.compiled requirements/dev.txt
 	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/dev.txt
 	@touch $@

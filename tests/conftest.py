@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # there, commands say more; tests that want it set them
     os.environ.pop(name, None)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `make test &` in a script: commands would ignore Ctrl-C too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "stable",

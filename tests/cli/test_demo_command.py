@@ -34,6 +34,15 @@ def test_two_models_are_judged_and_compared(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_it_fits_on_a_screen_or_two(tmp_path: Path) -> None:
+    """Whoever sees it for the first time wants the verdicts and what decided them, not every number."""
+    lines = demo(tmp_path).stdout.splitlines()
+    assert len(lines) < 70
+    titles = [line for line in lines if line in ("Gates", "Scores", "Systems", "report-b against report-a")]
+    assert titles == ["Gates", "Gates", "Systems", "report-b against report-a"]
+    assert any("--brief" in line and "without it" in line for line in lines)
+
+
 def test_what_it_shows_can_be_kept(tmp_path: Path) -> None:
     shown = demo(tmp_path, "--out", "kept")
     assert shown.returncode == 0

@@ -95,6 +95,22 @@ def test_quiet_prints_failed_gates_and_nothing_else() -> None:
     assert (passed.exit_code, passed.output) == (0, "")
 
 
+def test_brief_prints_what_decides_and_where_the_rest_is(tmp_path: Path) -> None:
+    brief, whole = (run(*options, "--out", tmp_path, model="b", protocol="fail") for options in (["--brief"], []))
+    assert (brief.exit_code, whole.exit_code) == (1, 1)
+    parts = whole.stdout.split("\n\n")
+    assert [part.splitlines()[0] for part in parts[1:4]] == ["Gates", "What stands out", "Scores"]
+    assert brief.stdout.split("\n\n") == [*parts[:3], parts[-1]]
+
+
+def test_brief_is_about_text_that_is_printed() -> None:
+    for option in (["--quiet"], ["--format", "json"]):
+        refused = run("--brief", *option)
+        assert refused.exit_code == 2
+        assert "--brief shortens the printed text" in refused.stderr
+    assert "SYSTEM_ERROR" in run("--brief", "--gold", EXAMPLES / "none.jsonl").stderr
+
+
 def test_files_may_be_given_after_one_option_or_with_several(tmp_path: Path) -> None:
     lines = GOLD.read_bytes().splitlines(keepends=True)
     for name, part in (("one", lines[:30]), ("two", lines[30:])):

@@ -52,6 +52,15 @@ def test_who_reads_results_says_that_a_folder_is_not_there(folder: Path, reader:
 
 
 @pytest.mark.parametrize("reader", [*READERS])
+def test_who_reads_results_says_why_a_path_cannot_be_followed(folder: Path, reader: str) -> None:
+    """As where a folder may not be read, which root, who runs tests in containers, always may."""
+    (folder / "circle").symlink_to("circle")
+    for name, why in (("x" * 300, "File name too long"), ("circle/in", "Too many levels of symbolic links")):
+        found = said(reader, name, *READERS[reader])
+        assert f"found nothing that can be read: {why} do check the name, and whether you may read it" in found
+
+
+@pytest.mark.parametrize("reader", [*READERS])
 def test_who_reads_results_says_what_a_folder_without_them_holds(folder: Path, reader: str) -> None:
     assert "found an empty folder do judge something with --out first" in said(reader, "empty", *READERS[reader])
     assert "found a folder that holds june, may do name those: runs/*" in said(reader, "runs/", *READERS[reader])
@@ -64,7 +73,7 @@ def test_a_file_that_is_no_report_is_answered_with_what_to_name(folder: Path, re
     assert "do name the folder, or the report.json in it" in found
 
 
-def judged(protocol: dict[str, Any], **given: Any) -> GoldgateError:
+def judged(protocol: dict[str, Any] | Path, **given: Any) -> GoldgateError:
     files = {"gold": EXTRACTION / "gold.jsonl", "predictions": EXTRACTION / "model-a.jsonl"}
     schema = EXTRACTION / "schema.json"
     with pytest.raises(GoldgateError) as caught:
@@ -103,10 +112,41 @@ def test_a_word_that_is_nearly_right_is_guessed() -> None:
     assert judged({"metrics": {"profile": "ace"}}).advice is None
 
 
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ('"0.8"', "write it without quotation marks: 0.8"),
+        ("1e-3", "write it in digits: 0.001"),  # a string in YAML, which wants a point and a sign
+        ("80%", "write it in digits: 0.8"),
+        ("1e999", "write a number of fewer digits"),
+        ("9" * 60, "write a number of fewer digits"),
+        (".nan", None),
+        ("high", None),
+    ],
+)
+def test_a_bound_that_is_nearly_a_number(tmp_path: Path, written: str, advice: str | None) -> None:
+    protocol = tmp_path / "release.yaml"
+    protocol.write_text(f"gates: {{strict_f1: {{min: {written}}}}}")
+    error = judged(protocol)
+    assert (error.code, error.expected, error.advice) == ("protocol.wrong_value", "a number", advice)
+
+
+def test_a_number_that_no_float_holds_is_named_as_such(tmp_path: Path) -> None:
+    predictions = tmp_path / "answers.jsonl"
+    predictions.write_text('{"id": ' + "9" * 400 + ', "response": "[]"}')
+    error = judged({}, predictions=predictions)
+    assert (error.code, error.message) == ("predictions.not_json", "a number in this record is too large")
+    assert error.advice == "write it as a string, or leave it out"
+
+
+def test_a_command_that_is_nearly_right_is_guessed_in_a_sentence() -> None:
+    assert said("extration").endswith("No such command 'extration'. Did you mean extraction?")
+
+
 def test_who_has_no_event_schema_is_told_how_to_get_one() -> None:
     error = judged({}, schema=None)
     assert error.code == "schema.required"
-    assert "goldgate schema --from GOLD" in str(error.advice)
+    assert "goldgate schema --from GOLD --out schema.json" in str(error.advice)
 
 
 def table(folder: Path, *header: str) -> Path:

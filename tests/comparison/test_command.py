@@ -31,6 +31,14 @@ def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
+def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:
+    whole, brief = run(stored / "a", stored / "b").stdout, run(stored / "a", stored / "b", "--brief").stdout
+    parts = whole.split("\n\n")
+    assert [part.splitlines()[0] for part in parts[1:4]] == ["Systems", "b against a", "How to read this"]
+    assert brief.split("\n\n") == [*parts[:2], parts[2] + "\n"]
+    assert "--brief shortens" in run(stored / "a", stored / "b", "--brief", "--format", "csv").stderr
+
+
 def test_json_has_what_scripts_need(stored: Path) -> None:
     found = json.loads(run(stored / "a", stored / "b", "--format", "json").stdout_bytes)
     for entry in found["comparisons"]:

@@ -15,7 +15,7 @@ import click
 
 from goldgate.cli.guarded import guarded
 from goldgate.cli.out_folder import RUN, OutFolder
-from goldgate.cli.printing import columns, in_colour, say, show_error
+from goldgate.cli.printing import BRIEF_HELP, columns, in_colour, require_text, say, show_error
 from goldgate.cli.protect import protect
 from goldgate.cli.run import Job
 from goldgate.cli.run_record import run_record
@@ -57,8 +57,9 @@ NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
     show_default=True,
     help="Of the printed comparison.",
 )
+@click.option("--brief", is_flag=True, help=BRIEF_HELP)
 @click.pass_context
-def compare_command(context: click.Context, /, format: str, **given: Any) -> None:
+def compare_command(context: click.Context, /, format: str, brief: bool, **given: Any) -> None:
     """Compare systems over the same documents: differences, intervals, p-values.
 
     A SYSTEM is a folder that --out of any suite wrote; with --gold, a file of predictions. NAME=PATH names it,
@@ -66,6 +67,7 @@ def compare_command(context: click.Context, /, format: str, **given: Any) -> Non
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
+    require_text(brief, format)
     outcome = guarded(lambda: _job(given))
     if isinstance(outcome, GoldgateError):
         context.exit(_fail(outcome, format))
@@ -81,7 +83,7 @@ def compare_command(context: click.Context, /, format: str, **given: Any) -> Non
     compared = guarded(work) if job.out is None else guarded(lambda: _into_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    shown = _rendered(compared, format)
+    shown = _rendered(compared, format, brief=brief)
     if job.out is not None and format == "text":
         shown = f"{shown!s}\n{_written(job.out)}"
     context.exit(say(shown, EXIT_PASSED))
@@ -145,13 +147,14 @@ def _file(outcome: Comparison | GoldgateError, format: str) -> bytes:
     return shown if isinstance(shown, bytes) else shown.encode("utf-8", "backslashreplace")
 
 
-def _rendered(comparison: Comparison, format: str) -> str | bytes:
+def _rendered(comparison: Comparison, format: str, *, brief: bool = False) -> str | bytes:
     from goldgate.report import render_page
     from goldgate.results.pictures import comparison_page
 
     if format == "json":
         return comparison.to_json().encode()
-    return render_page(comparison_page(comparison.report), format, columns=columns(), colour=in_colour())
+    page = comparison_page(comparison.report)
+    return render_page(page.brief() if brief else page, format, columns=columns(), colour=in_colour())
 
 
 def _fail(error: GoldgateError, format: str) -> int:

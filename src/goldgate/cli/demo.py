@@ -14,12 +14,12 @@ from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
 
-_JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml"
+_JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml --brief"
 # Each with the exit status that it has to end with.
 _COMMANDS = {
     f"{_JUDGE} --predictions model-a.jsonl --out report-a": EXIT_PASSED,
     f"{_JUDGE} --predictions model-b.jsonl --out report-b": EXIT_GATE_FAILED,
-    "compare report-a report-b": EXIT_PASSED,
+    "compare report-a report-b --brief": EXIT_PASSED,
 }
 
 
@@ -43,7 +43,8 @@ def demo_command(context: click.Context, out: str | None) -> None:
         with chdir(folder):
             status = _run_all()
     if status == EXIT_PASSED:
-        status = say(f"\nModel A passed, and model B failed its gates, as they should.\n{_kept(out)}", status)
+        ended = "Model A passed, and model B failed its gates, as they should."
+        status = say(f"\n--brief prints what decides; without it, every number.\n{ended}\n{_kept(out)}", status)
     context.exit(status)
 
 

@@ -64,8 +64,8 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0]
         if not name.startswith("-") and self.get_command(context, name) is None:
-            guess = did_you_mean(name, self.list_commands(context))
-            context.fail(f"No such command '{name}'. " + (guess or "goldgate --help lists them."))
+            guess = did_you_mean(name, self.list_commands(context)) or "goldgate --help lists them."
+            context.fail(f"No such command '{name}'. {guess.replace('did', 'Did', 1)}")
         return super().resolve_command(context, arguments)
 
 

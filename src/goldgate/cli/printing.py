@@ -12,6 +12,7 @@ import click
 from goldgate.cli.start import abandon_stdout
 from goldgate.errors import ConfigError, GoldgateError
 
+BRIEF_HELP = "Print what decides and where the rest is, not all of it."
 COLUMNS = 80  # where nobody knows
 
 
@@ -48,6 +49,12 @@ def show_error(error: GoldgateError) -> None:
 
     shown = render_error({**error.as_json(), "file": error.place.file}, columns(sys.stderr))
     click.echo(shown, nl=False, err=True)
+
+
+def require_text(brief: bool, format: str, *, quiet: bool = False) -> None:
+    """Refuse `--brief` where there is nothing that it could shorten."""
+    if brief and (quiet or format != "text"):
+        raise click.UsageError("--brief shortens the printed text: it goes with neither --quiet nor another --format")
 
 
 def columns(stream: TextIO | None = None) -> int:

@@ -52,6 +52,7 @@ class Job:
     out: str | None = None
     report: str | None = None
     format: str = "text"
+    brief: bool = False  # of the text, what decides
     quiet: bool = False  # only failed gates and errors are printed
     silent: bool = False  # only errors: somebody else says the rest
     workers: int | None = None
@@ -195,7 +196,7 @@ def _show(job: Job, evaluation: Evaluation, shown: _Shown) -> int:
         if not annotated:
             show_failed_gates(evaluation.report)
         return evaluation.exit_status
-    rendered = shown.rendered(job.format)
+    rendered = shown.rendered(job.format, brief=job.brief)
     if job.format == "text":
         rendered = str(rendered) + closing(evaluation.report, _places(job))
     return say(rendered, evaluation.exit_status)
@@ -242,16 +243,17 @@ class _Shown:
 
         return describe(self.report)
 
-    def rendered(self, format: str) -> str | bytes:
+    def rendered(self, format: str, *, brief: bool = False) -> str | bytes:
         """As it is printed. JSON and HTML are UTF-8 whatever the terminal is."""
         if format == JSON:
             return self.json()
-        return self.html() if format == HTML else self.text(format)
+        return self.html() if format == HTML else self.text(format, brief=brief)
 
-    def text(self, format: str) -> str:
+    def text(self, format: str, *, brief: bool = False) -> str:
         from goldgate.report import render_page
 
-        return render_page(self.page, format, columns=columns(), colour=in_colour())
+        page = self.page.brief() if brief else self.page
+        return render_page(page, format, columns=columns(), colour=in_colour())
 
     def json(self) -> bytes:
         from goldgate.core.evaluation import render_json

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 import click
 
 from goldgate.cli.many_values import ManyValues
+from goldgate.cli.printing import BRIEF_HELP, require_text
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
 from goldgate.core.uninterrupted import uninterrupted
@@ -83,6 +84,7 @@ def _common(suite: Suite) -> list[click.Option]:
             show_default=True,
             help="Of the printed report.",
         ),
+        click.Option(["--brief"], is_flag=True, help=BRIEF_HELP),
         click.Option(["--quiet"], is_flag=True, help="Print failed gates and errors, nothing else."),
     ]
 
@@ -99,9 +101,11 @@ def _callback(suite: Suite) -> Any:
         engine: EngineName,
         ray_address: str | None,
         format: str,
+        brief: bool,
         quiet: bool,
         **given: str | Sequence[str] | None,
     ) -> None:
+        require_text(brief, format, quiet=quiet)
         inputs = {name: _listed(value) for name, value in given.items()}
         if report is None and out is None:
             report = suite.report_file(inputs)
@@ -113,6 +117,7 @@ def _callback(suite: Suite) -> Any:
             out=out,
             report=report,
             format=format,
+            brief=brief,
             quiet=quiet,
             workers=workers,
             engine=engine,

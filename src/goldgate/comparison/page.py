@@ -38,7 +38,7 @@ def describe_comparison(report: Report) -> Page:
     names = [system["name"] for system in report["systems"]]
     units = counted(report["units"], report["unit"])
     sections = [
-        Section("Systems", (_systems(report), *_best_rule(report))),
+        Section("Systems", (_systems(report), *_best_rule(report)), in_brief=True),
         *_runs(report),
         *(_against(report, name) for name in names if name != report["against"]),
         *_other_f1(report),
@@ -155,7 +155,7 @@ def _against(report: Report, name: str) -> Section:
         )
         for e in entries
     ]
-    return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),))
+    return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),), in_brief=True)
 
 
 def _difference(entry: Mapping[str, Any]) -> tuple[Cell, ...]:

@@ -6,7 +6,7 @@ Nothing here is escaped: whatever comes from data is made safe where it is laid 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -228,6 +228,7 @@ class Section(NamedTuple):
     title: str
     blocks: tuple[Block, ...]
     is_detail: bool = False
+    in_brief: bool = False  # part of the page at its shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +300,11 @@ class Page:
     origin: Origin | None = None
     samples: Samples | None = None
     pictures: tuple[Picture, ...] = ()  # each beside the section of its title
+
+    def brief(self) -> Page:
+        """What decides: headline, gates, what stands out, and the sections that say so of themselves."""
+        kept = tuple(section for section in self.sections if section.in_brief or not section.title)
+        return replace(self, sections=kept, origin=None, samples=None)
 
 
 def measured(metric: Mapping[str, Any]) -> Measured:

@@ -49,8 +49,9 @@ def same_files(report: dict[str, Any]) -> Iterator[Remark]:
 def missing_answers(missing: int, samples: int) -> Iterator[Remark]:
     """Gold records without a prediction, and what share they are."""
     if missing:
-        share = f"{missing} of {samples} answers are missing ({percent(missing, samples)})"
-        message = f"{share}: everything in their gold counts as missed"
+        verb, whose = ("is", "its") if missing == 1 else ("are", "their")
+        share = f"{missing} of {samples} answers {verb} missing ({percent(missing, samples)})"
+        message = f"{share}: everything in {whose} gold counts as missed"
         yield remark("missing_answers", message, missing=missing, samples=samples)
 
 

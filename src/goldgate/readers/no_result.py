@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from stat import S_ISDIR
 from typing import NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
@@ -55,12 +56,15 @@ def what_is_there(path: str) -> Instead:
     """In place of a folder with results: what there is, and what to do."""
     folder, name = os.path.split(os.path.normpath(path))
     try:
-        if not os.path.isdir(path):
+        if not _is_folder(path):
             near = sorted(entry.name for entry in os.scandir(folder or ".") if entry.is_dir())
             return Instead("nothing", did_you_mean(name, near) or _CHECK)
         inside = sorted(entry.name for entry in os.scandir(path))
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return Instead("nothing", _CHECK)
+    except OSError as problem:
+        why = problem.strerror or type(problem).__name__
+        return Instead(f"nothing that can be read: {why}", "check the name, and whether you may read it")
     if BASELINE in inside:
         return Instead("a baseline", "a gate compares with a baseline; here, name the folder that it was made of")
     results = [name for name in inside if os.path.isfile(os.path.join(path, name, REPORT))]
@@ -68,3 +72,11 @@ def what_is_there(path: str) -> Instead:
         more = f" and {len(results) - _SHOWN} more" if len(results) > _SHOWN else ""
         return Instead(f"a folder that holds {', '.join(results[:_SHOWN])}{more}", f"name those: {path.rstrip('/')}/*")
     return Instead("a folder without it" if inside else "an empty folder", _SCORE)
+
+
+def _is_folder(path: str) -> bool:
+    """Whether it is one. What keeps us from seeing it, such as a right that is missing, is an OSError."""
+    try:
+        return S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False

@@ -179,6 +179,10 @@ class RecordStore:
         problem, place = self._problem_in(location, data)
         if guess is not None:
             return InputError(f"{kind}.not_json", guess.message, place=place, found=problem, advice=guess.advice)
+        if _TOO_LARGE in problem:
+            advice = "write it as a string, or leave it out"
+            message = "a number in this record is too large"
+            return InputError(f"{kind}.not_json", message, place=place, found=problem, advice=advice)
         advice = "each line must hold one whole JSON object"
         if file.is_array:
             advice = "each element of the array must be a JSON object, with a comma between two"
@@ -210,6 +214,7 @@ class JsonProblem(NamedTuple):
     column: int
 
 
+_TOO_LARGE = "number is infinity"  # orjson's words
 _PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
 
 

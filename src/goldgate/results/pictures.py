@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -64,8 +65,9 @@ def _complete(file: Path) -> Iterator[None]:
 
 def _comparison_file(path: Path) -> Path | None:
     """The file of a comparison, where the path is that or its folder."""
-    file = path / COMPARISON_FILE if path.is_dir() and not (path / REPORT).exists() else path
-    return file if file.name == COMPARISON_FILE and file.exists() else None
+    compared = os.path.isdir(path) and not os.path.exists(path / REPORT)
+    file = path / COMPARISON_FILE if compared else path
+    return file if file.name == COMPARISON_FILE and os.path.exists(file) else None
 
 
 def _load_comparison(file: Path) -> Report:

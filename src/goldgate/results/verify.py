@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,15 @@ def verify(
 
 def _file(path: Path) -> Path:
     """The file that says what is stored there."""
-    missing = no_result(path, str(path)) if not path.is_dir() else None
+    is_folder = os.path.isdir(path)  # a path has a method for it, which fails where a right is missing
+    missing = None if is_folder else no_result(path, str(path))
     if missing is not None:
         raise missing
-    if not path.is_dir():
+    if not is_folder:
         return path
     require_one_kind(path, str(path))
     for name in _FILES:
-        if (path / name).exists():
+        if os.path.exists(path / name):
             return path / name
     found, advice = what_is_there(str(path))
     raise InputError(

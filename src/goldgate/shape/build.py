@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from types import NoneType
 from typing import Any, TypeVar
 
 from goldgate.errors import ConfigError, describe, did_you_mean
-from goldgate.files.tree import Tree
+from goldgate.files.tree import MAX_DIGITS, Tree
 from goldgate.shape.kinds import Choice, Either, Field, ListOf, MappingOf, Plain, Positive, Record, Share, take_apart
 from goldgate.shape.problems import expected
 
@@ -107,17 +107,34 @@ class _Builder:
             return Positive(value)
         if (python is Decimal and number) or (python is bool and isinstance(value, bool)):
             return value
-        return self._refuse(path, expected(python), value)
+        advice = _as_number(value) if python is not bool and isinstance(value, str) else None
+        return self._refuse(path, expected(python), value, advice=advice)
 
-    def _refuse(self, path: str, wanted: str, value: Any, words: tuple[str, ...] = ()) -> typing.NoReturn:
+    def _refuse(
+        self, path: str, wanted: str, value: Any, words: tuple[str, ...] = (), advice: str | None = None
+    ) -> typing.NoReturn:
         raise ConfigError(
             f"{self.code}.wrong_value",
             "this value is not allowed",
             place=self.tree.place(path),
             expected=wanted,
             found=describe(value),
-            advice=did_you_mean(value, words) if isinstance(value, str) else None,
+            advice=advice or (did_you_mean(value, words) if isinstance(value, str) else None),
         )
+
+
+def _as_number(text: str) -> str | None:
+    """Advice for a string that is nearly a number: in quotation marks, with an exponent or a percent sign."""
+    try:
+        number = Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        return None
+    if not number.is_finite():
+        return None
+    if abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS:
+        return "write a number of fewer digits"
+    plain = f"{number / 100 if text.rstrip().endswith('%') else number:f}"
+    return f"write it {'without quotation marks' if plain == text else 'in digits'}: {plain}"
 
 
 def _home(fields: Mapping[str, Field], key: str, value: Any) -> str | None:

@@ -45,6 +45,8 @@ def test_missing_and_unreadable_answers_and_what_share() -> None:
     # 6 and 7 are missing: 2/8; 5 cannot be read: 1/8
     assert found["missing_answers"].startswith("2 of 8 answers are missing (25.0 %)")
     assert found["unreadable_answers"].startswith("1 of 8 answers could not be read (12.5 %)")
+    one = remarks(golds[:6], predictions[:5])["missing_answers"]
+    assert one == "1 of 6 answers is missing (16.6 %): everything in its gold counts as missed"
 
 
 def test_most_answers_that_do_not_fit_the_schema() -> None:

@@ -216,7 +216,7 @@ def _require_schema(given: ExtractionSettings, schema: EventSchema | None) -> No
                 "schema.required",
                 f"{setting} needs an event schema, and none was given",
                 expected="an event schema (--schema)",
-                advice="give one (goldgate schema --from GOLD derives it),"
+                advice="give one (goldgate schema --from GOLD --out schema.json derives it),"
                 " or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}",
             )
 
