@@ -9,7 +9,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.core.pieces import STANDS_ALONE
+from goldgate.core.pieces import stands_alone
 from goldgate.suites.extraction.events import normalize as module
 from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all, normalize_by_character
 
@@ -126,7 +126,7 @@ def require_joined_to_none(characters: list[str]) -> None:
 
 
 def test_no_character_that_stands_alone_is_joined_to_any_before_it() -> None:
-    alone = [each for each in ASSIGNED if STANDS_ALONE[each]]
+    alone = [each for each in ASSIGNED if stands_alone(each)]
     assert len(alone) > 100_000
     require_joined_to_none(alone)
 
@@ -138,6 +138,13 @@ def test_characters_that_are_not_looked_at_are_joined_to_none_and_left_as_they_a
     assert unicodedata.normalize("NFKC", usual).translate(TABLE) == usual
 
 
+def test_text_that_is_unchanged() -> None:
+    unchanged = "".join(filter(module._UNCHANGED.fullmatch, EVERY))
+    assert len(unchanged) > 30_000
+    require_joined_to_none([*unchanged])
+    assert plainly(unchanged) == unchanged
+
+
 def test_what_a_character_becomes_is_not_changed_again() -> None:
     formed = "".join(map(module._form, EVERY))
     assert "".join(map(module._form, formed)) == formed
@@ -146,5 +153,5 @@ def test_what_a_character_becomes_is_not_changed_again() -> None:
 def test_normal_forms_of_every_character() -> None:
     for each in module._ODD.findall("".join(ASSIGNED)):
         assert normalize_by_character(each) == plainly(each)
-    many = "".join(each for each in ASSIGNED if STANDS_ALONE[each])  # too many for a pass over the text for each
+    many = "".join(each for each in ASSIGNED if stands_alone(each))  # too many for a pass over the text for each
     assert normalize_by_character(many) == plainly(many)

@@ -12,7 +12,7 @@ from unicodedata import normalize as unicode_normalize
 
 from goldgate.core.by_character import ByCharacter
 from goldgate.core.marks import ordered_marks
-from goldgate.core.pieces import STANDS_ALONE
+from goldgate.core.pieces import ALONE, stands_alone
 
 # What NFKC leaves as it is. Full-width ，：；！？（） and the ideographic space are its own work.
 _FOLDED = {
@@ -61,9 +61,8 @@ _TABLE = str.maketrans({**_FOLDED, **dict.fromkeys(_ZERO_WIDTH, None)})
 _ASCII_LOWER = bytes(range(256)).lower()
 _ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 
-# Text that normalization leaves as it is; most Chinese arguments are of this kind.
-_UNCHANGED = re.compile(r"[\u4e00-\u9fff!-@\[-~]*")
-_ALL_UNCHANGED = re.compile(r"[\u4e00-\u9fff!-@\[-~\0]*")
+# Text that normalization leaves as it is; most Chinese, Japanese and Korean arguments are of this kind.
+_UNCHANGED = re.compile(r"[\u4e00-\u9fff\u3041-\u3096\u30a1-\u30fa\u30fc\uac00-\ud7a3!-@\[-~\0]*")
 
 
 def normalize(text: str) -> str:
@@ -85,14 +84,15 @@ def normalize_by_character(text: str) -> str:
     """
     if not text.isascii():
         odd = set(_ODD.findall(text))
-        if not all(map(STANDS_ALONE.__getitem__, odd)):
+        if not (odd <= ALONE or all(map(stands_alone, odd))):
             text = unicode_normalize("NFKC", ordered_marks(text))
             odd = set(_ODD.findall(text))
         if len(odd) > _MANY:
             return normalize_plainly(text)
         for character in odd:
             text = text.replace(character, _FORMS[character])  # which has none that is replaced: the order is free
-    return "".join(text.split()).casefold()
+    text = "".join(text.split())
+    return text if _UNCHANGED.fullmatch(text) else text.casefold()
 
 
 def normalize_quickly(text: str) -> str | None:
@@ -115,10 +115,10 @@ def normalize_all_at_once(texts: list[str]) -> list[str] | None:
     joined = "\0".join(texts)
     if joined.isascii():
         forms = joined.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode().split("\0")
-    elif _ALL_UNCHANGED.fullmatch(joined):
+    elif _UNCHANGED.fullmatch(joined):
         return texts
     else:
-        forms = (_fold_prose(joined) or normalize_by_character(joined)).split("\0")
+        forms = normalize_by_character(joined).split("\0")
     return forms if len(forms) == len(texts) else None  # a text has a NUL in it, or there are none
 
 
@@ -164,7 +164,7 @@ class Haystack:
     Most values stand in the text letter for letter, and then normalization can change nothing:
     it works on each character alone, but for NFKC, which may join a character to the one
     before it. So where the value and what follows it in the text both begin with a character
-    that never joins (`STANDS_ALONE`), a plain find decides.
+    that never joins (`stands_alone`), a plain find decides.
     """
 
     __slots__ = ("_normalized", "text")
@@ -199,4 +199,4 @@ class Haystack:
 def survives(text: str, at: int, value: str) -> bool:
     """Whether a value that stands in a text letter for letter surely does so after normalization."""
     after = text[at + len(value) : at + len(value) + 1]
-    return bool(value) and STANDS_ALONE[value[0]] and (not after or STANDS_ALONE[after])
+    return bool(value) and stands_alone(value[0]) and (not after or stands_alone(after))

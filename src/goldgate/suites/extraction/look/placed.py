@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from itertools import compress, pairwise
 
 from goldgate.core.by_character import ByCharacter
-from goldgate.core.pieces import STANDS_ALONE, piece_starts
+from goldgate.core.pieces import piece_starts, stands_alone
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
 from goldgate.suites.extraction.events.occurrences import automata
 
@@ -26,7 +26,7 @@ class PlacedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        way = _one_by_one if all(map(STANDS_ALONE.__getitem__, set(text))) else _piece_by_piece
+        way = _one_by_one if all(map(stands_alone, set(text))) else _piece_by_piece
         self.normalized, self._starts, self._ends = way(text)
 
     def span(self, start: int, end: int) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldgate.core.measure import EACH, RatioMeasure, over
-from goldgate.core.pieces import STANDS_ALONE
+from goldgate.core.pieces import ALONE, stands_alone
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.event import Events, Value
@@ -94,7 +94,11 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
     for event_type, roles, texts, arguments, spans in events.columns:
         for place, written in enumerate(texts):
             at = find(written)  # the usual answer of `Haystack.contains`, inline
-            if at >= 0 and STANDS_ALONE[written[0]] and STANDS_ALONE[whole[at + len(written)]]:
+            if (
+                at >= 0
+                and (written[0] in ALONE or stands_alone(written[0]))
+                and ((after := whole[at + len(written)]) in ALONE or stands_alone(after))
+            ):
                 continue
             argument = arguments[place]
             if argument not in text.normalized:

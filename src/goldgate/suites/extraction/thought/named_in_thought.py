@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, final
 
-from goldgate.core.by_character import ByCharacter
-from goldgate.core.pieces import STANDS_ALONE
+from goldgate.core.pieces import ALONE, stands_alone
 from goldgate.suites.extraction.events.event import Events, Unit
 from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all
 from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained
@@ -18,13 +17,13 @@ MANY_LINES = 20_000  # values times lines, from which on looking for one role af
 
 MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
 
+# Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
+_EDGES: Final = frozenset(chr(code) for code in range(128)) - LATIN
+
 
 def _is_edge(character: str) -> bool:
-    """Whether it leaves no doubt, before and after a role, that this is a word of its own, in whatever case."""
+    """The same of any character."""
     return character not in LATIN and character.casefold() == character
-
-
-_EDGES: Final = ByCharacter(_is_edge)
 
 
 class Look(NamedTuple):
@@ -92,10 +91,11 @@ def first_missing_quickly(events: Events, thought: str) -> Look | None:
             if (
                 role_at >= 0
                 and "\n" not in value
-                and _EDGES[padded[role_at + len(role)]]
-                and _EDGES[padded[role_at - 1]]  # before the first character stands, by wrapping, the blank
-                and STANDS_ALONE[value[0]]
-                and STANDS_ALONE[padded[at + len(value)]]
+                and ((edge := padded[role_at + len(role)]) in _EDGES or _is_edge(edge))
+                # before the first character stands, by wrapping, the blank
+                and ((edge := padded[role_at - 1]) in _EDGES or _is_edge(edge))
+                and (value[0] in ALONE or stands_alone(value[0]))
+                and ((after := padded[at + len(value)]) in ALONE or stands_alone(after))
             ):
                 end = at + len(value)
                 continue
