@@ -46,9 +46,15 @@ def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit |
     """The same by the rule, one argument after the other."""
     if by_line:
         lines = Lines(thought)
-        return next((unit for unit, _, _ in events.values() if unit[2] not in lines.naming(unit[1])), None)
+        for unit, _, _ in events.values():
+            if unit[2] not in lines.naming(unit[1]):
+                return unit
+        return None
     text = Haystack(thought)
-    return next((unit for unit, value, _ in events.values() if not text.contains(value)), None)
+    for unit, value, _ in events.values():
+        if not text.contains(value):
+            return unit
+    return None
 
 
 def first_missing_at_once(events: Events, thought: str, by_line: bool) -> Unit | None:
