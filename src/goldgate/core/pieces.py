@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 from unicodedata import category
 
@@ -34,6 +35,7 @@ def stands_alone(character: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=_MOST)  # a text has few different characters, and the next text the same ones
 def may_join(character: str) -> bool:
     """Whether a normal form could join a character to the one before it; True for some that are never joined."""
     code = ord(character)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import compress, pairwise
 
-from goldgate.core.by_character import ByCharacter
-from goldgate.core.pieces import piece_starts, stands_alone
+from goldgate.core.pieces import may_join, piece_starts
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
 from goldgate.suites.extraction.events.occurrences import automata
 
@@ -26,7 +26,7 @@ class PlacedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        way = _one_by_one if all(map(stands_alone, set(text))) else _piece_by_piece
+        way = _piece_by_piece if any(map(may_join, set(text))) else _one_by_one
         self.normalized, self._starts, self._ends = way(text)
 
     def span(self, start: int, end: int) -> Span:
@@ -74,7 +74,7 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
 
 def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """The normalized text, and where the piece of each of its characters begins and ends: here a character."""
-    forms = {character: _FORMS[character] for character in set(text)}
+    forms = {character: _form(character) for character in set(text)}
     parts = [*map(forms.__getitem__, text)]
     starts, ends = range(len(text)), range(1, len(text) + 1)
     if all(len(form) <= 1 for form in forms.values()):  # nothing, as of blanks, or one character
@@ -83,7 +83,7 @@ def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     return "".join(parts), grown, array("q", [at + 1 for at in grown])
 
 
-_FORMS = ByCharacter(normalize_plainly)
+_form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
 
 
 def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
