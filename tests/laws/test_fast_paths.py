@@ -21,6 +21,7 @@ from goldgate.suites.extraction.events import match
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
+    Unit,
     event_list,
     read_any_events,
 )
@@ -29,6 +30,7 @@ from goldgate.suites.extraction.events.match import compare
 from goldgate.suites.extraction.events.normalize import (
     Haystack,
     normalize_all_at_once,
+    normalize_by_character,
     normalize_plainly,
     normalize_quickly,
 )
@@ -56,6 +58,8 @@ from goldgate.suites.extraction.thought.named_in_thought import (
     first_missing_at_once,
     first_missing_plainly,
     first_missing_quickly,
+    is_whole_word,
+    occurrences,
 )
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
@@ -67,6 +71,7 @@ from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short
 @given(st.one_of(texts, st.tuples(texts, texts, texts).map(lambda parts: "公司。".join(parts) * 12)))
 def test_quick_normal_form(text: str) -> None:
     assert normalize_quickly(text) in (None, normalize_plainly(text))
+    assert normalize_by_character(text) == normalize_plainly(text)
 
 
 @MANY
@@ -284,6 +289,20 @@ def thoughts_of(draw: st.DrawFn, events: Events) -> str:
     return "".join([*parts, *(said if draw(st.booleans()) else [])])
 
 
+def first_missing_by_definition(events: Events, thought: str, by_line: bool) -> Unit | None:
+    """Word for word: normalized, the value is in the thought, or on a line that names its role in whatever case."""
+    for unit, value, _ in events.values():
+        lines = [line for line in thought.split("\n") if names(line, unit[1])] if by_line else [thought]
+        if not any(normalize_plainly(value) in normalize_plainly(line) for line in lines):
+            return unit
+    return None
+
+
+def names(line: str, role: str) -> bool:
+    folded, wanted = line.casefold(), role.casefold()
+    return any(is_whole_word(folded, at, wanted) for at in occurrences(folded, wanted))
+
+
 @settings(max_examples=2_000)
 @given(st.data())
 def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
@@ -291,6 +310,7 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     thought = data.draw(thoughts_of(events))
     for by_line in (True, False):
         plain = first_missing_plainly(events, thought, by_line)
+        assert plain == first_missing_by_definition(events, thought, by_line)
         if by_line:
             assert first_missing_quickly(events, thought) in (None, Look(plain))
         assert first_missing_at_once(events, thought, by_line) == plain

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all
+from goldgate.core.pieces import stands_alone
+from goldgate.suites.extraction.events import normalize as module
+from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all, normalize_by_character
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
 TO = '.,""""""""""\'\'\'\'<><>[][][]------...~'
@@ -27,6 +31,8 @@ HARD = (
     "ｶﾞﾊﾟｱー゛゜"
     "ＡＢ１２（），：！？"
     "ßẞİıſΣςσﬁ①㈱㎡…‥″‴¨´¸¯\u2017\u203e\u037e\u0387"
+    "éÉệñØłőșάΣЁёїشپ٣\u064e\u0651\u0654שׁहिन्दी\u093cไทย\u0e38\u0e48\u0e33ㄱㅏㅋ々ヶ゙ゞ㍿€→①"
+    "😀❤\ufe0f👍🏽🇫🇷\U00011099\U000110ba\U000110a5\U0001d15e\U00016d67\U00016d63\ud800"
     + FROM
     + "\u200b\u200c\u200d\u2060\ufeff\u00ad\u00a0\u2003\u2028\u0085\x1c"
 )
@@ -39,6 +45,12 @@ MANY = settings(max_examples=800)
 @given(any_text)
 def test_normal_form_equals_the_definition(text: str) -> None:
     assert normalize(text) == plainly(text)
+
+
+@MANY
+@given(st.one_of(any_text, st.lists(st.sampled_from(HARD), max_size=400).map("".join)))
+def test_normal_form_by_character_equals_the_definition(text: str) -> None:
+    assert normalize_by_character(text) == plainly(text)
 
 
 @MANY
@@ -79,3 +91,67 @@ def test_containment_of_any_stretch_equals_the_definition(text: str, data: st.Da
     haystack = Haystack(text)
     assert haystack.contains(value) is (plainly(value) in plainly(text))
     assert haystack.contains(value) is (plainly(value) in plainly(text))  # asked again
+
+
+# --- every character that there is
+
+EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
+ASSIGNED = [each for each in EVERY if unicodedata.category(each) not in ("Cn", "Co")]
+# What is joined to most: letters and signs of every kind of joining, and marks that another could go before.
+BEFORE = (
+    "",
+    "a",
+    "e\u0301",
+    "e\u0327",
+    "\u1100",
+    "가",
+    "각",
+    "か",
+    "ｶ",
+    "ا",
+    "क",
+    "\u0cc6",
+    "\u1b05",
+    "\U00011099",
+    "<",
+    "≠",
+)
+
+
+def require_joined_to_none(characters: list[str]) -> None:
+    composed = {each: unicodedata.normalize("NFKC", each) for each in (*characters, *BEFORE)}
+    for before in BEFORE:
+        together = unicodedata.normalize("NFKC", "".join([f"\0{before}{each}" for each in characters]))
+        assert together == "".join([f"\0{composed[before]}{composed[each]}" for each in characters])
+
+
+def test_no_character_that_stands_alone_is_joined_to_any_before_it() -> None:
+    alone = [each for each in ASSIGNED if stands_alone(each)]
+    assert len(alone) > 100_000
+    require_joined_to_none(alone)
+
+
+def test_characters_that_are_not_looked_at_are_joined_to_none_and_left_as_they_are() -> None:
+    usual = re.sub(module._ODD, "", "".join(EVERY))
+    assert len(usual) > 40_000
+    require_joined_to_none([*usual])
+    assert unicodedata.normalize("NFKC", usual).translate(TABLE) == usual
+
+
+def test_text_that_is_unchanged() -> None:
+    unchanged = "".join(filter(module._UNCHANGED.fullmatch, EVERY))
+    assert len(unchanged) > 30_000
+    require_joined_to_none([*unchanged])
+    assert plainly(unchanged) == unchanged
+
+
+def test_what_a_character_becomes_is_not_changed_again() -> None:
+    formed = "".join(map(module._form, EVERY))
+    assert "".join(map(module._form, formed)) == formed
+
+
+def test_normal_forms_of_every_character() -> None:
+    for each in module._ODD.findall("".join(ASSIGNED)):
+        assert normalize_by_character(each) == plainly(each)
+    many = "".join(each for each in ASSIGNED if stands_alone(each))  # too many for a pass over the text for each
+    assert normalize_by_character(many) == plainly(many)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from goldgate.readers.records import with_whole_pairs
-from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.events.normalize import normalize_all
 from goldgate.suites.extraction.events.number import NumberText, number_text
 
 Span = tuple[int, int]
@@ -142,6 +142,8 @@ class _Walk:
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
         self.roles = roles
         self.path = path
+        self.number = 0  # of the event that it is at
+        self.place: int | None = None  # of the argument that it is at
         self.columns: list[ArgumentColumns] = []
         self.violations: list[Found] = []
         self.bad_offsets: list[str] = []
@@ -149,86 +151,81 @@ class _Walk:
 
     def read(self, events: list[Any]) -> None:
         for number, event in enumerate(events):
-            columns = self._event(event, number)
-            if columns is not None:
-                self.columns.append(columns)
+            self.number, self.place = number, None
+            self._event(event)
 
-    def _event(self, event: Any, number: int) -> ArgumentColumns | None:
-        """The columns of any event; None if it gives no units."""
+    def _event(self, event: Any) -> None:
         if type(event) is not dict:
-            self._note(Violation.EVENT_NOT_OBJECT, number, "")
-            return None
+            self._note(Violation.EVENT_NOT_OBJECT)
+            return
         allowed: frozenset[str] | None = None
         event_type = event.get("event_type")
         if type(event_type) is not str or not (event_type := event_type.strip()):
-            self._note(Violation.EVENT_TYPE_INVALID, number, ".event_type")
+            self._note(Violation.EVENT_TYPE_INVALID, ".event_type")
             event_type = None
         elif self.roles is not None:
             allowed = self.roles.get(event_type)
             if allowed is None:
-                self._note(Violation.UNKNOWN_EVENT_TYPE, number, ".event_type")
-        values: list[tuple[str, str, str, Span | None]] = []
+                self._note(Violation.UNKNOWN_EVENT_TYPE, ".event_type")
+        values: list[tuple[str, str, Span | None]] = []
         arguments = event.get("arguments")
         if type(arguments) is list:
             for place, argument in enumerate(arguments):
-                values += self._argument(argument, allowed, number, f".arguments[{place}]")
+                self.place = place
+                values += self._argument(argument, allowed)
         else:
-            self._note(Violation.ARGUMENTS_NOT_LIST, number, ".arguments")
-        if event_type is None:
-            return None
-        roles, texts, normalized, spans = ([value[column] for value in values] for column in range(4))
-        return event_type, roles, texts, normalized, spans  # type: ignore[return-value]  # columns of the rows above
+            self._note(Violation.ARGUMENTS_NOT_LIST, ".arguments")
+        if event_type is not None:  # else it gives no units
+            self.columns.append(_columns(event_type, values))
 
-    def _argument(
-        self, argument: Any, allowed: frozenset[str] | None, number: int, path: str
-    ) -> list[tuple[str, str, str, Span | None]]:
-        """Role, text, normalized text and span of each value that an argument gives."""
+    def _argument(self, argument: Any, allowed: frozenset[str] | None) -> list[tuple[str, str, Span | None]]:
+        """Role, text and span of each value that an argument gives."""
         if type(argument) is not dict:
-            self._note(Violation.ARGUMENT_NOT_OBJECT, number, path)
+            self._note(Violation.ARGUMENT_NOT_OBJECT)
             return []
         role = argument.get("role")
         if type(role) is not str or not (role := role.strip()):
-            self._note(Violation.ROLE_INVALID, number, f"{path}.role")
+            self._note(Violation.ROLE_INVALID, ".role")
             role = None
         elif allowed is not None and role not in allowed:
-            self._note(Violation.UNKNOWN_ROLE, number, f"{path}.role")
-        texts = self._texts(argument, number, f"{path}.argument")
-        span = self._span(argument, number, path)
+            self._note(Violation.UNKNOWN_ROLE, ".role")
+        texts = self._texts(argument)
+        span = self._span(argument)
         if role is None:
             return []
         if len(texts) > 1:
             span = None  # the offsets of a list could belong to any of its items
-        return [(role, text, form, span) for text in texts if (form := normalize(text))]
+        return [(role, text, span) for text in texts]
 
-    def _texts(self, argument: dict[str, Any], number: int, path: str) -> tuple[str, ...]:
+    def _texts(self, argument: dict[str, Any]) -> tuple[str, ...]:
         if "argument" not in argument:
-            self._note(Violation.VALUE_MISSING, number, path)
+            self._note(Violation.VALUE_MISSING, ".argument")
             return ()
         value = argument["argument"]
         if type(value) is str:
             return (value,)
         if value is None:
-            self._note(Violation.VALUE_NULL, number, path)
+            self._note(Violation.VALUE_NULL, ".argument")
             return ()
         if type(value) is not list:
-            return self._number(value, number, path)
+            return self._number(value, ".argument")
         texts: list[str] = []
         for place, item in enumerate(value):
-            texts.extend((item,) if type(item) is str else self._number(item, number, f"{path}[{place}]"))
+            texts.extend((item,) if type(item) is str else self._number(item, f".argument[{place}]"))
         return tuple(texts)
 
-    def _number(self, value: Any, number: int, path: str) -> tuple[str, ...]:
+    def _number(self, value: Any, name: str) -> tuple[str, ...]:
         if type(value) is NumberText:
-            self._note(Violation.VALUE_NUMBER, number, path)
+            self._note(Violation.VALUE_NUMBER, name)
             return (value.text,)
         if type(value) is int or type(value) is float:
-            self._note(Violation.VALUE_NUMBER, number, path)
+            self._note(Violation.VALUE_NUMBER, name)
             self.inexact = self.inexact or type(value) is float or value == 0  # -0 is read as 0
             return (repr(value),)
-        self._note(Violation.VALUE_INVALID, number, path)
+        self._note(Violation.VALUE_INVALID, name)
         return ()
 
-    def _span(self, argument: dict[str, Any], number: int, path: str) -> Span | None:
+    def _span(self, argument: dict[str, Any]) -> Span | None:
         """The offsets of an argument; DuEE files give only where it begins."""
         start, end = argument.get("start"), argument.get("end")
         if start is None and end is None:
@@ -238,11 +235,31 @@ class _Walk:
             end = start + len(text)
         if type(start) is int and type(end) is int and 0 <= start < end:
             return start, end
-        self.bad_offsets.append(self.path.replace("*", str(number)) + path)
+        self.bad_offsets.append(self._here(""))
         return None
 
-    def _note(self, violation: Violation, number: int, path: str) -> None:
-        self.violations.append(Found(violation, self.path.replace("*", str(number)) + path))
+    def _note(self, violation: Violation, name: str = "") -> None:
+        self.violations.append(Found(violation, self._here(name)))
+
+    def _here(self, name: str) -> str:
+        """The path of something in the argument, or in the event, that the walk is at."""
+        event = self.path.replace("*", str(self.number))
+        return event + name if self.place is None else f"{event}.arguments[{self.place}]{name}"
+
+
+def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> ArgumentColumns:
+    """The columns of an event's values; one that is nothing once it is normalized gives no unit."""
+    forms = normalize_all([text for _, text, _ in values])
+    if "" in forms:
+        values = [value for value, form in zip(values, forms, strict=True) if form]
+        forms = [form for form in forms if form]
+    return (
+        event_type,
+        [role for role, _, _ in values],
+        [text for _, text, _ in values],
+        forms,
+        [s for _, _, s in values],
+    )
 
 
 def _with_number_texts(source: str | bytes) -> Any:

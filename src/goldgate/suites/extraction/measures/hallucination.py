@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldgate.core.measure import EACH, RatioMeasure, over
+from goldgate.core.pieces import ALONE, stands_alone
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.event import Events, Value
-from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack
+from goldgate.suites.extraction.events.normalize import Haystack
 from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import HallucinationSettings
@@ -93,7 +94,11 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
     for event_type, roles, texts, arguments, spans in events.columns:
         for place, written in enumerate(texts):
             at = find(written)  # the usual answer of `Haystack.contains`, inline
-            if at >= 0 and written[0] in STANDS_ALONE and whole[at + len(written)] in STANDS_ALONE:
+            if (
+                at >= 0
+                and (written[0] in ALONE or stands_alone(written[0]))
+                and ((after := whole[at + len(written)]) in ALONE or stands_alone(after))
+            ):
                 continue
             argument = arguments[place]
             if argument not in text.normalized:

@@ -6,10 +6,11 @@ thought; if lines count, on a line that also names its role. `first_missing` giv
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
+from goldgate.core.pieces import ALONE, stands_alone
 from goldgate.suites.extraction.events.event import Events, Unit
-from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack, normalize
+from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all
 from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
@@ -17,7 +18,12 @@ MANY_LINES = 20_000  # values times lines, from which on looking for one role af
 MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
-_EDGES = frozenset(each for each in STANDS_ALONE if each not in LATIN and each.casefold() == each)
+_EDGES: Final = frozenset(chr(code) for code in range(128)) - LATIN
+
+
+def _is_edge(character: str) -> bool:
+    """The same of any character."""
+    return character not in LATIN and character.casefold() == character
 
 
 class Look(NamedTuple):
@@ -38,17 +44,15 @@ def first_missing(events: Events, thought: str, by_line: bool) -> Unit | None:
 
 def first_missing_plainly(events: Events, thought: str, by_line: bool) -> Unit | None:
     """The same by the rule, one argument after the other."""
+    if by_line:
+        lines = Lines(thought)
+        for unit, _, _ in events.values():
+            if unit[2] not in lines.naming(unit[1]):
+                return unit
+        return None
     text = Haystack(thought)
-    lines_of: dict[str, str] = {}  # role → the lines that name it, normalized; no value has a line break
     for unit, value, _ in events.values():
-        _, role, argument = unit
-        if not by_line:
-            found = text.contains(value)
-        else:
-            if role not in lines_of:
-                lines_of[role] = _lines_naming(role, thought)
-            found = argument in lines_of[role]
-        if not found:
+        if not text.contains(value):
             return unit
     return None
 
@@ -81,6 +85,7 @@ def first_missing_quickly(events: Events, thought: str) -> Look | None:
         return None
     find, rfind, padded = thought.find, thought.rfind, thought + " "
     lines: Lines | None = None
+    whole = ""
     end = 0  # thoughts mostly go through the arguments in the order of the answer
     for event_type, roles, texts, arguments, _ in events.columns:
         for place, value in enumerate(texts):
@@ -92,17 +97,19 @@ def first_missing_quickly(events: Events, thought: str) -> Look | None:
             if (
                 role_at >= 0
                 and "\n" not in value
-                and padded[role_at + len(role)] in _EDGES
-                and padded[role_at - 1] in _EDGES  # before the first character stands, by wrapping, the blank
-                and value[0] in STANDS_ALONE
-                and padded[at + len(value)] in STANDS_ALONE
+                and ((edge := padded[role_at + len(role)]) in _EDGES or _is_edge(edge))
+                # before the first character stands, by wrapping, the blank
+                and ((edge := padded[role_at - 1]) in _EDGES or _is_edge(edge))
+                and (value[0] in ALONE or stands_alone(value[0]))
+                and ((after := padded[at + len(value)]) in ALONE or stands_alone(after))
             ):
                 end = at + len(value)
                 continue
             if lines is None:
                 lines = Lines(thought)
+                whole = lines.whole
             argument = arguments[place]
-            if argument not in lines.whole or argument not in lines.naming(role):
+            if argument not in whole or argument not in lines.naming(role):
                 return Look((event_type, role, argument))
     return Look(None)
 
@@ -111,30 +118,37 @@ def first_missing_quickly(events: Events, thought: str) -> Look | None:
 class Lines:
     """The lines of a thought, normalized; those of a role are put together once."""
 
-    __slots__ = ("_folded", "_lines", "_of", "whole")
+    __slots__ = ("_folded", "_lines", "_of")
 
     def __init__(self, thought: str) -> None:
-        self.whole = normalize(thought)
-        self._lines = thought.split("\n")
+        self._lines = normalize_all(thought.split("\n"))
         self._folded = thought.casefold()  # character by character, so that its lines are those of the thought
         self._of: dict[str, str] = {}
+
+    @property
+    def whole(self) -> str:
+        """The normalized thought: a line end joins no two characters."""
+        return "".join(self._lines)
 
     def naming(self, role: str) -> str:
         """The lines that name a role, one after the other; no value has a line break."""
         known = self._of.get(role)
         if known is None:
-            known = self._of[role] = "\n".join([normalize(self._lines[number]) for number in self._numbers(role)])
+            known = self._of[role] = "\n".join([self._lines[number] for number in self._numbers(role)])
         return known
 
     def _numbers(self, role: str) -> list[int]:
+        """Which lines name a role: case does not matter, and it must be a word of its own."""
         folded, wanted, numbers = self._folded, role.casefold(), list[int]()
         if "\n" in wanted:
             return numbers
+        number = counted = 0
         at = folded.find(wanted)
         while at >= 0:
             if is_whole_word(folded, at, wanted):
-                numbers.append(folded.count("\n", 0, at))
-                at = folded.find("\n", at)  # one mention is enough
+                number += folded.count("\n", counted, at)
+                numbers.append(number)
+                counted = at = folded.find("\n", at)  # one mention is enough
                 if at < 0:
                     break
             at = folded.find(wanted, at + 1)
@@ -157,18 +171,6 @@ def is_whole_word(text: str, at: int, word: str) -> bool:
         return False
     end = at + len(word)
     return not (word[-1] in LATIN and end < len(text) and text[end] in LATIN)
-
-
-def _lines_naming(role: str, thought: str) -> str:
-    if not _names(thought, role):
-        return ""
-    return "\n".join(normalize(line) for line in thought.split("\n") if _names(line, role))
-
-
-def _names(line: str, role: str) -> bool:
-    """Whether a line names a role: case does not matter, and it must be a word of its own."""
-    folded, wanted = line.casefold(), role.casefold()
-    return any(is_whole_word(folded, at, wanted) for at in occurrences(folded, wanted))
 
 
 def _lines_with_roles(roles: set[str], thought: str) -> list[tuple[str, set[str]]]:

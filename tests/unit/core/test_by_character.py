@@ -1,0 +1,27 @@
+"""A table of characters asks once for each, and does not grow without bound."""
+
+from __future__ import annotations
+
+import pytest
+
+from goldgate.core import by_character
+from goldgate.core.by_character import ByCharacter
+
+
+def test_each_character_is_asked_about_once() -> None:
+    asked: list[str] = []
+
+    def upper(character: str) -> str:
+        asked.append(character)
+        return character.upper()
+
+    table = ByCharacter(upper)
+    assert [table[each] for each in "abba"] == ["A", "B", "B", "A"]
+    assert asked == ["a", "b"]
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_character, "_MOST", 3)
+    table = ByCharacter(str.upper)
+    assert [table[each] for each in "abcdefcba"] == [*"ABCDEFCBA"]
+    assert len(table) == 3
