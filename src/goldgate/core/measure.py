@@ -83,6 +83,7 @@ class RatioMeasure(ABC, Generic[Facts]):
         keys = sorted(key for key in tally.tables if key[0] == self.table and len(key) == 2)
         parts = {key[1]: self.metrics_of(tally, key) for key in keys}
         products = tally.all_products(keys)
+        whole = tally.tables[self.table,].sums() if keys else {}
         means = {}
         for name, ratio in self.ratios.items():
             rates = {part: rate for part, found in parts.items() if isinstance(rate := found[name], Rate)}
@@ -92,7 +93,7 @@ class RatioMeasure(ABC, Generic[Facts]):
                 sums = MeanSums(
                     {part: rate.sums for part, rate in rates.items() if rate.sums is not None},
                     {(one[1], other[1]): product.of(form) for (one, other), product in products.items()},
-                    tally.tables[self.table,].sums()[name].units if keys else 0,
+                    whole[name].units if keys else 0,
                 )
             means[name] = mean(rates.values(), sums)
         return means
