@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from goldgate.core.counted_unit import Key
 from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
@@ -19,8 +18,7 @@ Facts = TypeVar("Facts")
 EACH = "units"  # the name of the count that is 1 in every unit
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(NamedTuple):
     """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
 
     numerator: Mapping[str, int]

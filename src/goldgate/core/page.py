@@ -230,8 +230,7 @@ class Section(NamedTuple):
     is_detail: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GateLine:
+class GateLine(NamedTuple):
     """One gate: what was measured, the bounds, the verdict and why."""
 
     metric: str
@@ -284,8 +283,7 @@ class Samples:
     first: tuple[SampleLine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A whole report. `gates` is None where nothing is judged by gates, and empty where there are none."""
 
     suite: str
