@@ -131,9 +131,10 @@ def _folded(character: str) -> str:
 
 # Characters that NFKC never joins to the one before them: a sound, partial list, in which the
 # text of most documents is found whole.
-IDEOGRAPHS = frozenset(map(chr, range(0x4E00, 0xA000)))
-STANDS_ALONE = IDEOGRAPHS.union(
-    map(chr, (*range(0x300), *range(0x2010, 0x2045), *range(0x3000, 0x3021), *range(0xFF01, 0xFF5F)))
+STANDS_ALONE = frozenset(
+    chr(code)
+    for first, last in ((0, 0x2FF), (0x2010, 0x2044), (0x3000, 0x3020), (0x4E00, 0x9FFF), (0xFF01, 0xFF5E))
+    for code in range(first, last + 1)
 )
 
 # Marks of Chinese prose, which change, each by itself. With them and the unchanged characters most texts are made, and

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 from goldgate.suites.extraction.events.event import Events, Unit
-from goldgate.suites.extraction.events.normalize import IDEOGRAPHS, STANDS_ALONE, Haystack, normalize
+from goldgate.suites.extraction.events.normalize import STANDS_ALONE, Haystack, normalize
 from goldgate.suites.extraction.events.occurrences import FEW, LATIN, automata, contained
 
 MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
@@ -17,7 +17,7 @@ MANY_LINES = 20_000  # values times lines, from which on looking for one role af
 MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
-_EDGES = IDEOGRAPHS.union(each for each in STANDS_ALONE - IDEOGRAPHS if each not in LATIN and each.casefold() == each)
+_EDGES = frozenset(each for each in STANDS_ALONE if each not in LATIN and each.casefold() == each)
 
 
 class Look(NamedTuple):
