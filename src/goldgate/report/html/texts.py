@@ -48,7 +48,7 @@ _B, _EM = prepared("b"), prepared("em")
 def name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
     if len(text) <= MOST_NAME:
-        return _short_name(text)
+        return _short_name(text[:])  # as text, also what is markup
     return alone(text if len(text) <= MOST_WORDS else shortened_apart(text, MOST_WORDS), MOST_NAME, commands=False)
 
 
@@ -67,7 +67,7 @@ def names(texts: Iterable[str]) -> dict[str, str]:
 def words(text: str) -> str:
     """A sentence, as text; of a long one the beginning."""
     if len(text) <= MOST_NAME:
-        return _short_words(text)
+        return _short_words(text[:])
     more = len(text) - MOST_WORDS
     shown = visible(text[:MOST_WORDS], commands=False)
     return shown if more <= 0 else f"{shown}… and {more:,} more characters"
