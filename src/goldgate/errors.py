@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import PurePath
+from typing import NamedTuple
 
 EXIT_PASSED = 0
 EXIT_GATE_FAILED = 1
@@ -24,8 +24,7 @@ EXIT_SYSTEM_ERROR = 2
 SHOWN_CHARACTERS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where in an artifact: the file as the user named it, its line, the field inside it."""
 
     file: str | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,7 +61,7 @@ def test_of_more_than_are_shown_the_last_says_how_many() -> None:
 
 @given(HOSTILE)
 def test_no_name_gives_the_runner_a_command(name: str) -> None:
-    page = replace(full_page(name), gates=(line("FAIL", name), line("FAIL", f"x{name}", severity="warn")))
+    page = full_page(name)._replace(gates=(line("FAIL", name), line("FAIL", f"x{name}", severity="warn")))
     text = render_page(page, "github")
     assert levels(text) == ["error", "warning", "notice", "notice"]
     assert len(text.splitlines()) == 4

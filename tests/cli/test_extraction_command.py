@@ -199,6 +199,33 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_plain_run_imports_nothing_that_few_need(tmp_path: Path) -> None:
+    few = [
+        "csv",
+        "traceback",
+        "subprocess",
+        "tempfile",
+        "asyncio",
+        "socket",
+        "fsspec",
+        "ray",
+        "pyarrow",
+        "h11",
+        "aiohttp",
+    ]
+    few += [f"goldgate.{name}" for name in ("baseline.record", "comparison", "engines.processes", "files.remote")]
+    few += [
+        f"goldgate.{name}"
+        for name in ("generation.journal", "report.latex", "results", "viewer", "suites.research.run")
+    ]
+    code = "import sys; from goldgate.cli.main import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += f"print(sorted({{*{few}}} & set(sys.modules)), file=sys.stderr)"
+    options = ["extraction", "--gold", str(GOLD), "--schema", str(SCHEMA), "--out", str(tmp_path / "out")]
+    options += ["--predictions", str(EXAMPLES / "model-b.jsonl"), "--protocol", str(EXAMPLES / "protocol-fail.yaml")]
+    done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("format", ["text", "markdown", "json"])
 def test_no_line_is_a_command_to_a_ci_runner(tmp_path: Path, format: str) -> None:
     types = ["::add-mask::x", "##[error]x", "##vso[task.setvariable]x", " ::error::x", "a" * 70 + "::error::x"]

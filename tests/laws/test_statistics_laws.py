@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.comparison.difference import difference, paired_difference
-from goldgate.core.sums import RatioForm, UnitSums, pair_sums
+from goldgate.core.sums import Counts, RatioForm, UnitSums, pair_sums
 from goldgate.stats.interval import Interval, NoInterval, share_interval
 from goldgate.stats.macro import MacroSums, macro_interval
 from goldgate.stats.paired import difference_interval, paired_sums
@@ -21,6 +21,7 @@ shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.ju
 pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)
 runs_of_systems = st.tuples(shares, shares, shares)
 counts = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+weights = st.tuples(*[st.integers(-1, 2)] * 3)
 grouped = st.lists(st.tuples(counts, st.sampled_from([None, None, "g", "h"])), max_size=40)
 classes = st.dictionaries(st.sampled_from("ABC"), shares, max_size=3)
 
@@ -42,6 +43,15 @@ def test_any_order_and_split_gives_the_same_sums(units: list, random, cut: int) 
     parts = unit_sums(shuffled[cut:])
     parts += unit_sums(shuffled[:cut])
     assert parts == whole
+
+
+@given(st.lists(counts, max_size=40), weights, weights)
+def test_sums_by_column_are_those_of_the_units_one_by_one(units: list[Counts], above: Counts, below: Counts) -> None:
+    form = RatioForm(above, below)
+    summed = UnitSums({"rate": form})
+    for unit in units:
+        summed.add(unit)
+    assert summed.sums() == {"rate": pair_sums(Counter(map(form.of, units)))}
 
 
 @given(st.lists(classes, max_size=30), st.integers(0, 30))

@@ -6,16 +6,17 @@ names such a record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from goldgate.baseline.required import ADVICE, Baseline
 from goldgate.baseline.stored_report import load_reports, proposed_for
 from goldgate.core.gate import Gate
 from goldgate.core.metric import shorten
 from goldgate.core.suite import Suite
-from goldgate.errors import ConfigError, GoldgateError, Place, as_yaml
+from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.strict_json import parse_json
 from goldgate.files.text_file import read_text
 from goldgate.stats.beta_binomial import quantile
@@ -26,13 +27,6 @@ FALSE_ALARM_RATE = Decimal("0.05")
 MOST_FURTHER = 1_000_000
 FEW_TRIALS = 20  # fewer leave a proposal that says next to nothing
 _DIGITS = 4  # of a proposed threshold
-
-
-class Baseline(NamedTuple):
-    """What a gate needs of a record: the proposed threshold of each metric, as it is written there."""
-
-    proposals: dict[str, Decimal]
-    sha256: str
 
 
 def make_baseline(
@@ -79,7 +73,7 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
             "the baseline record cannot be read",
             place=place,
             found=f"{named}: {problem.message}",
-            advice=_ADVICE,
+            advice=ADVICE,
         ) from None
     try:
         if (value["kind"], value["suite"], value["format_version"]) != (KIND, suite, FORMAT_VERSION):
@@ -94,7 +88,7 @@ def load_baseline(path: Path, named: str, place: Place, suite: str) -> Baseline:
             place=place,
             expected=f"a record of the {suite} suite, made by goldgate baseline",
             found=named,
-            advice=_ADVICE,
+            advice=ADVICE,
         ) from None
     return Baseline(proposals, sha256)
 
@@ -110,51 +104,6 @@ def _proposals(record: dict[str, Any]) -> Iterator[tuple[str, Decimal]]:
             raise ValueError(name)
         if entry["proposal"] is not None and Decimal(entry["proposal"]["threshold"]):
             yield str(name), Decimal(entry["proposal"]["threshold"])  # one of 0 proposes nothing: it cannot fail
-
-
-def require_baseline(
-    gates: Mapping[str, Gate], defaults: Mapping[str, Gate], baseline: Baseline | None, places: Mapping[str, Place]
-) -> None:
-    """Refuse a gate below its default that no baseline record speaks for.
-
-    One that only warns is below it, and so is one that lets pass what is not decided.
-    """
-    for name, default in defaults.items():
-        gate = gates.get(name, default)
-        if not gate.is_weaker_than(default):
-            continue
-        least, shown = gate.least, gate.bounds()
-        if gate.severity == "warn":
-            shown += ", severity warn: it cannot fail the evaluation"
-        elif gate.on_inconclusive != "fail":
-            shown += f", on_inconclusive {gate.on_inconclusive}: it holds while it is not refuted"
-        if baseline is None:
-            raise ConfigError(
-                "protocol.lowered_without_baseline",
-                f"the gate on {name} is weaker than its default",
-                place=places.get(name),
-                expected=f"{default.bounds()}, or a record of stored reports: {as_yaml('baseline', 'FILE')}",
-                found=shown,
-                advice=_ADVICE,
-            )
-        proposed = baseline.proposals.get(name)
-        if proposed is None or least is None or least < proposed:  # a record proposes lower bounds only
-            raise ConfigError(
-                "protocol.below_baseline",
-                f"the gate on {name} is weaker than its baseline record proposes",
-                place=places.get(name),
-                expected="a record that proposes a threshold: this one has too few trials of it"
-                if proposed is None
-                else f"≥ {proposed}",
-                found=shown,
-                advice=_ADVICE,
-            )
-
-
-_ADVICE = (
-    "collect reports of representative runs, then: goldgate baseline REPORT... --out baseline.json, "
-    "and name the file in the protocol: baseline: baseline.json"
-)
 
 
 def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decimal) -> dict[str, Any]:

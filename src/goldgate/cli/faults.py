@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import traceback
 from pathlib import Path
 
 from goldgate.cli.start import DEBUG
@@ -41,6 +40,8 @@ _LACKS = {
 def as_error(problem: Exception) -> GoldgateError:
     """The error to show for an exception that nobody expected."""
     if os.environ.get(DEBUG):
+        import traceback
+
         traceback.print_exception(problem)
     if isinstance(problem, MemoryError):
         return _machine(_MEMORY, None)
@@ -76,6 +77,8 @@ def _machine(what: tuple[str, str, str], file: object) -> MachineError:
 
 def _internal(problem: Exception) -> InternalError:
     """A fault of our own, with its type and the last line of goldgate that it passed through."""
+    import traceback
+
     frames = traceback.extract_tb(problem.__traceback__)
     package = Path(__file__).parents[1]
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
@@ -230,7 +229,7 @@ class _Run:
         job.inputs["gold"] = [*gold]
         if dialect:
             job.inputs["dialect"] = dialect
-        return carry_out(dataclasses.replace(job, silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
+        return carry_out(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
         inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}
@@ -256,7 +255,7 @@ class _Run:
         *others, last = self.options.folders()
         for folder in others:
             with redirect_stderr(StringIO()):
-                carry_out(dataclasses.replace(self._job(folder), quiet=True), fail)
+                carry_out(self._job(folder)._replace(quiet=True), fail)
         return carry_out(self._job(last), fail)
 
     def _may_be_stored(self) -> bool:

@@ -9,11 +9,10 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.cli.github import tell_github
 from goldgate.cli.guarded import guarded
@@ -41,8 +40,7 @@ _HEAD = 200  # bytes: a report begins with its suite
 _SUITE = re.compile(rb'"suite": "([a-z-]+)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What a command was asked for, beside the evaluation itself. `inputs` are paths as they were given."""
 
     suite: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -34,7 +35,10 @@ def start(command: click.Command, name: str) -> int:
     try:
         _hear_ctrl_c()
         with ended_by_signals(), rare_collections():
-            status = command.main(prog_name=name, standalone_mode=False)
+            try:
+                status = command.main(prog_name=name, standalone_mode=False)
+            finally:  # what is left ends with the process: two more searches for circles took 30 ms each
+                gc.freeze()
         return status if isinstance(status, int) else EXIT_PASSED
     except click.ClickException as problem:  # a mistake in the options
         problem.show()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from goldgate.core.counted_unit import Key
 from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
@@ -19,8 +18,7 @@ Facts = TypeVar("Facts")
 EACH = "units"  # the name of the count that is 1 in every unit
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(NamedTuple):
     """Some counts over others, each with a weight; and why the rate is undefined where there is nothing below."""
 
     numerator: Mapping[str, int]
@@ -83,6 +81,7 @@ class RatioMeasure(ABC, Generic[Facts]):
         keys = sorted(key for key in tally.tables if key[0] == self.table and len(key) == 2)
         parts = {key[1]: self.metrics_of(tally, key) for key in keys}
         products = tally.all_products(keys)
+        whole = tally.tables[self.table,].sums() if keys else {}
         means = {}
         for name, ratio in self.ratios.items():
             rates = {part: rate for part, found in parts.items() if isinstance(rate := found[name], Rate)}
@@ -92,7 +91,7 @@ class RatioMeasure(ABC, Generic[Facts]):
                 sums = MeanSums(
                     {part: rate.sums for part, rate in rates.items() if rate.sums is not None},
                     {(one[1], other[1]): product.of(form) for (one, other), product in products.items()},
-                    tally.tables[self.table,].sums()[name].units if keys else 0,
+                    whole[name].units if keys else 0,
                 )
             means[name] = mean(rates.values(), sums)
         return means

@@ -231,8 +231,7 @@ class Section(NamedTuple):
     in_brief: bool = False  # part of the page at its shortest
 
 
-@dataclass(frozen=True, slots=True)
-class GateLine:
+class GateLine(NamedTuple):
     """One gate: what was measured, the bounds, the verdict and why."""
 
     metric: str
@@ -285,8 +284,7 @@ class Samples:
     first: tuple[SampleLine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A whole report. `gates` is None where nothing is judged by gates, and empty where there are none."""
 
     suite: str

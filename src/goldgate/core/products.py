@@ -6,7 +6,6 @@ Classes that stand in the same unit go together, and the interval of their avera
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from goldgate.core.sums import Counts, RatioForm, RatioSums
@@ -23,8 +22,7 @@ class Products(NamedTuple):
     bb: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MeanSums:
+class MeanSums(NamedTuple):
     """What the interval of a mean of rates needs: their own sums, and the products of those that meet in a unit.
 
     The first of two names is the one that sorts first; `units` counts those with a part in any of the rates.

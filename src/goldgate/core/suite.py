@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
@@ -32,8 +32,7 @@ Report = dict[str, Any]  # report.json, decoded
 Inputs = Mapping[str, Sequence[Any]]  # paths as they were given, or values in memory, by the name of the input
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """Something that a suite reads. It becomes an option of its command."""
 
     name: str
@@ -50,8 +49,7 @@ class Input:
         return "--" + self.name.replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """How records of two systems are paired: by this field of a record, which says what was asked for."""
 
     field: str = "id"

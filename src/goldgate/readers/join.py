@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -147,7 +146,7 @@ def _duplicate(kind: str, index: Index, second: int) -> InputError:
     """The error for the record at `second`, whose id an earlier record has too."""
     name = index.record_id(second)
     earlier = index.store.place(index.locations[next(index.positions(name))])
-    earlier = replace(earlier, file=PurePath(earlier.file or "").name)  # a report has no path of the machine
+    earlier = earlier._replace(file=PurePath(earlier.file or "").name)  # a report has no path of the machine
     return InputError(
         f"{kind}.duplicate_id",
         "duplicate id",

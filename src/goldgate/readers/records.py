@@ -13,7 +13,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, NamedTuple
@@ -203,7 +203,7 @@ class RecordStore:
         place = self.place(location)
         problem = json_problem(data)
         column = problem.column + (self.column(location) - 1 if problem.line == 1 else 0)
-        return f"{problem.message} at column {column}", replace(place, line=(place.line or 1) + problem.line - 1)
+        return f"{problem.message} at column {column}", place._replace(line=(place.line or 1) + problem.line - 1)
 
 
 class JsonProblem(NamedTuple):

@@ -6,7 +6,6 @@ A new format is a file with a function from a page to text, and a line here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -81,7 +80,7 @@ def describe(report: Report) -> Page:
     from goldgate.suites import load_suite
 
     suite = load_suite(report["suite"])
-    return replace(suite.describe(report), pictures=suite.pictures(report))
+    return suite.describe(report)._replace(pictures=suite.pictures(report))
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:

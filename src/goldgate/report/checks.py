@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from goldgate.core.frame import finding_lines
@@ -33,4 +32,4 @@ def describe_gold_check(report: Mapping[str, Any]) -> Page:
     if report["types_checked"]:
         return page
     unchecked = "event types and roles were not checked: no event schema was given (--schema)"
-    return replace(page, stands_out=(unchecked,))
+    return page._replace(stands_out=(unchecked,))

@@ -38,7 +38,7 @@ _LOOKALIKE = re.compile(f"[{''.join(map(chr, _LATIN))}]")
 _CAREFUL_IN_HTML = re.compile(rf"[\\{_BLANK}{''.join(map(chr, _LATIN))}]")
 _CAREFUL = re.compile(rf"[\\:#{_BLANK}{''.join(map(chr, _LATIN))}]")
 _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and none at the ends
-_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&]")
+_IN_MARKDOWN = str.maketrans({each: f"\\{each}" for each in "\\`*_[]<>#|~&"})
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
 _LINK = re.compile(r"(?:@|://|(?<=[wW]{3})\.|[#!](?=\d)|\bGH-(?=\d))+")
 _LATEX = re.compile(r"[\\{}$&#%_^~<>|\"`*≥≤−→·]|--|(?<=[?!'])['`]")
@@ -133,9 +133,9 @@ def as_markdown(shown: str) -> str:
     """The same of a text that is safe to show already."""
     parts, end = [], 0
     for link in _LINK.finditer(shown):
-        parts += [_MARKUP.sub(r"\\\g<0>", shown[end : link.start()]), f"`{link.group()}`"]
+        parts += [shown[end : link.start()].translate(_IN_MARKDOWN), f"`{link.group()}`"]
         end = link.end()
-    return "".join([*parts, _MARKUP.sub(r"\\\g<0>", shown[end:])])
+    return "".join([*parts, shown[end:].translate(_IN_MARKDOWN)])
 
 
 def code(text: str, *, in_table: bool = True) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -104,7 +103,7 @@ def comparison_pictures(report: Report) -> list[Picture]:
 def comparison_page(report: Report) -> Page:
     """A comparison as a page, with the pictures that plot draws of it."""
     drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
-    return replace(describe_comparison(report), pictures=drawn)
+    return describe_comparison(report)._replace(pictures=drawn)
 
 
 def _systems(report: Report) -> Picture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from goldgate.baseline.record import load_baseline, require_baseline
+from goldgate.baseline.required import require_baseline
 from goldgate.core.gate import require_sensible
 from goldgate.core.gated import averages, find_gated
 from goldgate.core.measure import RatioMeasure
@@ -58,6 +58,8 @@ def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
         named, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
     baseline = None
     if named is not None:
+        from goldgate.baseline.record import load_baseline
+
         folder = folder_beside(plan.file, named, plan.place(setting))
         baseline = load_baseline(folder / named, named, plan.place(setting), suite.name)
     defaults = suite.gates(plan)

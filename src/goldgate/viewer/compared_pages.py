@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import isnan
 
@@ -36,7 +35,7 @@ def home_page(folders: Sequence[ViewedFolder], compared: Compared | None, links:
     if compared is None or compared.report is None:
         return _uncompared_page(folders, "" if compared is None else compared.refused, links)
     report = compared.report
-    page = replace(describe_comparison(report), pictures=tuple(comparison_pictures(report)))
+    page = describe_comparison(report)._replace(pictures=tuple(comparison_pictures(report)))
     facets = {"system": {folder.name: links.report(at) for at, folder in enumerate(folders)}}
     facets["id"] = _named(folders, compared, links)
     units = fragment(_folders(folders, links), _standings(folders, compared, links))

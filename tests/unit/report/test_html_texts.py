@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from goldgate.core.unit_page import Mark, MarkedText
 from goldgate.report.html.anchors import section_anchors, unit_anchor
+from goldgate.report.html.element import Markup, element
 from goldgate.report.html.runs import excerpts, marked_runs
-from goldgate.report.html.texts import PAGE, marked, running
+from goldgate.report.html.texts import PAGE, marked, name, running, words
 
 marks = st.builds(
     lambda start, length, kind: Mark(start, start + length, kind, "label"),
@@ -105,3 +106,9 @@ def test_anchors_are_plain_and_different(texts: list[str]) -> None:
     assert len({*found}) == len(found)
     assert all(re.fullmatch(r"[A-Za-z0-9._~-]+", anchor) for anchor in found)
     assert unit_anchor("zh-003") == "sample-zh-003"
+
+
+def test_a_text_is_text_also_after_markup_that_reads_the_same() -> None:
+    for show in (name, words):
+        assert not isinstance(show(element("b", "bold")), Markup)
+        assert not isinstance(show("<b>bold</b>"), Markup)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator
 
@@ -19,6 +18,8 @@ def recognizes(file: RecordFile) -> bool:
 
 
 def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+    import csv  # few predictions are tables
+
     mark = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     csv.field_size_limit(LONGEST_CELL)
     with io.TextIOWrapper(file.plain.stream(file.start), "utf-8", newline="") as text:

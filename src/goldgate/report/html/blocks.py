@@ -99,12 +99,8 @@ def _table(given: Table, title: str, facets: Facets, most: int) -> Markup:
     most = min(given.most or most, most)
     columns = list(zip(*given.rows, strict=True))
     numbers = [any(isinstance(cell, Measured) for cell in column) for column in columns]
-    shown_names = [names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
-    links = [facets.get(column.title, {}) for column in given.columns]
-    rows = [
-        element("tr", *(_cell(cell, n, given, shown_names[n], links[n]) for n, cell in enumerate(row)))
-        for row in given.rows[:most]
-    ]
+    cells = [_cells(column, n, most, given, facets) for n, column in enumerate(columns)]
+    rows = [element("tr", *row) for row in zip(*cells, strict=True)]
     shown = table(title, _group_heads(given.columns, numbers), rows, class_="data")
     reasons = _reasons(said_once(undefined_cells(given))) if given.with_counts else None
     return fragment(shown, _more(len(given.rows) - len(rows)), reasons)
@@ -123,17 +119,34 @@ def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
     return element("thead", element("tr", *above, class_="groups"), row)
 
 
-def _cell(cell: Cell, column: int, given: Table, shown_names: Mapping[str, str], linked: Mapping[str, str]) -> Markup:
-    if isinstance(cell, Measured):
-        return number(cell, counts=given.with_counts)
+def _cells(column: Sequence[Cell], place: int, most: int, given: Table, facets: Facets) -> list[Markup]:
+    """The first cells of a column. What stands in it several times is made once."""
+    texts = [cell.text for cell in column if isinstance(cell, Name)]
+    shown_names = names(texts) if texts else {}
+    title = given.columns[place].title
+    linked = facets.get(title, {})
+    made: dict[str | Name, Markup] = {}
+    cells = []
+    for cell in column[:most]:
+        if isinstance(cell, Measured):  # equal ones need not look alike
+            cells.append(number(cell, counts=given.with_counts))
+            continue
+        if cell not in made:
+            made[cell] = _cell(cell, place, title, shown_names, linked)
+        cells.append(made[cell])
+    return cells
+
+
+def _cell(
+    cell: str | Name, place: int, title: str, shown_names: Mapping[str, str], linked: Mapping[str, str]
+) -> Markup:
     shown = words(cell) if isinstance(cell, str) else _CODE(shown_names[cell.text])
     text = cell if isinstance(cell, str) else cell.text
     if text in linked:
-        title = given.columns[column].title
         shown = element("a", shown, href=linked[text], data_facet=name(title), data_value=name(text))
-    if given.columns[column].title == "interval":
+    if title == "interval":
         return element("td", shown, class_="num")
-    if column == 0 and text:
+    if place == 0 and text:
         return _ROW_HEAD(shown)
     return _CELL(shown)
 

@@ -42,13 +42,14 @@ class Markup(str):
 def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
     """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
     begin, end = _tags(tag)
-    parts = [begin]
-    parts += _all_written(attributes)
-    parts.append(">")
-    if content:
-        if tag in _VOID:
-            raise ValueError(f"{tag} has no content")
-        _collect(content, parts)
+    if attributes:
+        begin += _all_written(attributes)
+    if not content:
+        return Markup(f"{begin}>{end}")
+    if tag in _VOID:
+        raise ValueError(f"{tag} has no content")
+    parts = [begin, ">"]
+    _collect(content, parts)
     parts.append(end)
     return Markup("".join(parts))
 
@@ -65,7 +66,7 @@ def _tags(tag: str) -> tuple[str, str]:
 def prepared(tag: str, /, **attributes: Value) -> Callable[[str], Markup]:
     """Makes elements of one text, or one element: for those that a page has thousands of, written once but for that."""
     begin, end = _tags(tag)
-    begin = f"{begin}{''.join(_all_written(attributes))}>"
+    begin = f"{begin}{_all_written(attributes)}>"
 
     def made(content: str) -> Markup:
         return Markup(f"{begin}{content if isinstance(content, Markup) else _beside(content)}{end}")
@@ -84,7 +85,7 @@ def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):
         raise ValueError(f"not a script or style that can stand in a page: {tag}")
-    return Markup(f"<{tag}{''.join(_all_written(attributes))}>{source}</{tag}>")
+    return Markup(f"<{tag}{_all_written(attributes)}>{source}</{tag}>")
 
 
 def document(root: Markup) -> str:
@@ -114,8 +115,9 @@ def _beside(text: str) -> str:
     return _SPECIAL.sub(_escape, text)
 
 
-def _all_written(attributes: dict[str, Value]) -> list[str]:
-    return [_written(key, value) for key, value in attributes.items() if value is not None and value is not False]
+def _all_written(attributes: dict[str, Value]) -> str:
+    shown = [_written(key, value) for key, value in attributes.items() if value is not None and value is not False]
+    return shown[0] if len(shown) == 1 else "".join(shown)
 
 
 @lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1

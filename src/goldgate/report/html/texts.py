@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from goldgate.core.unit_page import Mark, MarkedText
@@ -47,7 +47,14 @@ _B, _EM = prepared("b"), prepared("em")
 
 def name(text: str) -> str:
     """An identifier, as text: blanks at its ends and what cannot be seen are written out; a long one is cut."""
+    if len(text) <= MOST_NAME:
+        return _short_name(text[:])  # as text, also what is markup
     return alone(text if len(text) <= MOST_WORDS else shortened_apart(text, MOST_WORDS), MOST_NAME, commands=False)
+
+
+@lru_cache(maxsize=4096)  # a page has the same names again and again
+def _short_name(text: str) -> str:
+    return alone(text, MOST_NAME, commands=False)
 
 
 def names(texts: Iterable[str]) -> dict[str, str]:
@@ -59,9 +66,16 @@ def names(texts: Iterable[str]) -> dict[str, str]:
 
 def words(text: str) -> str:
     """A sentence, as text; of a long one the beginning."""
+    if len(text) <= MOST_NAME:
+        return _short_words(text[:])
     more = len(text) - MOST_WORDS
     shown = visible(text[:MOST_WORDS], commands=False)
     return shown if more <= 0 else f"{shown}… and {more:,} more characters"
+
+
+@lru_cache(maxsize=4096)  # and the same words
+def _short_words(text: str) -> str:
+    return visible(text, commands=False)
 
 
 def running(text: str) -> Markup:
@@ -107,16 +121,16 @@ def _pieces(text: str, runs: Iterator[Run], letters: dict[str, str], show: Calla
     for run in runs:
         shown = show(text[run.start : run.end])
         if run.kinds:
-            looks = sorted({_LOOKS.get(kind, _OTHER) for kind in run.kinds})
-            yield _mark(" ".join([*looks, *(["wrong"] if run.wrong else [])]))(shown)
+            yield _mark(run.kinds, run.wrong)(shown)
         else:
             yield shown
         yield from (_tag(mark, letters) for mark in run.ends)
 
 
-@cache
-def _mark(looks: str) -> Callable[[str], Markup]:
-    return prepared("mark", class_=looks)
+@lru_cache
+def _mark(kinds: tuple[str, ...], wrong: bool) -> Callable[[str], Markup]:
+    looks = sorted({_LOOKS.get(kind, _OTHER) for kind in kinds})
+    return prepared("mark", class_=" ".join([*looks, *(["wrong"] if wrong else [])]))
 
 
 def _tag(mark: Mark, letters: dict[str, str]) -> Markup:

@@ -26,12 +26,14 @@ class PlacedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._ends: Sequence[int] | None
         way = _piece_by_piece if any(map(may_join, set(text))) else _one_by_one
         self.normalized, self._starts, self._ends = way(text)
 
     def span(self, start: int, end: int) -> Span:
         """The part of the text behind these normalized characters."""
-        return self._starts[start], self._ends[end - 1]
+        last = end - 1
+        return self._starts[start], self._starts[last] + 1 if self._ends is None else self._ends[last]
 
     def holds(self, span: Span, value: str) -> bool:
         """Whether a normalized value is what stands at a place."""
@@ -72,22 +74,23 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
     return sorted(found, key=lambda mention: (mention[0], -len(mention[1])))[:most]
 
 
-def _one_by_one(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The normalized text, and where the piece of each of its characters begins and ends: here a character."""
+def _one_by_one(text: str) -> tuple[str, Sequence[int], None]:
+    """The normalized text, and where the piece of each of its characters begins: here a character."""
     forms = {character: _form(character) for character in set(text)}
     parts = [*map(forms.__getitem__, text)]
-    starts, ends = range(len(text)), range(1, len(text) + 1)
-    if all(len(form) <= 1 for form in forms.values()):  # nothing, as of blanks, or one character
-        return "".join(parts), array("q", compress(starts, parts)), array("q", compress(ends, parts))
-    grown = array("q", [at for at, part in enumerate(parts) for _ in part])
-    return "".join(parts), grown, array("q", [at + 1 for at in grown])
+    lengths = set(map(len, forms.values()))
+    if lengths <= {1}:
+        return "".join(parts), range(len(text)), None
+    if lengths <= {0, 1}:  # blanks become nothing
+        return "".join(parts), array("q", compress(range(len(text)), parts)), None
+    return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
 
 
 _form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
 
 
 def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The same, where characters may be joined to the one before them."""
+    """The same, where characters may be joined to the one before them: also where each piece ends."""
     parts: list[str] = []
     starts, ends = array("q"), array("q")
     forms: dict[str, str] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.events.number import NumberText
 from goldgate.suites.extraction.response.quoted import (
     BLANK,
@@ -40,7 +41,7 @@ class BareKey(NamedTuple):
     end: int
 
 
-_KEY = re.compile(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
+_KEY = LatePattern(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
 _UNOPENED_NAME = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}"
 _ENDS_UNOPENED_NAME = rf"[{QUOTES}]\s{{0,8}}(?=[:：=])"
 _UNOPENED_KEY = re.compile(rf"({_UNOPENED_NAME}){_ENDS_UNOPENED_NAME}")
@@ -49,7 +50,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", r
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _ENDS = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
 _UNQUOTED = re.compile(r"(?:[^,，}\]｝］\n\"“”{\[]|[,，](?=\d)){0,200}")
-_ENDS_UNQUOTED = re.compile(
+_ENDS_UNQUOTED = LatePattern(
     rf"""
       [}}\]｝］】] | {KEY_AHEAD.pattern}
     | [,，]\s*(?:

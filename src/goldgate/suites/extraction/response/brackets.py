@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.response.quoted import KEY_AHEAD, QUOTES
 
 # Structure in its ASCII form. 、 separates items in Chinese; 【】 are brackets to some models.
@@ -62,13 +63,13 @@ class Ahead(NamedTuple):
     at: int
     limit: int
 
-    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    def match(self, pattern: re.Pattern[str] | LatePattern) -> re.Match[str] | None:
         return pattern.match(self.text, self.at, self.limit)
 
 
 _OBJECT = re.compile(rf"[\s,，]*[{{｛]\s*({KEY_AHEAD.pattern})")
-_KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
-_OBJECT_GOES_ON = re.compile(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
+_KEY_AFTER_COMMA = LatePattern(rf"\s*[,，]\s*({KEY_AHEAD.pattern})")
+_OBJECT_GOES_ON = LatePattern(rf"\s*(?:[}}｝]|[,，]\s*{KEY_AHEAD.pattern})")
 _CLOSERS = re.compile(r"(?:\s*[}\]]){1,20}")
 
 

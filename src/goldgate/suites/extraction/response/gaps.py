@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.response.quoted import BLANK, KEY_AHEAD, QUOTES, Note
 from goldgate.suites.extraction.response.step import Step
 
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_WORDS = re.compile(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
+_WORDS = LatePattern(rf"[^\n{QUOTES}\[\]{{}}｛｝［］【】,，:：;；]{{1,60}}(?=[,，;；}}\]｝］{{｛])")
 # Where reading can go on after something unreadable.
-_LANDMARK = re.compile(
+_LANDMARK = LatePattern(
     rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
 )
 _INDENT = 200  # blanks before a place that are looked at for line breaks

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.events.form import Form
 from goldgate.suites.extraction.response.decode import decode, scan_sound
 from goldgate.suites.extraction.response.openings import BRACKETS, first_opening, next_opening
@@ -58,9 +59,9 @@ _FARTHEST_KEY = 81  # characters from where a mark below begins to the key behin
 _UNOPENED = re.compile(rf"(?:\A|\n|[>\]#`:：,])\s{{0,80}}(?={KEY_AHEAD.pattern}\s{{0,8}}(?:[{QUOTES}\[{{\d-]|null\b))")
 _INDENT = 40  # how many blanks may stand between the line's beginning and a fence
 _QUOTED_BRACKET = re.compile(r"(?:\"[\[{]\"|'[\[{]'|“[\[{]”|`[\[{]`)")
-_ARGUMENTS = re.compile(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
+_ARGUMENTS = LatePattern(r"arguments[\"'“”]?\s*[:：=]\s*\Z")
 _KEY_AFTER_COMMA = re.compile(rf"\s*[,，]\s*{KEY_AHEAD.pattern}")
-_MORE = re.compile(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
+_MORE = LatePattern(rf"\s*(?:[,，]\s*(?:{KEY_AHEAD.pattern}|[{{｛])|[\]}}］｝])")
 _MAX_FAILURES = 12  # values that do not decode as they stand: each may look at all of the text
 _STRAY = re.compile(r"\s*[\]}］｝]")
 _LONGEST_LINE = 400  # characters before an answer that are searched for a bracket that encloses it

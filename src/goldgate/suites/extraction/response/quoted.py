@@ -13,6 +13,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
+from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.response.step import Step
 
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
@@ -54,15 +55,15 @@ _AFTER_COMMA = re.compile(
     )""",
     re.VERBOSE,
 )
-_AFTER_ITEM_COMMA = re.compile(
+_AFTER_ITEM_COMMA = LatePattern(
     rf"\s*(?:[{QUOTES}\[\]{{}}()｛［｝］】]|-?\d|//|/\*|#|\\\"|\.\.\.|…|(?:null|true|false|None|True|False)\b|\Z)"
 )
 # An item without its first mark: ["a", b", "c"].
-_UNOPENED_ITEM = re.compile(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
+_UNOPENED_ITEM = LatePattern(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
 _ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
 _DOUBLED = re.compile(r'""(?![\s,:}\]])((?:[^"\\]|\\""|\\[^"])*)""(?=\s*(?:[:,}\]]|\Z))')
-_REMARK = re.compile(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
-_PARENTHESIS = re.compile(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
+_REMARK = LatePattern(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
+_PARENTHESIS = LatePattern(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _SIMPLE_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
