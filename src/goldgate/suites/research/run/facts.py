@@ -125,6 +125,7 @@ class _Judge:
         self.with_content = with_content
         self.broken: str | None = None
         self.claims_unknown = False
+        self.fitting = False  # whether the output has the shape of its contract
 
     def facts(self, refused: str | None) -> RunFacts:
         files, findings = self.files, self.findings
@@ -150,7 +151,8 @@ class _Judge:
         if output is not None:
             sources = read_sources(files, self.settings.anchors, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
-        claims = check_claims(output["claims"] if output is not None else [], log, ledger, findings)
+        listed_claims = output["claims"] if output is not None else []
+        claims = check_claims(listed_claims, log, ledger, findings, fitting=self.fitting)
         self._count_unknown(claims)
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
@@ -221,6 +223,7 @@ class _Judge:
             self._break("repeated_key", f"duplicate key {twice!r}: it is not clear which of the two counts")
             self.claims_unknown = True
         if _output_fits(value):
+            self.fitting = True
             return value  # type: ignore[no-any-return]
         whole = True
         for problem in problems(ResearchOutput, value):
