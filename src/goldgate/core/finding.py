@@ -36,6 +36,15 @@ class Finding(NamedTuple):
         return shown
 
 
+def entries_of(findings: list[Finding]) -> list[dict[str, object]]:
+    """The findings for a report. Each is taken out of the list as its entry is made: there may be very many."""
+    entries = []
+    findings.reverse()
+    while findings:
+        entries.append(findings.pop().as_json())
+    return entries
+
+
 def cut(text: str, longest: int = 500) -> str:
     """The text, or its beginning: what comes from a run can be of any length."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
@@ -46,6 +55,7 @@ class Findings:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._names: dict[str, str] = {"": folder}  # of files: written once, for a run may have many findings
         self._found: list[Finding] = []
         self._counts: dict[tuple[str, Severity], int] = {}
 
@@ -54,7 +64,7 @@ class Findings:
     ) -> None:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
         if count <= SHOWN_A_CODE:
-            name = f"{self.folder}/{file}" if file else self.folder
+            name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
             self._found.append(Finding(code, severity, name, line, pointer, cut(message)))
 
     def listed(self) -> list[Finding]:

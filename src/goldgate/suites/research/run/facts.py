@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from goldgate.core.finding import Finding, Findings
 from goldgate.files.storable import storable_name
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
-from goldgate.suites.research.contracts import ResearchOutput
+from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import Claims, check_claims
 from goldgate.suites.research.run.content import Content, Material, content_of, fingerprints
@@ -23,6 +23,7 @@ from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_susp
 
 NO_QUERY = -1
 _NO_CONTENT = Content(b"", b"")
+_STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
 _output_fits = fits(ResearchOutput)
 
@@ -175,7 +176,7 @@ class _Judge:
             query=number,
             objective=objective if query is None else None,
             broken=self.broken,
-            stop_reason=stop_reason,
+            stop_reason=_STOP_REASONS.get(stop_reason, stop_reason),
             verified=claims.verified,
             covered=claims.covered,
             candidate=claims.candidate,

@@ -34,9 +34,12 @@ def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
 
     A text that begins with ASCII or punctuation joins with nothing before it, so the two can be looked at alone.
     """
+    whole = "".join(texts)
+    if whole.isascii():
+        return sketch(whole)
     odd = [text for text in texts if not text.isascii()]
     alone = all(text[0].isascii() or category(text[0])[0] == "P" for text in odd)
-    if not odd or not alone or not has_few_marks("".join(odd)):
-        return sketch("".join(texts))
+    if not alone or not has_few_marks("".join(odd)):
+        return sketch(whole)
     plain = "".join([text for text in texts if text.isascii()])
     return (*map(add, sketch(plain), sketch("".join(odd))),)
