@@ -119,7 +119,7 @@ class _Expressions:
         if isinstance(take_apart(kind), kinds.Anything):
             return "True"
         plain = _python_types(kind)
-        if plain == {str}:
+        if plain == _DECODED[str]:
             return f"''.join({items}) is not None"  # a TypeError if one is none, in a quarter of the time
         if plain is not None:
             return f"{self._name(plain)}.issuperset(map(type, {items}))"
