@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import goldgate
 from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import FewOfEachCode, Finding
+from goldgate.core.finding import FewOfEachCode, Finding, entries_of
 from goldgate.core.gate import GateResult, overall
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan
@@ -120,7 +120,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Stor
         },
         "stands_out": [],
         **details,
-        "findings": [finding.as_json() for finding in outcome.findings],
+        "findings": entries_of(outcome.findings),
         "error": None,
     }
     report["stands_out"] = [

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from hashlib import sha256
 from typing import Any
+from unicodedata import category, normalize
 
 import orjson
 import pytest
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 from goldgate.core.finding import Findings
 from goldgate.files import strict_json
-from goldgate.suites.research.run import claims as claims_of_a_run
+from goldgate.shape.fits import fits
+from goldgate.suites.research.contracts import Claim
+from goldgate.suites.research.run.claims import check_claims, plain_claims
 from goldgate.suites.research.run.decode import decode_each_line, decode_plain_lines, keeps_keys
 from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
 from goldgate.suites.research.run.fold import (
@@ -26,8 +30,10 @@ from goldgate.suites.research.run.fold import (
     nfc,
 )
 from goldgate.suites.research.run.ledger import Ledger
+from goldgate.suites.research.run.letters import sketch, sketch_of_all
 from goldgate.suites.research.run.log import Log, Said
-from goldgate.suites.research.run.sources import Sources
+from goldgate.suites.research.run.sources import Sources, all_folded
+from goldgate.suites.research.run.splice import longest_prefix, next_piece
 
 MANY = settings(max_examples=500)
 
@@ -209,14 +215,92 @@ one_claim = st.fixed_dictionaries(
 )
 
 
+claim_by_contract = st.fixed_dictionaries(
+    {
+        "claim_id": st.sampled_from(["k1", "k2", "k3", "k4", " k"]),
+        "statement": st.sampled_from(["It froze.", ""]),
+        "status": st.sampled_from(["verified", "candidate", "retracted"]),
+    },
+    optional={"evidence_ids": st.lists(st.sampled_from(["e1", "e2", "e3"]), max_size=3)},
+)
+_claim_fits = fits(Claim)
+
+
 @MANY
-@given(st.lists(one_claim | st.none(), max_size=4), st.none() | st.tuples(known, known))
+@given(
+    st.lists(claim_by_contract, max_size=4) | st.lists(one_claim | st.none(), max_size=4),
+    st.none() | st.tuples(known, known) | st.tuples(known, st.just({})),
+)
 def test_quick_claims(listed: list[Any], said: tuple[dict[str, str], dict[str, str]] | None) -> None:
     log = None if said is None else Log("r", own=Said(None, said[0]), foreign=Said(None, said[1]))
     ledger = Ledger({"e1": "verbatim"}, {"e2": "fabricated"})
     quick_findings, findings = Findings("r"), Findings("r")
-    quick = claims_of_a_run.check_claims(listed, log, ledger, quick_findings)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(claims_of_a_run, "read_plainly", lambda claim, log: None)
-        assert claims_of_a_run.check_claims(listed, log, ledger, findings) == quick
+    fitting = all(map(_claim_fits, listed))
+    quick = check_claims(listed, log, ledger, quick_findings, fitting=fitting)
+    assert check_claims(listed, log, ledger, findings, fitting=False) == quick
     assert quick_findings.listed() == findings.listed()
+
+
+def test_claims_by_the_contract_are_counted_quickly() -> None:
+    listed = [{"claim_id": f"k{n}", "statement": "", "status": "verified", "evidence_ids": ["e1"]} for n in range(3)]
+    claims = plain_claims(listed, Log("r"), Ledger({"e1": "verbatim"}), Findings("r"))
+    assert claims is not None
+    assert (claims.verified, claims.covered) == (3, 3)
+    assert plain_claims([*listed, listed[0]], Log("r"), Ledger(), Findings("r")) is None
+
+
+# --- splices
+
+scraps = st.text(alphabet="ab. ,é1…", max_size=12)
+
+
+def _longest_prefix(part: str, text: str) -> int:
+    return max(size for size in range(len(part) + 1) if part[:size] in text)
+
+
+@MANY
+@given(scraps, st.lists(scraps, max_size=8))
+@example("abababababababab", ["ab", "abab ababab", "abababab abababababa", "abababababababa"])
+@example("aaaaaaaaaaaaaaaaaaaaaaab", ["aab", "aaaaaaaaab ", "aaaaaaaaaab ", "aaaaaaaaaaaab ", "aaaaaaaaaaaaaab "] * 3)
+def test_the_longest_beginning_that_is_in_a_text(part: str, scraps: list[str]) -> None:
+    text = "".join(scraps)
+    for wanted in (part, part * 3, text[3:] + part, text[1:-2]):
+        assert longest_prefix(wanted, text) == _longest_prefix(wanted, text)
+
+
+@MANY
+@given(scraps, st.lists(scraps, max_size=8))
+def test_a_piece_ends_between_words(part: str, scraps: list[str]) -> None:
+    text = "".join(scraps)
+    for rest in (part, text[3:] + part, "b" + text):
+        piece, following = rest[: (size := _longest_prefix(rest, text))], rest[size : size + 1]
+        if piece[-1:].isascii() and piece[-1:].isalnum() and following.isalnum():
+            piece = piece.rpartition(" ")[0]
+        assert next_piece(rest, text) == piece
+
+
+# --- texts together
+
+odd_texts = st.text(alphabet="aKw 1.…“—é\u0301\u3099\uff9e\u1161\u11a8한カ\u200d²\ufeff", max_size=6)
+
+
+@MANY
+@given(st.lists(odd_texts | hostile, max_size=6), st.sampled_from([1, 1, 30]))
+def test_a_sketch_of_all_texts_is_that_of_the_texts_as_one(texts: list[str], times: int) -> None:
+    assert sketch_of_all(texts * times) == sketch("".join(texts * times))
+
+
+def test_punctuation_joins_with_nothing_before_it() -> None:
+    """For every sign of punctuation, behind letters that much joins with."""
+    for code in range(sys.maxunicode + 1):
+        sign = chr(code)
+        if category(sign)[0] == "P":
+            for before in ("A", "e", "한", "カ", "\u1100", "a\u0301"):
+                assert normalize("NFKC", before + sign) == normalize("NFKC", before) + normalize("NFKC", sign)
+
+
+@MANY
+@given(st.lists(hostile | st.sampled_from(["a b", "a", "", "a\x00b", " a", "a \x00"]), max_size=4))
+def test_texts_that_are_all_folded_already(texts: list[str]) -> None:
+    assert not all_folded(texts) or [*map(fold, texts)] == texts
+    assert all_folded(["a b", "", "c\x7f."])

@@ -131,11 +131,11 @@ def _write_report(job: Job, outcome: Evaluation | GoldgateError) -> GoldgateErro
     path = job.report
     if path is None or _would_overwrite(outcome):
         return None
-    from goldgate.core.evaluation import render_json
-    from goldgate.files.atomic_write import write_whole
+    from goldgate.core.evaluation import json_parts
+    from goldgate.files.atomic_write import write_parts
 
     report = _error_report(job, outcome) if isinstance(outcome, GoldgateError) else outcome.report
-    return guarded(lambda: write_whole(path, render_json(report), "--report"))
+    return guarded(lambda: write_parts(path, json_parts(report), "--report"))
 
 
 def _open_folder(job: Job) -> OutFolder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from goldgate.core.passes import Bound, Check, check_bounds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 
 FORMAT_VERSION = 1  # of report.json
+_PIECE = 1_000  # entries of a list that are written at a time
 SHOWN_METRICS = 4  # in the short form of an evaluation
 
 
@@ -115,6 +117,44 @@ def render_json(report: dict[str, Any]) -> bytes:
         return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # a count above 64 bits: step numbers of stored runs add up to anything
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def json_parts(report: dict[str, Any]) -> Iterator[bytes]:
+    """The same bytes, part by part: as a whole they would take as much memory again as a report of very many runs."""
+    try:
+        for _ in _parts(report):  # to see that all of it can be written so, before anything is
+            pass
+    except TypeError:
+        yield render_json(report)
+        return
+    yield from _parts(report)
+
+
+def _parts(report: dict[str, Any]) -> Iterator[bytes]:
+    before = b"{\n"
+    for name, value in report.items():
+        yield before
+        if type(value) is list and len(value) > _PIECE:
+            yield from _list_parts(name, value)
+        else:
+            yield _member(name, value)
+        before = b",\n"
+    yield b"\n}\n"
+
+
+def _list_parts(name: str, entries: list[Any]) -> Iterator[bytes]:
+    """The same as `_member`, so many entries at a time."""
+    head, end = _member(name, [])[: -len(b"]")], b"\n  ]"
+    before = head
+    for begin in range(0, len(entries), _PIECE):
+        yield before + _member(name, entries[begin : begin + _PIECE])[len(head) : -len(end)]
+        before = b","
+    yield end
+
+
+def _member(name: str, value: object) -> bytes:
+    """A name and its value, as they stand in a report."""
+    return orjson.dumps({name: value}, option=orjson.OPT_INDENT_2)[len(b"{\n") : -len(b"\n}")]
 
 
 def error_report(suite: str, error: GoldgateError) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -24,12 +23,26 @@ class Finding(NamedTuple):
     id: str | None = None  # of the record, where files are joined by id
 
     def as_json(self) -> dict[str, object]:
-        shown: dict[str, object] = {**self._asdict(), "message": cut(self.message)}
-        if self.id is None:
-            del shown["id"]
-        else:
+        shown: dict[str, object] = {
+            "code": self.code,
+            "severity": self.severity,
+            "file": self.file,
+            "line": self.line,
+            "pointer": self.pointer,
+            "message": cut(self.message),
+        }
+        if self.id is not None:
             shown["id"] = cut(self.id)
         return shown
+
+
+def entries_of(findings: list[Finding]) -> list[dict[str, object]]:
+    """The findings for a report. Each is taken out of the list as its entry is made: there may be very many."""
+    entries = []
+    findings.reverse()
+    while findings:
+        entries.append(findings.pop().as_json())
+    return entries
 
 
 def cut(text: str, longest: int = 500) -> str:
@@ -42,15 +55,16 @@ class Findings:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._names: dict[str, str] = {"": folder}  # of files: written once, for a run may have many findings
         self._found: list[Finding] = []
-        self._counts: Counter[tuple[str, Severity]] = Counter()
+        self._counts: dict[tuple[str, Severity], int] = {}
 
     def add(
         self, code: str, severity: Severity, file: str, message: str, pointer: str = "", line: int | None = None
     ) -> None:
-        self._counts[code, severity] += 1
-        if self._counts[code, severity] <= SHOWN_A_CODE:
-            name = f"{self.folder}/{file}" if file else self.folder
+        self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
+        if count <= SHOWN_A_CODE:
+            name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
             self._found.append(Finding(code, severity, name, line, pointer, cut(message)))
 
     def listed(self) -> list[Finding]:

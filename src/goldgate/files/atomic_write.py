@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -42,14 +42,19 @@ def whole_file(path: str | Path, advice: str, *, make_folder: bool = True) -> It
 
 def write_whole(path: str, content: bytes, option: str, *, make_folder: bool = True) -> None:
     """Write a file that was named by an option, in one go."""
+    write_parts(path, (content,), option, make_folder=make_folder)
+
+
+def write_parts(path: str, parts: Iterable[bytes], option: str, *, make_folder: bool = True) -> None:
+    """The same of a content that comes in parts."""
     if is_url(path):
         from goldgate.files.remote.write import write_object  # only where it is needed
 
-        write_object(path, content, option)
+        write_object(path, b"".join(parts), option)
         return
     advice = f"choose a file for {option} that can be written to"
     with whole_file(path, advice, make_folder=make_folder) as stream:
-        stream.write(content)
+        stream.writelines(parts)
 
 
 def unwritable(

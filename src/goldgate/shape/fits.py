@@ -17,7 +17,7 @@ _FUNCTION = """
 def fits(value):
     try:
         return {}
-    except KeyError:
+    except (KeyError, TypeError):
         return False
 """
 _DECODED: dict[type, frozenset[type]] = {  # how a decoder may give a value of the kind
@@ -119,6 +119,8 @@ class _Expressions:
         if isinstance(take_apart(kind), kinds.Anything):
             return "True"
         plain = _python_types(kind)
+        if plain == _DECODED[str]:
+            return f"''.join({items}) is not None"  # a TypeError if one is none, in a quarter of the time
         if plain is not None:
             return f"{self._name(plain)}.issuperset(map(type, {items}))"
         return f"all(map({self._name(fits(kind))}, {items}))"

@@ -157,15 +157,13 @@ def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
 
 def _evidence(runs: Iterable[RunFacts]) -> dict[str, Any]:
     """Levels and failures over the runs that count."""
-    levels: Counter[str] = Counter()
+    counted = [run for run in runs if run.broken is None]
     failures: Counter[str] = Counter()
-    for run in runs:
-        if run.broken is None:
-            for level in LEVELS:
-                levels[level] += getattr(run, level)
-            failures.update(dict(run.failures))
+    for run in counted:
+        for name, count in run.failures:
+            failures[name] += count
     return {
-        "levels": {level: levels[level] for level in LEVELS},
+        "levels": {level: sum(getattr(run, level) for run in counted) for level in LEVELS},
         "failures": {name: failures[name] for name in FAILURES if failures[name]},
     }
 

@@ -15,12 +15,11 @@ from goldgate.suites.research.run.decode import same
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.run.ledger import Ledger
 from goldgate.suites.research.run.letters import letters
-from goldgate.suites.research.run.log import STATUSES, Log, normal_status
+from goldgate.suites.research.run.log import Log, normal_status
 
 MANY = 8  # records; fewer are no sign of anything
 _MANY_CLAIMS = 16
 _UNREADABLE = "unreadable"
-_TEXT = frozenset({str})
 
 
 class ReadClaim(NamedTuple):
@@ -45,19 +44,46 @@ class Claims:
     read: list[ReadClaim] = field(default_factory=list)
 
 
-def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: Findings) -> Claims:
-    """Count the claims that the output lists, and those that only the log shows."""
+def check_claims(
+    listed: list[Any], log: Log | None, ledger: Ledger, findings: Findings, *, fitting: bool = False
+) -> Claims:
+    """Count the claims that the output lists, and those that only the log shows.
+
+    `fitting` says that the claims are known to have the shape of the contract, as nearly always.
+    """
+    claims = plain_claims(listed, log, ledger, findings) if fitting and log is not None else None
+    if claims is None:
+        claims = any_claims(listed, log, ledger, findings)
+    _add_unlisted(claims, listed, log, findings)
+    _note_repetition(claims, ledger, findings)
+    return claims
+
+
+def plain_claims(listed: list[Any], log: Log, ledger: Ledger, findings: Findings) -> Claims | None:
+    """Claims by the contract, each with its own id and without records of its own, fast; None is no answer."""
+    if log.foreign.statuses or len({claim["claim_id"] for claim in listed}) < len(listed):
+        return None
+    if any("evidence" in claim for claim in listed):
+        return None
+    claims, logged = Claims(), log.own.statuses
+    for number, claim in enumerate(listed):
+        name, status = claim["claim_id"], claim["status"]
+        if logged.get(name, status) != status:
+            status = _status(claim, number, log, findings)
+        cited = [*dict.fromkeys(claim.get("evidence_ids", ()))]
+        claims.read.append(ReadClaim(claim["statement"], status, cited))
+        _count(claims, status, cited)
+        if status == "verified":
+            _cover(claims, cited, number, ledger, findings, named=True)
+    return claims
+
+
+def any_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: Findings) -> Claims:
+    """The rule of `plain_claims`, for all that an output can list."""
     claims = Claims()
     conflicting, copies = _by_id(listed, findings)
     for number, claim in enumerate(listed):
         if number in copies:
-            continue
-        plain = read_plainly(claim, log) if not conflicting else None
-        if plain is not None:
-            claims.read.append(plain)
-            _count(claims, plain.status, plain.cited)
-            if plain.status == "verified":
-                _cover(claims, plain.cited, number, ledger, findings, named=True)
             continue
         status = _status(claim, number, log, findings)
         if status == _UNREADABLE:
@@ -72,24 +98,7 @@ def check_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: F
         _count(claims, status, cited)
         if status == "verified":
             _cover(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
-    _add_unlisted(claims, listed, log, findings)
-    _note_repetition(claims, ledger, findings)
     return claims
-
-
-def read_plainly(claim: object, log: Log | None) -> ReadClaim | None:
-    """A claim by the contract, of which the log says nothing else, fast; None is no answer."""
-    if type(claim) is not dict or log is None or log.foreign.statuses or "evidence" in claim:
-        return None
-    try:
-        name, statement, status, ids = claim["claim_id"], claim["statement"], claim["status"], claim["evidence_ids"]
-    except KeyError:
-        return None
-    if not (type(name) is type(statement) is type(status) is str and type(ids) is list and name.strip()):
-        return None
-    if status not in STATUSES or log.own.statuses.get(name, status) != status or not _TEXT.issuperset(map(type, ids)):
-        return None
-    return ReadClaim(statement, status, [*dict.fromkeys(ids)])
 
 
 def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[int]]:

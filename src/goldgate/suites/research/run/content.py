@@ -20,7 +20,7 @@ from goldgate.suites.research.run.decode import BadLine, decode_lines
 from goldgate.suites.research.run.files import RunFiles
 from goldgate.suites.research.run.fold import fold, visible
 from goldgate.suites.research.run.ledger import Ledger, records
-from goldgate.suites.research.run.letters import sketch
+from goldgate.suites.research.run.letters import sketch_of_all
 from goldgate.suites.research.run.sources import Sources
 
 _BETWEEN, _APART = "\x1f", "\x1e"
@@ -69,13 +69,13 @@ def fingerprints(run: Material) -> tuple[bytes, bytes]:
     has one fingerprint.
     """
     verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
-    answer = _short((run.head[:2], len(verified), sketch("".join(verified))))
+    answer = _short((run.head[:2], len(verified), sketch_of_all(verified)))
     texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
     for record in run.output.get("evidence") or ():
         if type(record) is dict and type(quote := record.get("quote")) is str:
             texts.append(quote)
     texts += [manifest["retrieval_query"] for manifest in run.manifests]
-    whole = _short((answer, run.head, len(run.manifests), sketch("".join(texts))))
+    whole = _short((answer, run.head, len(run.manifests), sketch_of_all(texts)))
     return answer if verified else whole, whole
 
 

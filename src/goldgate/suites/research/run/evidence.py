@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import sha256_of
 from goldgate.suites.research.run.fold import fold, offset_in
-from goldgate.suites.research.run.sources import FOLD_COST, GAP, Checked, Sources, shown
+from goldgate.suites.research.run.sources import FOLD_COST, Checked, Sources, shown
+from goldgate.suites.research.run.splice import MOST_PIECES, is_spliced
 from goldgate.suites.research.run.telling import says_something, telling
 
 # What can be wrong with a record; `dangling_ref` is what can be wrong with a claim's reference to one.
@@ -33,9 +34,6 @@ FAILURES = (
     "malformed",
 )
 
-_WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
-_MOST_PIECES = 12
-_ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
 _PLAIN = frozenset(string.ascii_letters + string.digits)
 _FURTHER = frozenset({"artifact_id", "content_hash"})  # of a provenance that leads to an artifact
 _DIGITS = frozenset(string.digits)
@@ -205,50 +203,15 @@ def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources)
         place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
         return Checked(None, "span_shifted", f"the quote is {place}, not at {start}")
     joined = sources.joined()
-    scans = len(folded).bit_length() * _MOST_PIECES
+    scans = len(folded).bit_length() * MOST_PIECES
     if sources.may_search(len(joined.text)):
         other = joined.find(folded)
         if other is not None:
             return Checked(
                 None, "misattributed", f"the quote is in chunk {shown(other)}, not in {shown(chunk['chunk_id'])}"
             )
-    if sources.may_search(len(folded_text) * scans) and _is_spliced(folded, folded_text):
+    if sources.may_search(len(folded_text) * scans) and is_spliced(folded, folded_text):
         return Checked(None, "spliced", f"the quote joins separate parts of chunk {shown(chunk['chunk_id'])}")
-    if sources.may_search(len(joined.text) * scans) and _is_spliced(folded, joined.text):
+    if sources.may_search(len(joined.text) * scans) and is_spliced(folded, joined.text):
         return Checked(None, "spliced", "the quote joins parts of several stored chunks")
     return Checked(None, "fabricated", "the quote is in no stored chunk")
-
-
-def _is_spliced(quote: str, text: str) -> bool:
-    """Whether the quote is made of few pieces that are all in the text: words left out, or sentences joined."""
-    for ellipsis in _ELLIPSES:
-        quote = quote.replace(ellipsis, GAP)
-    pieces = 0
-    size = 0
-    for part in quote.split(GAP):
-        rest = part.strip(" ,;:.")
-        while rest:
-            piece = rest[: _longest_prefix(rest, text)]
-            following = rest[len(piece) : len(piece) + 1]
-            if piece[-1:].isascii() and piece[-1:].isalnum() and following.isalnum():
-                piece = piece.rpartition(" ")[0]  # cut between words, or not at all
-            if not piece:
-                return False
-            pieces += 1
-            size += len(piece.split()) if piece.isascii() else max(len(piece.split()), len(piece) // 2)
-            if pieces > _MOST_PIECES:
-                return False
-            rest = rest[len(piece) :].strip(" ")
-    return pieces > 1 and size >= _WORDS_A_PIECE * pieces
-
-
-def _longest_prefix(part: str, text: str) -> int:
-    """How many characters of the part, from its beginning, are somewhere in the text."""
-    low, high = 0, len(part)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if part[:middle] in text:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from goldgate.core.finding import Finding, Findings
 from goldgate.files.storable import storable_name
 from goldgate.shape.fits import fits
 from goldgate.shape.problems import problems
-from goldgate.suites.research.contracts import ResearchOutput
+from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import Claims, check_claims
 from goldgate.suites.research.run.content import Content, Material, content_of, fingerprints
@@ -23,6 +23,7 @@ from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_susp
 
 NO_QUERY = -1
 _NO_CONTENT = Content(b"", b"")
+_STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
 _output_fits = fits(ResearchOutput)
 
@@ -125,6 +126,7 @@ class _Judge:
         self.with_content = with_content
         self.broken: str | None = None
         self.claims_unknown = False
+        self.fitting = False  # whether the output has the shape of its contract
 
     def facts(self, refused: str | None) -> RunFacts:
         files, findings = self.files, self.findings
@@ -150,7 +152,8 @@ class _Judge:
         if output is not None:
             sources = read_sources(files, self.settings.anchors, findings)
             ledger = check_ledger(output, sources, self.settings.demands, findings)
-        claims = check_claims(output["claims"] if output is not None else [], log, ledger, findings)
+        listed_claims = output["claims"] if output is not None else []
+        claims = check_claims(listed_claims, log, ledger, findings, fitting=self.fitting)
         self._count_unknown(claims)
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
@@ -173,7 +176,7 @@ class _Judge:
             query=number,
             objective=objective if query is None else None,
             broken=self.broken,
-            stop_reason=stop_reason,
+            stop_reason=_STOP_REASONS.get(stop_reason, stop_reason),
             verified=claims.verified,
             covered=claims.covered,
             candidate=claims.candidate,
@@ -221,6 +224,7 @@ class _Judge:
             self._break("repeated_key", f"duplicate key {twice!r}: it is not clear which of the two counts")
             self.claims_unknown = True
         if _output_fits(value):
+            self.fitting = True
             return value  # type: ignore[no-any-return]
         whole = True
         for problem in problems(ResearchOutput, value):

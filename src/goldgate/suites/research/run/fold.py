@@ -57,12 +57,23 @@ def fold(text: str) -> str:
 
 def is_folded(text: str) -> bool:
     """Whether folding leaves the text as it is, fast; False is no answer."""
+    return text[:1] != " " and text[-1:] != " " and has_single_blanks(text)
+
+
+def has_single_blanks(text: str) -> bool:
+    """Whether the text is ASCII, and all white space in it blanks that stand alone, fast; False is no answer."""
     return (
-        text.isascii()
-        and text.isprintable()  # of white space, only the blank is
+        text.isascii()  # and has no other white space of ASCII: one character is found in no time
+        and "\n" not in text
+        and "\r" not in text
+        and "\t" not in text
+        and "\v" not in text
+        and "\f" not in text
+        and "\x1c" not in text
+        and "\x1d" not in text
+        and "\x1e" not in text
+        and "\x1f" not in text
         and "  " not in text
-        and text[:1] != " "
-        and text[-1:] != " "
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from goldgate.suites.research.run.fold import visible
+from collections.abc import Sequence
+from operator import add
+from unicodedata import category
+
+from goldgate.suites.research.run.fold import has_few_marks, visible
 
 _LOWER = bytes(code + 32 if 65 <= code <= 90 else code for code in range(256))
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
@@ -23,3 +27,19 @@ def sketch(text: str) -> tuple[int, ...]:
     """
     plain = visible(text).encode("utf-8", "replace").translate(_LOWER, _SIGNS + _BEYOND_ASCII)
     return (len(plain), *map(plain.count, _COUNTED))
+
+
+def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
+    """The sketch of the texts as one, fast: what is ASCII needs no second look, whatever the others are.
+
+    A text that begins with ASCII or punctuation joins with nothing before it, so the two can be looked at alone.
+    """
+    whole = "".join(texts)
+    if whole.isascii():
+        return sketch(whole)
+    odd = [text for text in texts if not text.isascii()]
+    alone = all(text[0].isascii() or category(text[0])[0] == "P" for text in odd)
+    if not alone or not has_few_marks("".join(odd)):
+        return sketch(whole)
+    plain = "".join([text for text in texts if text.isascii()])
+    return (*map(add, sketch(plain), sketch("".join(odd))),)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from hashlib import sha256
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact, sha256_of
-from goldgate.suites.research.run.fold import fold, offset_in
+from goldgate.suites.research.run.fold import fold, has_single_blanks, offset_in
 from goldgate.suites.research.run.telling import says_something, telling
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]
@@ -134,7 +136,10 @@ class Sources:
     def joined(self) -> Joined:
         """All chunks as one folded text."""
         if self._joined is None:
-            self._joined = Joined({name: self.folded(chunk) for name, chunk in self.chunks.items()})
+            texts = {name: chunk["text"] for name, chunk in self.chunks.items()}
+            if not all_folded(texts.values()):
+                texts = {name: self.folded(chunk) for name, chunk in self.chunks.items()}
+            self._joined = Joined(texts)
         return self._joined
 
     def _fold(self, text: str) -> str:
@@ -186,19 +191,27 @@ class Sources:
         return f"chunk {shown(chunk['chunk_id'])} begins {place}, not at {chunk.get('start_offset')}"
 
 
+def all_folded(texts: Collection[str]) -> bool:
+    """Whether folding leaves all texts as they are, fast; False is no answer."""
+    outer = [text[:1] for text in texts] + [text[-1:] for text in texts]
+    return " " not in outer and has_single_blanks(GAP.join(texts))
+
+
 class Joined:
     """All chunks as one folded text, and which chunk a place in it belongs to."""
 
     def __init__(self, folded: Mapping[str, str]) -> None:
+        self._folded = folded
         self._names = sorted(folded)
-        self.text = GAP.join(folded[name] for name in self._names)
-        self._starts: list[int] = []
-        at = 0
-        for name in self._names:
-            self._starts.append(at)
-            at += len(folded[name]) + len(GAP)
+        self.text = GAP.join([folded[name] for name in self._names])
 
     def find(self, folded_quote: str) -> str | None:
         """The chunk that holds the quote."""
         at = self.text.find(folded_quote) if folded_quote else -1
         return None if at < 0 else self._names[bisect_right(self._starts, at) - 1]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each chunk begins."""
+        sizes = [len(self._folded[name]) + len(GAP) for name in self._names]
+        return [0, *accumulate(sizes[:-1])]
