@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from goldgate.core.missing_extra import missing_extra
 from goldgate.errors import ConfigError, GoldgateError, Place
-from goldgate.files.remote.failure import Why, is_error, why
+from goldgate.files.remote.failure import Why, is_error, library_words, why
 from goldgate.files.url import check_url, scheme_of, shown_url
 
 T = TypeVar("T")
@@ -56,14 +56,30 @@ def connect(url: str) -> Connected:
         raise missing_extra(extra, shown) from None
     try:
         filesystem, path = url_to_fs(url, **_options(scheme))
-    except ImportError:
-        raise missing_extra(extra, shown) from None
+    except ImportError as problem:
+        if scheme in EXTRAS:
+            raise missing_extra(extra, shown) from None
+        raise ConfigError(
+            "url.no_library",
+            f"the library that reads {scheme}:// URLs is not installed",
+            place=Place(shown),
+            found=library_words(problem),
+            advice="install it beside goldgate; no extra brings it",
+        ) from None
     except ValueError:
         raise ConfigError(
             "url.unknown_kind",
             f"nothing here reads {scheme}:// URLs",
             place=Place(shown),
             expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
+        ) from None
+    except Exception as problem:  # some ask a server already, some want settings that no URL holds
+        raise ConfigError(
+            "url.unusable",
+            f"this {scheme}:// URL cannot be opened",
+            place=Place(shown),
+            found=library_words(problem),
+            advice="copy the file to this machine, and name its path",
         ) from None
     return Connected(filesystem, path, scheme)
 
