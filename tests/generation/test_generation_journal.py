@@ -245,7 +245,7 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
     with Journal(paths[0]) as old:
         for key in "ab":
             old.asked(request(key), "plan", f"id of {key}")
-    with Journal(paths[1], [paths[0]]) as new:
+    with Journal(paths[1], lambda: paths[:1]) as new:
         for key in "ab":
             new.unanswered(request(key), "plan", CUT_OFF, Usage(7, estimated=True))
             new.asked(request(key), "plan", f"id of {key}")
