@@ -23,3 +23,7 @@ def test_what_cannot_be_connected_to_is_an_error(url: str, code: str, found: str
         connect(url)
     assert caught.value.code == code
     assert found in str(caught.value.found)
+
+
+def test_an_address_of_the_newer_kind_is_not_taken_for_a_chain() -> None:
+    assert connect("http://[::1]:81/gold.jsonl").path == "http://[::1]:81/gold.jsonl"

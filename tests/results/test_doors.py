@@ -132,7 +132,7 @@ def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> N
     ["compare {}", "compare a=/x b={}", "trend {}", "trend b={}", "view {}", "view b={}", "plot {}", "validate {}"],
 )
 def test_a_signed_url_is_refused_without_what_makes_it_one(line: str) -> None:
-    """Its query has a `=`, behind which some commands look for the path of a named system, and a `?` as patterns have."""
+    """Its query has a `=`, behind which some commands look for a path, and a `?` as patterns have."""
     words = line.format("https://host/results?Signature=abcdef").split()
     shown = subprocess.run([sys.executable, "-m", "goldgate", *words], capture_output=True, text=True, timeout=60)
     assert shown.returncode == 2

@@ -39,7 +39,7 @@ def protect(job: Job) -> None:
                 advice="for a folder with all results there is --out",
             )
         for given in job.paths:
-            if os.path.realpath(given) == os.path.realpath(job.report):
+            if _is_same(given, job.report):
                 raise ConfigError(
                     "report.is_an_input",
                     "writing the report would overwrite an input",
@@ -49,6 +49,14 @@ def protect(job: Job) -> None:
     if job.out is not None:
         _require_apart(job, job.out, "--out")
         _require_other_file(job, job.out)
+
+
+def _is_same(one: str, other: str) -> bool:
+    if is_url(one) and is_url(other):
+        from goldgate.files.remote.connect import same_place
+
+        return same_place(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _require_other_file(job: Job, out: str) -> None:

@@ -51,11 +51,13 @@ def connect(url: str) -> Connected:
     scheme, shown = scheme_of(url), shown_url(url)
     extra = EXTRAS.get(scheme, "remote")
     try:
-        from fsspec.core import url_to_fs
+        from fsspec import get_filesystem_class
     except ImportError:
         raise missing_extra(extra, shown) from None
     try:
-        filesystem, path = url_to_fs(url, **_options(scheme))
+        # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
+        kind, url = get_filesystem_class(scheme), scheme + url[len(scheme) :]
+        filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
     except ImportError as problem:
         if scheme in EXTRAS:
             raise missing_extra(extra, shown) from None
@@ -82,6 +84,13 @@ def connect(url: str) -> Connected:
             advice="copy the file to this machine, and name its path",
         ) from None
     return Connected(filesystem, path, scheme)
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two URLs name the same thing: `s3a://` is `s3://`, and a slash at the end says nothing."""
+    if EXTRAS.get(scheme_of(one)) != EXTRAS.get(scheme_of(other)):
+        return False
+    return connect(one).path.rstrip("/") == connect(other).path.rstrip("/")
 
 
 def trying(connected: Connected, work: Callable[[], T]) -> T:
