@@ -122,6 +122,21 @@ def test_the_marker_of_a_killed_run_of_this_machine_harms_nobody(s3: Any) -> Non
     assert "remove .goldgate.lock" in done.stderr
 
 
+@pytest.mark.parametrize("marker", [b"", f"{10**30} on {platform.node()}\n".encode(), b"\x1b[31m"])
+def test_a_marker_that_no_run_wrote_is_said_to_be_one(s3: Any, marker: bytes) -> None:
+    s3.put_object(Bucket=BUCKET, Key="out/run-1/.goldgate.lock", Body=marker)
+    done = judge(INPUTS, OUT)
+    assert done.returncode == 2
+    assert "out.in_use" in done.stderr
+    assert "remove .goldgate.lock" in " ".join(done.stderr.split())
+
+
+def test_an_empty_report_is_written_over(s3: Any) -> None:
+    s3.put_object(Bucket=BUCKET, Key="out/run-1/report.json", Body=b"")
+    assert judge(INPUTS, OUT).returncode == 0
+    assert stored(s3)["report.json"]
+
+
 def test_the_temporary_folder_is_removed_also_of_a_killed_run(
     s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
