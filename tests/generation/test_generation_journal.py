@@ -186,6 +186,18 @@ def test_a_foreign_end_of_a_journal_is_never_cut_off(tmp_path: Path, content: by
     assert path.read_bytes() == before
 
 
+def test_what_a_power_cut_leaves_at_the_end_is_a_line_to_be_removed(tmp_path: Path) -> None:
+    """Another folder would be the wrong advice: the answers before it are paid for."""
+    path = tmp_path / "journal.jsonl"
+    fill(path, "a")
+    with open(path, "ab") as file:
+        file.write(b"\x00" * 512)
+    with pytest.raises(InputError) as caught:
+        Journal(path)
+    assert caught.value.code == "journal.damaged"
+    assert "remove the line" in str(caught.value.advice)
+
+
 def test_a_pipe_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "journal.jsonl")
     with pytest.raises(ConfigError, match="cannot be used"):
