@@ -166,6 +166,14 @@ def test_the_command_to_go_on_has_no_query_in_it() -> None:
     given = ["x.py", "--base-url", "http://u:p@h:1/v1?code=S#f", "--base-url=h/v1?code=S", "--param", "a=http://b?c=S"]
     shown = ["x.py", "--base-url", "http://[hidden]@h:1/v1?[hidden]", "--base-url=h/v1?[hidden]"]
     assert shown_arguments(given) == [*shown, "--param", "a=http://b?[hidden]"]
+    signed = ["--gold", "https:/host/a?sig=abc", "--gold=https://host/a?sig=a'b", "--gold", "https://me:pa/ss@host/a"]
+    assert shown_arguments(signed) == [
+        "--gold",
+        "https:/host/a?[hidden]",
+        "--gold=https://host/a?[hidden]",
+        "--gold",
+        "https://[hidden]",
+    ]
     plain = ["--gold", "a.jsonl", "--base-url", "http://127.0.0.1:8000/v1", "--param", "temperature=null"]
     assert shown_arguments(plain) == plain
 

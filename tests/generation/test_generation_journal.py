@@ -186,6 +186,18 @@ def test_a_foreign_end_of_a_journal_is_never_cut_off(tmp_path: Path, content: by
     assert path.read_bytes() == before
 
 
+def test_what_a_power_cut_leaves_at_the_end_is_a_line_to_be_removed(tmp_path: Path) -> None:
+    """Another folder would be the wrong advice: the answers before it are paid for."""
+    path = tmp_path / "journal.jsonl"
+    fill(path, "a")
+    with open(path, "ab") as file:
+        file.write(b"\x00" * 512)
+    with pytest.raises(InputError) as caught:
+        Journal(path)
+    assert caught.value.code == "journal.damaged"
+    assert "remove the line" in str(caught.value.advice)
+
+
 def test_a_pipe_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "journal.jsonl")
     with pytest.raises(ConfigError, match="cannot be used"):
@@ -245,7 +257,7 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
     with Journal(paths[0]) as old:
         for key in "ab":
             old.asked(request(key), "plan", f"id of {key}")
-    with Journal(paths[1], [paths[0]]) as new:
+    with Journal(paths[1], lambda: paths[:1]) as new:
         for key in "ab":
             new.unanswered(request(key), "plan", CUT_OFF, Usage(7, estimated=True))
             new.asked(request(key), "plan", f"id of {key}")

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.generation.journal import Journal
+from goldgate.generation.journal import Journal, in_use
 from goldgate.generation.shards import Shard, missing_shards, other_journals, parse_folder, shard_of
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
@@ -366,6 +366,22 @@ def test_a_dry_run_counts_the_documents_of_the_shard(data: Data) -> None:
     done = run(data, "http://127.0.0.1:9/v1", "--shard", "2/3", "--dry-run")
     assert re.search(rf"requests +{size_of(2, 3)} \(0 of {size_of(2, 3)} are", done.stdout)
     assert not data.out.exists()
+
+
+def test_other_journals_are_looked_for_when_everybody_sees_this_one(tmp_path: Path) -> None:
+    """Of two processes with documents in common that begin at once, none may see nobody and ask."""
+    own = tmp_path / "own" / "journal.jsonl"
+    other = tmp_path / "other" / "journal.jsonl"
+
+    def beside() -> list[Path]:
+        assert in_use(own)
+        other.parent.mkdir()
+        plan = {"kind": "plan", "plan": "p", "base": "b", "format": "text", "settings": {}}
+        other.write_text(json.dumps(plan) + "\n")
+        return [other]
+
+    with Journal(own, beside) as journal:
+        assert "p" in journal.contents.plans
 
 
 def test_one_shard_is_asked_by_one_process_and_others_go_on(data: Data) -> None:

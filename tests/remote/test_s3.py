@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from goldgate.files.text_file import read_text
 from tests.remote.stores import BUCKET, SECRET_KEY
 
 INPUTS = f"s3://{BUCKET}/in"
@@ -121,6 +122,21 @@ def test_the_marker_of_a_killed_run_of_this_machine_harms_nobody(s3: Any) -> Non
     assert "remove .goldgate.lock" in done.stderr
 
 
+@pytest.mark.parametrize("marker", [b"", f"{10**30} on {platform.node()}\n".encode(), b"\x1b[31m"])
+def test_a_marker_that_no_run_wrote_is_said_to_be_one(s3: Any, marker: bytes) -> None:
+    s3.put_object(Bucket=BUCKET, Key="out/run-1/.goldgate.lock", Body=marker)
+    done = judge(INPUTS, OUT)
+    assert done.returncode == 2
+    assert "out.in_use" in done.stderr
+    assert "remove .goldgate.lock" in " ".join(done.stderr.split())
+
+
+def test_an_empty_report_is_written_over(s3: Any) -> None:
+    s3.put_object(Bucket=BUCKET, Key="out/run-1/report.json", Body=b"")
+    assert judge(INPUTS, OUT).returncode == 0
+    assert stored(s3)["report.json"]
+
+
 def test_the_temporary_folder_is_removed_also_of_a_killed_run(
     s3: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,11 +168,13 @@ def test_what_cannot_be_written_to_is_refused_before_any_work(s3: Any, out: str,
     assert "password@" not in done.stderr
 
 
-def test_an_input_is_not_overwritten(s3: Any) -> None:
+@pytest.mark.parametrize("option", [["--out", OUT], ["--report", f"{OUT}/samples.jsonl"]], ids=["out", "report"])
+@pytest.mark.parametrize("predictions", [OUT, OUT.replace("s3:", "s3a:"), OUT.replace("s3:", "S3:")])
+def test_an_input_is_not_overwritten(s3: Any, predictions: str, option: list[str]) -> None:
     s3.put_object(Bucket=BUCKET, Key="out/run-1/samples.jsonl", Body=b"")
     done = goldgate(
-        "extraction", "--gold", f"{INPUTS}/gold.jsonl", "--predictions", f"{OUT}/samples.jsonl",
-        "--schema", f"{INPUTS}/schema.json", "--out", OUT,
+        "extraction", "--gold", f"{INPUTS}/gold.jsonl", "--predictions", f"{predictions}/samples.jsonl",
+        "--schema", f"{INPUTS}/schema.json", *option,
     )  # fmt: skip
     assert done.returncode == 2
     assert "would overwrite an input" in done.stderr
@@ -176,6 +194,12 @@ def test_the_report_alone_goes_to_an_object(s3: Any, local: Path, tmp_path: Path
     done = goldgate(*common, "--schema", f"{INPUTS}/schema.json", "--report", f"{OUT}/only.json")
     assert done.returncode == 0, done.stderr
     assert json.loads(stored(s3)["only.json"])["suite"] == "extraction"
+
+
+@pytest.mark.parametrize("name", ["a::b", "a b", "a%20b", "a*[b]", "../a", "a#b", "质", "a'b\"c"])
+def test_an_object_may_have_any_name(s3: Any, name: str) -> None:
+    s3.put_object(Bucket=BUCKET, Key=f"odd/{name}", Body=b"{}")
+    assert read_text(f"S3://{BUCKET}/odd/{name}", "schema").text == "{}"
 
 
 def test_a_missing_object_and_a_missing_bucket_are_said(s3: Any, tmp_path: Path) -> None:

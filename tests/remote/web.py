@@ -6,10 +6,11 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+ENDLESS = 256 << 20
 SECRET = "X-Amz-Signature=2c1743a391305fbf367df8e4f069f9f9"
 
 
@@ -25,8 +26,12 @@ class Site:
     status: int = 200  # of every answer
     cut: int = 0  # so many answers end in the middle
     stall: float = 0.0  # seconds before an answer
+    endless: bool = False  # answers go on after the file's end, for ENDLESS bytes
+    garbage: bytes = b""  # in place of every answer
+    shift: int = 0  # ranges are given from so many bytes before
     version: int = 1
     served: list[tuple[str, str]] = field(default_factory=list)  # path, range
+    sent: int = 0  # bytes of endless answers
 
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -63,6 +68,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
         def _answer(self, *, with_body: bool) -> None:
             name = self.path.partition("?")[0].lstrip("/")
             time.sleep(site.stall)
+            if site.garbage:
+                self.wfile.write(site.garbage)
+                self.close_connection = True
+                return
             if site.status != 200 or name not in site.files:
                 self._head(site.status if site.status != 200 else 404, {"Content-Length": "0"})
                 return
@@ -71,11 +80,15 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 headers["ETag"] = f'"{site.version}"'
             wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             if wanted and site.ranges:
-                begin, end = int(wanted[1]), int(wanted[2]) + 1
+                begin, end = int(wanted[1]) - site.shift, int(wanted[2]) + 1 - site.shift
                 headers["Content-Range"] = f"bytes {begin}-{min(end, len(data)) - 1}/{len(data)}"
                 data, status = data[begin:end], 206
             if with_body:
                 site.served.append((name, wanted[0] if wanted else ""))
+            if site.endless and with_body:
+                self._head(status, {**headers, "Connection": "close"})
+                self._go_on()
+                return
             if site.says_size or status == 206:
                 headers["Content-Length"] = str(len(data))
             else:
@@ -89,6 +102,11 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             self.wfile.write(data)
+
+        def _go_on(self) -> None:
+            with suppress(OSError):  # nobody listens any more
+                while site.sent < ENDLESS:
+                    site.sent += self.wfile.write(b" " * (1 << 20))
 
         def _head(self, status: int, headers: dict[str, str]) -> None:
             self.send_response(status)

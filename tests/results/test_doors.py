@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,3 +125,15 @@ def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> N
         DOORS[door](str(good), "s3://bucket/results/model-a")
     assert caught.value.code == "report.elsewhere"
     assert str(caught.value.place) == "s3://bucket/results/model-a"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["compare {}", "compare a=/x b={}", "trend {}", "trend b={}", "view {}", "view b={}", "plot {}", "validate {}"],
+)
+def test_a_signed_url_is_refused_without_what_makes_it_one(line: str) -> None:
+    """Its query has a `=`, behind which some commands look for a path, and a `?` as patterns have."""
+    words = line.format("https://host/results?Signature=abcdef").split()
+    shown = subprocess.run([sys.executable, "-m", "goldgate", *words], capture_output=True, text=True, timeout=60)
+    assert shown.returncode == 2
+    assert "abcdef" not in shown.stdout + shown.stderr

@@ -9,7 +9,7 @@ from goldgate.cli.out_folder import NAMES, REPORT_JSON
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.standard_input import STANDARD_INPUT
-from goldgate.files.url import is_url
+from goldgate.files.url import is_url, shown_url
 
 if TYPE_CHECKING:
     from goldgate.cli.run import Job
@@ -34,21 +34,29 @@ def protect(job: Job) -> None:
             raise ConfigError(
                 "report.is_a_directory",
                 "--report names a directory",
-                place=Place(job.report),
+                place=Place(shown_url(job.report)),
                 expected="a file",
                 advice="for a folder with all results there is --out",
             )
         for given in job.paths:
-            if os.path.realpath(given) == os.path.realpath(job.report):
+            if _is_same(given, job.report):
                 raise ConfigError(
                     "report.is_an_input",
                     "writing the report would overwrite an input",
-                    place=Place(job.report),
+                    place=Place(shown_url(job.report)),
                     advice="choose another file for --report",
                 )
     if job.out is not None:
         _require_apart(job, job.out, "--out")
         _require_other_file(job, job.out)
+
+
+def _is_same(one: str, other: str) -> bool:
+    if is_url(one) and is_url(other):
+        from goldgate.files.remote.connect import same_place
+
+        return same_place(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _require_other_file(job: Job, out: str) -> None:
@@ -60,7 +68,7 @@ def _require_other_file(job: Job, out: str) -> None:
         raise ConfigError(
             "report.is_a_result",
             "--report names a file that --out writes",
-            place=Place(report),
+            place=Place(shown_url(report)),
             advice="choose another file for --report, or leave it out: --out has report.json",
         )
 
@@ -76,7 +84,7 @@ def _require_apart(job: Job, path: str, option: str) -> None:
             raise ConfigError(
                 "report.inside_a_run",
                 "the report would lie inside a run" if option == "--report" else "the results would lie among the runs",
-                place=Place(path),
-                expected=f"a place beside {given}",
+                place=Place(shown_url(path)),
+                expected=f"a place beside {shown_url(given)}",
                 advice=f"choose another place for {option}",
             )

@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from goldgate.cli.check import FORMATS, carry_out_check
+from goldgate.errors import InputError, Place
+from goldgate.files.url import is_url, shown_url
 
 
 @click.command("validate", short_help="Check the files of one run of a research agent.")
@@ -28,6 +30,14 @@ def validate_command(context: click.Context, run: str, protocol: str | None, cor
         from goldgate.suites.research.suite import SUITE
         from goldgate.suites.research.validate import validate_run
 
+        if is_url(run):
+            raise InputError(
+                "run.elsewhere",
+                "a run is validated on a disk, not behind a URL",
+                place=Place(shown_url(run)),
+                expected="a run directory",
+                advice="copy the folder to this machine first; goldgate research judges runs where they are",
+            )
         anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
         result = validate_run(run, run_settings(load_plan(SUITE, protocol), anchors))
         facts = result.facts

@@ -106,6 +106,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
     """The name that an argument gives, if any, and its paths."""
     if os.path.exists(argument):
         return None, _runs(argument)
+    require_here(argument)
     name, equals, rest = argument.partition("=")
     if not equals:
         return None, _expanded(argument)
@@ -116,6 +117,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 
 def _expanded(path: str) -> list[str]:
     """The path; of a pattern all that fit it, sorted."""
+    require_here(path)
     if os.path.exists(path) or not _PATTERN.intersection(path):
         return _runs(path)
     fitting = sorted(glob.glob(path))

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Literal, Protocol, TypeVar
 
 from goldgate.engines.parts import Parts
+from goldgate.errors import ConfigError
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -39,6 +40,12 @@ def start_engine(
         from goldgate.engines.on_ray import OnRay
 
         return OnRay(ray_address, workers)
+    if ray_address is not None:
+        raise ConfigError(
+            "ray.not_chosen",
+            "--ray-address goes with --engine ray",
+            advice="add --engine ray, or leave out the address",
+        )
     if workers is None or workers <= 1:
         from goldgate.engines.serial import Serial
 

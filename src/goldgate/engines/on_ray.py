@@ -28,6 +28,7 @@ from goldgate.engines.shared_parts import SharedParts
 from goldgate.engines.travel import PIECE, pack
 from goldgate.errors import ConfigError, MachineError
 from goldgate.files.opened import Opened
+from goldgate.files.url import shown_url
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -43,11 +44,10 @@ class OnRay:
     """An engine whose workers are the processors of a cluster, or at most `workers` of them."""
 
     def __init__(self, address: str | None = None, workers: int | None = None, patience: float = PATIENCE) -> None:
+        _check_address(address)
+        address = address or os.environ.get(ADDRESS) or None
         if find_spec("ray") is None:
             raise missing_extra("ray", "--engine ray")
-        address = address or os.environ.get(ADDRESS) or None
-        if address is not None and address.startswith(CLIENT):
-            raise _client_address(address)
         self._sent: list[tuple[int, int]] = []  # the copies that are there already
         self._parts: list[SharedParts] = []
         self._mapping = 0
@@ -191,11 +191,22 @@ def _short_folder() -> str | None:
     return None
 
 
-def _client_address(address: str) -> ConfigError:
-    return ConfigError(
-        "ray.client_address",
-        "--ray-address names a Ray client server, which cannot be used",
-        expected="the address of the head as host:port, usually with the port 6379, or auto",
-        found=address,
-        advice="run goldgate on a node of the cluster; docs/scale.md shows how",
-    )
+def _check_address(given: str | None) -> None:
+    """A ConfigError for an address that is empty, as of a variable that is not set, or one of a Ray client server."""
+    expected = "the address of the head as host:port, usually with the port 6379, or auto"
+    if given is not None and not given.strip():
+        raise ConfigError(
+            "ray.no_address",
+            "--ray-address is empty",
+            expected=expected,
+            advice="leave it out for a Ray of this machine's own",
+        )
+    address = given or os.environ.get(ADDRESS, "")
+    if address.startswith(CLIENT):
+        raise ConfigError(
+            "ray.client_address",
+            "--ray-address names a Ray client server, which cannot be used",
+            expected=expected,
+            found=shown_url(address),
+            advice="run goldgate on a node of the cluster; docs/scale.md shows how",
+        )

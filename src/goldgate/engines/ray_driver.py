@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from goldgate.engines import worker
 from goldgate.engines.build import this_build
 from goldgate.errors import ConfigError, GoldgateError, MachineError
+from goldgate.files.url import without_secrets
 
 NEXT, PIECE, COPY = b"n", b"p", b"c"  # so many shards are wanted; a piece of a copy; the copy has no more
 PROCESSORS, STOP = b"q", b"x"  # how many are there? nobody waits for the rest, and may something else begin?
@@ -323,4 +324,4 @@ def _lost(problem: Exception) -> MachineError:
 
 
 def _first_line(problem: Exception) -> str:
-    return next(iter(str(problem).strip().splitlines()), type(problem).__name__)[:LONGEST_FOUND]
+    return without_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:LONGEST_FOUND]

@@ -60,7 +60,7 @@ def read_bytes(path: str | Path, kind: str, named: str | None = None, most: int 
 def _read_url(url: str, kind: str, most: int) -> bytes:
     from goldgate.files.remote.open_remote import open_remote  # which needs this module
 
-    file = open_remote(url, kind)
+    file = open_remote(url, kind, most)
     try:
         with file.stream() as stream:
             data = _read_at_most(stream, file.name, kind, most)

@@ -15,9 +15,11 @@ from goldgate.errors import ConfigError, Place
 HIDDEN = "[hidden]"
 LISTED_NOWHERE = ("http", "https")  # servers of these can neither list a folder nor take a file
 
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+# With a blank before it or one slash too few it is one too, and refused: as a path its query would be shown.
+_URL = re.compile(r"\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
 _CHAIN = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
 _LOCAL = ("file", "local")
+_NO_PORT = re.compile(r":[^\]]*[^0-9\]][^\]]*$")
 _IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE)
 
 
@@ -28,14 +30,30 @@ def is_url(path: Any) -> bool:
 
 def scheme_of(url: str) -> str:
     """The word before `://`, in small letters."""
-    return url.partition("://")[0].lower()
+    return url.partition(":/")[0].strip().lower()
 
 
 def shown_url(path: str) -> str:
     """A URL as it may be shown and stored; a path is shown as it is."""
     if not is_url(path):
         return path
-    return without_secrets(path)
+    start, slashes, rest = path.partition("://" if "://" in path else ":/")
+    on_the_web = scheme_of(path) in LISTED_NOWHERE
+    rest, mark, _ = _cut(rest, "?#" if on_the_web else "?")
+    host, slash, name = rest.partition("/")
+    if on_the_web and _NO_PORT.search(
+        host.rpartition("@")[2]
+    ):  # a password with a slash in it, more likely than a host
+        return start + slashes + HIDDEN
+    if "@" in host:
+        host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+    return start + slashes + host + slash + name + (mark and mark + HIDDEN)
+
+
+def _cut(text: str, marks: str) -> tuple[str, str, str]:
+    """A text before and after the first of some characters, and which it is."""
+    at = next((place for place, character in enumerate(text) if character in marks), len(text))
+    return text[:at], text[at : at + 1], text[at + 1 :]
 
 
 def without_secrets(text: str) -> str:
@@ -95,7 +113,8 @@ def check_url(url: str) -> str:
         )
     try:
         place = urlsplit(url)
-        usable = bool(place.netloc) and url.isprintable()
+        usable = bool(place.netloc) and url.isprintable() and url == url.strip()
+        usable = usable and (scheme_of(url) not in LISTED_NOWHERE or place.port != 0)  # ValueError for no number
     except ValueError:
         usable = False
     if not usable:

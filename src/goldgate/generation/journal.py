@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,8 +76,11 @@ def in_use(path: Path) -> bool:
 class Journal:
     """A journal that this process alone may append to, from when it is made until it is closed."""
 
-    def __init__(self, path: Path, beside: Sequence[Path] = ()) -> None:
-        """Lock the file, remove a torn last line, and read what is there, and in other journals that count too."""
+    def __init__(self, path: Path, beside: Callable[[], Sequence[Path]] = tuple) -> None:
+        """Lock the file, remove a torn last line, and read what is there, and in other journals that count too.
+
+        `beside` finds these when the file is locked: whoever begins later sees it, whoever began before is found.
+        """
         self.path = path
         self.full: str | None = None  # why nothing more should be asked: what is written now goes into the reserve
         self._reserve: IO[bytes] | None = None
@@ -89,7 +92,7 @@ class Journal:
             raise _unusable(path, _reason(problem)) from None
         try:
             _lock(self._file, path)
-            self.contents = read_contents(path, beside)
+            self.contents = read_contents(path, beside())
             if self.contents.torn:
                 os.ftruncate(self._file, self.contents.size)
             if self.contents.size and os.pread(self._file, 1, self.contents.size - 1) != b"\n":

@@ -169,7 +169,7 @@ def parse_line(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
     except ValueError:
-        if not line.startswith(_OURS):
+        if number == 1 and not line.startswith(_OURS):  # after lines of ours, as a power cut can leave it, it is one
             raise _foreign(place, "text that is not JSON") from None
         raise InputError(
             "journal.damaged",

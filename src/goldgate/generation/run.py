@@ -146,10 +146,8 @@ def open_journal(prepared: Prepared) -> Journal:
 
     A folder with results of the same names and no journal that they could come from is left alone.
     """
-    beside = prepared.beside()
-    journal = Journal(prepared.journal, beside)
+    journal = Journal(prepared.journal, lambda: require_unused(prepared.beside()))
     try:
-        require_unused(beside)  # now that everybody else sees that this one is in use
         if not journal.contents.size:
             require_ours(prepared.options)
     except BaseException:

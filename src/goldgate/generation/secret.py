@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from goldgate.errors import ConfigError
+from goldgate.files.url import is_url, shown_url
 
 DEFAULT_VARIABLE = "OPENAI_API_KEY"
 HIDDEN = "[hidden]"
@@ -161,6 +162,10 @@ def shown_arguments(arguments: Sequence[str]) -> list[str]:
             word = name + equals + _bare(value)
         elif option == "--base-url":  # several may follow it; also what is no address
             word = _bare(word)
+        elif is_url(word):
+            word = shown_url(word)
+        elif equals and is_url(value):
+            word = name + equals + shown_url(value)
         else:
             word = _ADDRESS.sub(lambda found: _bare(found[0]), word)
         shown.append(word)

@@ -70,8 +70,8 @@ def other_journals(out: Path, shard: Shard | None) -> list[Path]:
     return [*(path for path in journals(out) if not _is_sibling(path, shard)), *main]
 
 
-def require_unused(paths: list[Path]) -> None:
-    """Nobody is asking the same documents at this moment; ConfigError if somebody is."""
+def require_unused(paths: list[Path]) -> list[Path]:
+    """The same journals, if nobody is asking the same documents at this moment; ConfigError if somebody is."""
     for path in paths:
         if in_use(path):
             raise ConfigError(
@@ -80,6 +80,7 @@ def require_unused(paths: list[Path]) -> None:
                 place=Place(str(path)),
                 advice="wait for it to end; --merge reports what there is meanwhile",
             )
+    return paths
 
 
 def missing_shards(found: list[Path]) -> Iterator[Shard]:

@@ -15,6 +15,7 @@ from goldgate.core.page import measured
 from goldgate.core.signature import unlike
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, InputError, Place, describe, did_you_mean
+from goldgate.readers.no_result import require_here
 from goldgate.readers.stored_result import StoredResult, load_result
 
 FORMAT_VERSION = 1  # of the JSON of a trend
@@ -67,6 +68,7 @@ def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] 
 
 
 def _load(path: str, suites: Sequence[Suite]) -> Stored:
+    require_here(path)
     name, equals, rest = path.partition("=")
     if name and equals and not os.path.exists(path):
         return Stored(name, _result(rest, suites))

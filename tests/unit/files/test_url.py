@@ -24,6 +24,8 @@ from goldgate.files.url import check_url, is_url, shown_url, without_secrets
         ("/data/s3:/gold.jsonl", False),
         ("data/a://b", False),
         ("-", False),
+        (" https://host/gold.jsonl", True),
+        ("https:/host/gold.jsonl", True),
     ],
 )
 def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
@@ -39,6 +41,16 @@ def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
         ("https://user:pass@host/a.jsonl", "https://[hidden]@host/a.jsonl"),
         ("hf://datasets/owner/name@main/gold.jsonl", "hf://datasets/owner/name@main/gold.jsonl"),
         ("what?.jsonl", "what?.jsonl"),
+        ("https://host/a.jsonl?sig=ab'c\"d<e f", "https://host/a.jsonl?[hidden]"),
+        ("https://host/a.jsonl#token=abc", "https://host/a.jsonl#[hidden]"),
+        ("https://host/a.jsonl#?sig=abc", "https://host/a.jsonl#[hidden]"),
+        ("s3://bucket/a#b.jsonl", "s3://bucket/a#b.jsonl"),
+        ("s3://arn:aws:s3:eu-west-1:1:accesspoint/a/b", "s3://arn:aws:s3:eu-west-1:1:accesspoint/a/b"),
+        ("https:/host/a.jsonl?sig=abc", "https:/host/a.jsonl?[hidden]"),
+        (" https://host/a.jsonl?sig=abc", " https://host/a.jsonl?[hidden]"),
+        ("https://us er:pa'ss@host/a.jsonl", "https://[hidden]@host/a.jsonl"),
+        ("https://user:pa/ss@host/a.jsonl", "https://[hidden]"),
+        ("https://[::1]:81/a.jsonl", "https://[::1]:81/a.jsonl"),
     ],
 )
 def test_secrets_of_a_url_are_not_shown(url: str, shown: str) -> None:
@@ -51,6 +63,13 @@ def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
+    "url", ["s3://arn:aws:s3:eu-west-1:1:accesspoint/a/b", "https://host:81/a?b=c", "https://[::1]/a"]
+)
+def test_what_can_be_used_is(url: str) -> None:
+    assert check_url(url) == url
+
+
+@pytest.mark.parametrize(
     ("url", "code"),
     [
         ("s3://key:secret@bucket/gold.jsonl", "url.has_password"),
@@ -60,6 +79,11 @@ def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
         ("file:///data/gold.jsonl", "url.local"),
         ("s3://", "url.invalid"),
         ("https://[half/gold.jsonl", "url.invalid"),
+        ("https://user:secret/x@host/gold.jsonl", "url.invalid"),
+        ("https://host:99999/gold.jsonl", "url.invalid"),
+        ("https:/host/gold.jsonl?x=secret", "url.invalid"),
+        (" https://host/gold.jsonl?x=secret", "url.invalid"),
+        ("https://host/gold.jsonl ", "url.invalid"),
     ],
 )
 def test_what_is_not_used_is_refused_without_its_secrets(url: str, code: str) -> None:

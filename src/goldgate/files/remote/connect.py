@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from goldgate.core.missing_extra import missing_extra
 from goldgate.errors import ConfigError, GoldgateError, Place
-from goldgate.files.remote.failure import Why, is_error, why
+from goldgate.files.remote.failure import Why, is_error, library_words, why
 from goldgate.files.url import check_url, scheme_of, shown_url
 
 T = TypeVar("T")
@@ -51,13 +51,23 @@ def connect(url: str) -> Connected:
     scheme, shown = scheme_of(url), shown_url(url)
     extra = EXTRAS.get(scheme, "remote")
     try:
-        from fsspec.core import url_to_fs
+        from fsspec import get_filesystem_class
     except ImportError:
         raise missing_extra(extra, shown) from None
     try:
-        filesystem, path = url_to_fs(url, **_options(scheme))
-    except ImportError:
-        raise missing_extra(extra, shown) from None
+        # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
+        kind, url = get_filesystem_class(scheme), scheme + url[len(scheme) :]
+        filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
+    except ImportError as problem:
+        if scheme in EXTRAS:
+            raise missing_extra(extra, shown) from None
+        raise ConfigError(
+            "url.no_library",
+            f"the library that reads {scheme}:// URLs is not installed",
+            place=Place(shown),
+            found=library_words(problem),
+            advice="install it beside goldgate; no extra brings it",
+        ) from None
     except ValueError:
         raise ConfigError(
             "url.unknown_kind",
@@ -65,7 +75,22 @@ def connect(url: str) -> Connected:
             place=Place(shown),
             expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
         ) from None
+    except Exception as problem:  # some ask a server already, some want settings that no URL holds
+        raise ConfigError(
+            "url.unusable",
+            f"this {scheme}:// URL cannot be opened",
+            place=Place(shown),
+            found=library_words(problem),
+            advice="copy the file to this machine, and name its path",
+        ) from None
     return Connected(filesystem, path, scheme)
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two URLs name the same thing: `s3a://` is `s3://`, and a slash at the end says nothing."""
+    if EXTRAS.get(scheme_of(one)) != EXTRAS.get(scheme_of(other)):
+        return False
+    return connect(one).path.rstrip("/") == connect(other).path.rstrip("/")
 
 
 def trying(connected: Connected, work: Callable[[], T]) -> T:

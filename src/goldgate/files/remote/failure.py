@@ -49,7 +49,9 @@ def why(problem: BaseException) -> Why:
             return Why.CHANGED
         if isinstance(cause, (TimeoutError, ConnectionError)) or _NOT_REACHED.search(name):
             return Why.UNREACHABLE
-    return Why.MISSING if isinstance(problem, FileNotFoundError) else Why.UNREADABLE
+    # fsspec takes everything that a web server does for a missing file.
+    strange = isinstance(causes[-1], ValueError) or type(causes[-1]).__module__.startswith("aiohttp")
+    return Why.MISSING if isinstance(problem, FileNotFoundError) and not strange else Why.UNREADABLE
 
 
 def read_error(problem: BaseException, name: str, kind: str) -> InputError:
@@ -63,7 +65,7 @@ def read_error(problem: BaseException, name: str, kind: str) -> InputError:
         Why.UNREADABLE: f"the {kind} file cannot be read",
     }[reason]
     return InputError(
-        f"{kind}.{reason.value}", message, place=Place(name), found=_found(problem), advice=_ADVICE[reason]
+        f"{kind}.{reason.value}", message, place=Place(name), found=library_words(problem), advice=_ADVICE[reason]
     )
 
 
@@ -74,7 +76,7 @@ def write_error(problem: BaseException, name: str, option: str = "--out") -> Con
     if reason is Why.MISSING:
         advice = f"make the bucket first, or choose another place for {option}"
     return ConfigError(
-        "out.unwritable", "a result cannot be written", place=Place(name), found=_found(problem), advice=advice
+        "out.unwritable", "a result cannot be written", place=Place(name), found=library_words(problem), advice=advice
     )
 
 
@@ -101,8 +103,15 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__ or cause.__context__
 
 
+def _is_not_http(cause: BaseException | None) -> bool:
+    """Whether aiohttp could not read what a server answered."""
+    return type(cause).__module__.startswith("aiohttp.http")
+
+
 def _status(cause: BaseException) -> int | None:
     """The status that a server answered with, where the exception has one."""
+    if _is_not_http(cause.__cause__):
+        return None  # no server said so: aiohttp has a status of 400 for it
     # aiohttp has a `code` of 400 where a connection was cut; that of gcsfs is the server's.
     name = "code" if type(cause).__module__.startswith("gcsfs") else "status"
     if isinstance(status := getattr(cause, name, None), int):
@@ -125,7 +134,7 @@ def _by_status(status: int) -> Why:
     return Why.UNREACHABLE if status >= 500 or status in _BUSY else Why.UNREADABLE
 
 
-def _found(problem: BaseException) -> str:
+def library_words(problem: BaseException) -> str:
     """A library's words, shortened and without secrets."""
     causes = list(_causes(problem))
     status = next((status for cause in causes if (status := _status(cause)) is not None), None)
@@ -134,9 +143,11 @@ def _found(problem: BaseException) -> str:
     cause = causes[-1] if isinstance(problem, FileNotFoundError) and len(causes) > 1 else problem
     if isinstance(cause, FileNotFoundError):
         return "nothing under this name"
+    if _is_not_http(cause):
+        return "an answer that is not one of a web server"
     text = without_secrets((str(cause).splitlines() or [""])[0])
     for variable, value in os.environ.items():
         if len(value) >= _SHORTEST and _SECRET_NAME.search(variable):
             text = text.replace(value, HIDDEN)
-    name = type(cause).__name__
-    return f"{name}: {text[:_SHOWN]}" if text else name
+    name, ours = type(cause).__name__, type(cause).__module__.startswith("goldgate")
+    return text if ours else f"{name}: {text[:_SHOWN]}" if text else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from goldgate.errors import InputError, Place
@@ -10,13 +11,17 @@ from goldgate.files.random_access import RandomAccess
 from goldgate.files.remote.connect import Connected, connect, trying
 from goldgate.files.remote.failure import is_error, read_error
 from goldgate.files.remote.remote_file import PIECE, Identity, RemoteFile, identify, identity_of, web_headers
+from goldgate.files.remote.web import WebStream, WrongPartError, read_parts, read_whole
 from goldgate.files.url import shown_url
 
 _NO_RANGES = "its server does not give parts of a file"
 
 
-def open_remote(url: str, kind: str) -> RandomAccess:
-    """The file; an InputError if it is not there, must not be read, or cannot be reached."""
+def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
+    """The file; an InputError if it is not there, must not be read, or cannot be reached.
+
+    Where it has to be copied, one with more than `most` bytes is cut off after that.
+    """
     place, name = connect(url), shown_url(url)
     try:
         info: dict[str, Any] = trying(place, lambda: _asked(place))
@@ -24,7 +29,7 @@ def open_remote(url: str, kind: str) -> RandomAccess:
             raise _is_a_folder(name, kind)
         identity = identity_of(info)
         if place.is_web and not trying(place, lambda: _gives_ranges(place, info, identity)):
-            return _copied(place, name, kind)
+            return _copied(place, name, kind, most)
         return RemoteFile(url, kind, identity, place)
     except Exception as problem:
         if is_error(problem):
@@ -42,31 +47,49 @@ def _gives_ranges(place: Connected, info: dict[str, Any], identity: Identity) ->
     """Whether a server gives parts of this file; for one that is read in one piece it need not."""
     if identity.size < 0:
         return False
+    if identity.size == 0:
+        read_whole(place, web_headers(identity), 0)  # or it is no file: other answers are empty too
     if identity.size <= PIECE:
         return True
     if not info.get("partial", True):
         return False
-    headers = web_headers(identity)
-    with place.filesystem.open(
-        place.path, size=identity.size, cache_type="none", block_size=PIECE, headers=headers
-    ) as file:
-        file.seek(1)
-        try:
-            return len(file.read(1)) == 1
-        except ValueError:  # how fsspec says that it got all of the file
-            return False
+    try:
+        return len(read_parts(place, web_headers(identity), [(1, 2)], 1)[0]) == 1
+    except WrongPartError:
+        return False
 
 
-def _copied(place: Connected, name: str, kind: str) -> RandomAccess:
-    """All of the file, in the temporary folder; one that changes meanwhile is an error."""
+def _copied(place: Connected, name: str, kind: str, most: int | None) -> RandomAccess:
+    """All of the file, in the temporary folder; one that changes meanwhile is an error.
+
+    Of one with more than `most` bytes there is one byte more than that.
+    """
     before = identify(place)
-    with place.filesystem.open(place.path, block_size=0, headers=web_headers(before)) as stream:
-        copy = copy_aside(name, kind, stream.read, _NO_RANGES)
+    wanted = min((size for size in (before.size, most) if size is not None and size >= 0), default=None)
+    with WebStream(place, web_headers(before)) as stream:
+        copy = copy_aside(name, kind, _up_to(stream, wanted), _NO_RANGES)
+    if most is not None and copy.size() > most:
+        return copy
     if before.size >= 0 and copy.size() != before.size:
-        raise copy.changed(f"{copy.size():,} bytes came of {before.size:,}")
+        came = f"{copy.size():,} bytes came of {before.size:,}" if copy.size() < before.size else "more bytes came"
+        raise copy.changed(came)
     if identify(place) != before:
         raise copy.changed("it was written again")
     return copy
+
+
+def _up_to(stream: WebStream, wanted: int | None) -> Callable[[int], bytes]:
+    """Reads from a stream what is wanted and one byte more, which tells that there is more."""
+    if wanted is None:
+        return stream.read
+    left = [wanted + 1]
+
+    def read(length: int) -> bytes:
+        data = stream.read(min(length, left[0])) if left[0] else b""
+        left[0] -= len(data)
+        return data
+
+    return read
 
 
 def _is_a_folder(name: str, kind: str) -> InputError:

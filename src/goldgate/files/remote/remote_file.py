@@ -17,6 +17,7 @@ from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.random_access import RandomAccess
 from goldgate.files.remote.connect import Connected, connect, trying
 from goldgate.files.remote.failure import Why, is_error, read_error, why
+from goldgate.files.remote.web import WrongPartError, read_parts, read_whole
 from goldgate.files.url import has_query, shown_url
 
 PIECE = 8 << 20  # bytes of one request for what is read in order
@@ -130,12 +131,16 @@ class RemoteFile(RandomAccess):
             raise self.changed("it was written again")
 
     def _fetch(self, begin: int, end: int) -> bytes:
-        place = self._place()
-        if place.is_web and (begin, end) == (0, self.identity.size):
-            asked: dict[str, int] = {}  # all of it, which also servers without ranges give
-        else:
-            asked = {"start": begin, "end": end}
-        read: Callable[[], bytes] = lambda: place.filesystem.cat_file(place.path, **asked, **self._headers())  # noqa: E731
+        place, headers = self._place(), web_headers(self.identity)
+
+        def read() -> bytes:
+            if not place.is_web:
+                found: bytes = place.filesystem.cat_file(place.path, start=begin, end=end)
+                return found
+            if (begin, end) == (0, self.identity.size):  # which also servers without ranges give
+                return read_whole(place, headers, end)
+            return read_parts(place, headers, [(begin, end)], 1)[0]
+
         return self._whole(self._try(read), end - begin)
 
     def _fetch_each(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
@@ -143,9 +148,11 @@ class RemoteFile(RandomAccess):
         begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
 
         def read() -> list[bytes]:
+            if place.is_web:
+                return read_parts(place, web_headers(self.identity), spans, AT_ONCE)
             at_once = {"batch_size": AT_ONCE} if getattr(place.filesystem, "async_impl", False) else {}
             found: list[bytes] = place.filesystem.cat_ranges(
-                [place.path] * len(spans), begins, ends, on_error="raise", **at_once, **self._headers()
+                [place.path] * len(spans), begins, ends, on_error="raise", **at_once
             )
             return found
 
@@ -159,15 +166,14 @@ class RemoteFile(RandomAccess):
             raise _no_ranges(self.name, self.kind)
         return bytes(data)
 
-    def _headers(self) -> dict[str, Any]:
-        return {"headers": web_headers(self.identity)} if self._place().is_web else {}
-
     def _try(self, work: Callable[[], Any]) -> Any:
         try:
             return trying(self._place(), work)
         except Exception as problem:
             if is_error(problem):
                 raise
+            if isinstance(problem, WrongPartError):
+                raise _no_ranges(self.name, self.kind) from None
             if why(problem) is Why.CHANGED:
                 raise self.changed("it was written again") from None
             if why(problem) is Why.MISSING:

@@ -21,7 +21,7 @@ from goldgate.files.remote.connect import Connected, connect, tried
 from goldgate.files.remote.failure import Why, why, write_error
 from goldgate.files.url import LISTED_NOWHERE, has_query, join_url, scheme_of, shown_url
 
-_WHO = re.compile(r"(\d+) on (.+)\n?")
+_WHO = re.compile(r"([0-9]{1,9}) on (.+)\n?")
 _SHOWN = 200
 
 
@@ -91,8 +91,8 @@ class RemoteFolder:
 
         def read() -> bytes:
             place.filesystem.invalidate_cache()
-            if not place.filesystem.exists(place.path):
-                return b""
+            if not place.filesystem.exists(place.path) or not place.filesystem.info(place.path)["size"]:
+                return b""  # of an empty object S3 gives no part
             return bytes(place.filesystem.cat_file(place.path, start=0, end=length))
 
         found: bytes = _try(place, url, self._option, read)
