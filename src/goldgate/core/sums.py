@@ -6,7 +6,7 @@ unit where both are zero says nothing about the rate and is no unit of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
