@@ -6,7 +6,7 @@ Nothing here is escaped: whatever comes from data is made safe where it is laid 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -302,7 +302,7 @@ class Page(NamedTuple):
     def brief(self) -> Page:
         """What decides: headline, gates, what stands out, and the sections that say so of themselves."""
         kept = tuple(section for section in self.sections if section.in_brief or not section.title)
-        return replace(self, sections=kept, origin=None, samples=None)
+        return self._replace(sections=kept, origin=None, samples=None)
 
 
 def measured(metric: Mapping[str, Any]) -> Measured:
