@@ -146,6 +146,20 @@ def test_missing_answers_are_exit_status_2_with_bounds_unless_allowed(data: Data
     assert "all right" in (data.out / "report.md").read_text()
 
 
+def test_missing_answers_are_told_with_what_the_server_said(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour(refuse_text="Town 3 ")).url)
+    assert "http_400 1 (this is against our policy" in stored(data, "report.json")["error"]["found"], done.stderr
+    assert "--base-url" not in stored(data, "report.json")["error"]["advice"]  # others were answered there
+
+
+def test_an_address_that_is_no_endpoint_is_suspected(data: Data, serve: Serve) -> None:
+    done = run(data, serve(data.behaviour(wrong_type=1.0)).url, "--attempts", "1")
+    assert done.returncode == 2
+    error = stored(data, "report.json")["error"]
+    assert error["found"].startswith("not_json 12 (")
+    assert error["advice"].startswith("is --base-url what stands before /chat/completions?")
+
+
 def test_nothing_answered_is_scored_too_if_that_is_allowed(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(slow_body=5.0))
     done = run(data, server.url, "--timeout", "0.2", "--attempts", "1", "--allow-missing")

@@ -36,6 +36,7 @@ class SeedSummary:
     answered: int = 0
     unanswered: list[int] = field(default_factory=list)  # positions in the task
     missing: Counter[str] = field(default_factory=Counter)  # by cause
+    said: dict[str, str] = field(default_factory=dict)  # of each cause, about the first document that it cost
     usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
     without_answer: Unanswered = field(default_factory=Unanswered)  # the part of it that is not in `answered`
     formats: Counter[Format] = field(default_factory=Counter)  # in which the answers came
@@ -125,6 +126,7 @@ def write_predictions(
         summary.without_answer.add(usage_of(record))
     for record in read_lines(contents.files, failed):
         summary.missing[str(record["cause"])] += 1
+        summary.said.setdefault(str(record["cause"]), str(record.get("detail") or ""))
         summary.attempts += int(record.get("attempts") or 1)
     if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
         summary.endpoints.clear()  # there is nothing to tell apart

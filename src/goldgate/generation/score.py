@@ -21,6 +21,8 @@ from goldgate.generation.artifacts import SeedSummary, generation_signature
 from goldgate.generation.files import temporary_folder, whole_file
 from goldgate.generation.ladder import Ladder
 
+_WRONG_ADDRESS = frozenset({"not_json", "http_404", "http_405"})  # what a web server says that is no endpoint
+
 Evaluate = Callable[[list[Path], IO[bytes] | None], Evaluation]  # files of predictions, where the records go
 
 
@@ -56,17 +58,26 @@ def missing_error(
     """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
     generation = evaluation.report["generation"]
     low, high = (generation["bounds"][side][task.headline] for side in ("all_wrong", "all_right"))
-    causes = ", ".join(f"{cause} {count}" for cause, count in generation["missing"].items())
+    causes = ", ".join(_cause(cause, count, summary) for cause, count in generation["missing"].items())
     seed = "" if summary.seed is None else f" for seed {summary.seed}"
     between = f"{_rate(low)} (all of them wrong) and {_rate(high)} (all right)"
+    advice = f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it"
+    if not summary.answered and not _WRONG_ADDRESS.isdisjoint(summary.missing):
+        advice = f"is --base-url what stands before /chat/completions? if so: {advice}"
     return InputError(
         "generation.missing_answers",
         f"{summary.documents - summary.answered} of {summary.documents} answers are missing{seed}",
         place=Place(str(predictions)),
         expected="an answer for every document",
         found=f"{causes}; {task.headline} is between {between}",
-        advice=f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it",
+        advice=advice,
     )
+
+
+def _cause(cause: str, count: int, summary: SeedSummary) -> str:
+    """How often it was so, with what the server said the first time."""
+    said = summary.said.get(cause)
+    return f"{cause} {count} ({said})" if said else f"{cause} {count}"
 
 
 def _bounds(
