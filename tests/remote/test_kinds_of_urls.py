@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fsspec import AbstractFileSystem, register_implementation
 
 from goldgate.errors import ConfigError
 from goldgate.files.remote.connect import connect
@@ -23,6 +24,17 @@ def test_what_cannot_be_connected_to_is_an_error(url: str, code: str, found: str
         connect(url)
     assert caught.value.code == code
     assert found in str(caught.value.found)
+
+
+def test_a_kind_that_wants_settings_is_not_called_unknown() -> None:
+    class Picky(AbstractFileSystem):
+        def __init__(self, **options: object) -> None:
+            raise ValueError("an account is missing")
+
+    register_implementation("picky", Picky, clobber=True)
+    with pytest.raises(ConfigError) as caught:
+        connect("picky://host/gold.jsonl")
+    assert (caught.value.code, caught.value.found) == ("url.unusable", "ValueError: an account is missing")
 
 
 def test_an_address_of_the_newer_kind_is_not_taken_for_a_chain() -> None:

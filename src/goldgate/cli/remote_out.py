@@ -16,9 +16,8 @@ from pathlib import Path
 from goldgate.cli.out_folder import NAMES, REPORT_JSON, SAMPLES, OutFolder
 from goldgate.errors import ConfigError, MachineError, Place
 from goldgate.files import folder_lock
-from goldgate.files.remote.connect import same_place
 from goldgate.files.remote.write import RemoteFolder
-from goldgate.files.url import is_url, join_url, shown_url
+from goldgate.files.url import join_url, one_spelling, shown_url
 
 _PREFIX = "goldgate-out-"
 
@@ -57,12 +56,12 @@ class UploadedFolder(OutFolder):
 
 
 def _protect(url: str, inputs: Iterable[str], written: Sequence[str]) -> None:
-    for given in filter(is_url, inputs):
-        name = next((name for name in written if same_place(join_url(url, name), given)), None)
-        if name is not None:
+    names = {one_spelling(join_url(url, name)): name for name in written}
+    for given in inputs:
+        if one_spelling(given) in names:
             raise ConfigError(
                 "out.is_an_input",
-                f"writing {name} would overwrite an input of this run",
+                f"writing {names[one_spelling(given)]} would overwrite an input of this run",
                 place=Place(shown_url(given)),
                 advice="choose another folder for --out",
             )

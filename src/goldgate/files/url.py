@@ -19,8 +19,9 @@ LISTED_NOWHERE = ("http", "https")  # servers of these can neither list a folder
 _URL = re.compile(r"\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
 _CHAIN = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
 _LOCAL = ("file", "local")
+_OTHER_NAMES = {"s3a": "s3", "gcs": "gs"}
 _NO_PORT = re.compile(r":[^\]]*[^0-9\]][^\]]*$")
-_IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)(\?[^\s'\"<>]*)?", re.IGNORECASE)
+_IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)([?#][^\s'\"<>]*)?", re.IGNORECASE)
 
 
 def is_url(path: Any) -> bool:
@@ -33,21 +34,46 @@ def scheme_of(url: str) -> str:
     return url.partition(":/")[0].strip().lower()
 
 
+def one_spelling(path: str) -> str:
+    """A URL as all that name the same thing are spelled: `s3a://` is `s3://`; a path stays as it is."""
+    if not is_url(path):
+        return path
+    scheme = scheme_of(path)
+    return _OTHER_NAMES.get(scheme, scheme) + path.strip()[len(scheme) :].rstrip("/")
+
+
 def shown_url(path: str) -> str:
     """A URL as it may be shown and stored; a path is shown as it is."""
     if not is_url(path):
         return path
-    start, slashes, rest = path.partition("://" if "://" in path else ":/")
-    on_the_web = scheme_of(path) in LISTED_NOWHERE
-    rest, mark, _ = _cut(rest, "?#" if on_the_web else "?")
-    host, slash, name = rest.partition("/")
-    if on_the_web and _NO_PORT.search(
-        host.rpartition("@")[2]
-    ):  # a password with a slash in it, more likely than a host
-        return start + slashes + HIDDEN
+    start, host, rest = _apart(path)
+    if _has_torn_password(path):
+        return start + HIDDEN
     if "@" in host:
         host = f"{HIDDEN}@{host.rpartition('@')[2]}"
-    return start + slashes + host + slash + name + (mark and mark + HIDDEN)
+    name, mark, _ = _cut(rest, _secret_marks(path))
+    return start + host + name + (mark and mark + HIDDEN)
+
+
+def _apart(url: str) -> tuple[str, str, str]:
+    """The beginning with all its slashes, the host with a user and a password, the rest."""
+    place = url.partition(":/")[2].lstrip("/")
+    start = url[: len(url) - len(place)]
+    host, _, _ = _cut(place, "/" + _secret_marks(url))
+    return start, host, place[len(host) :]
+
+
+def _has_torn_password(url: str) -> bool:
+    """Whether what stands for the host is more likely the beginning of a password with a slash in it."""
+    _, host, rest = _apart(url)
+    if _NO_PORT.search(host.rpartition("@")[2]) is None:
+        return False
+    return scheme_of(url) in LISTED_NOWHERE or ("@" in rest and not host.startswith("arn:"))
+
+
+def _secret_marks(url: str) -> str:
+    """What begins the part of a URL that may be a secret."""
+    return "?#" if scheme_of(url) in LISTED_NOWHERE else "?"
 
 
 def _cut(text: str, marks: str) -> tuple[str, str, str]:
@@ -61,13 +87,14 @@ def without_secrets(text: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         scheme, user, rest, query = found.groups()
-        return scheme + (f"{HIDDEN}@" if user else "") + rest + (f"?{HIDDEN}" if query else "")
+        return scheme + (f"{HIDDEN}@" if user else "") + rest + (query[0] + HIDDEN if query else "")
 
     return _IN_TEXT.sub(shown, text)
 
 
 def has_query(url: str) -> bool:
-    return "?" in url
+    """Whether a URL has a part that may be a secret, and is not shown."""
+    return not set(_secret_marks(url)).isdisjoint(url)
 
 
 def join_url(folder: str, name: str) -> str:
@@ -121,7 +148,7 @@ def check_url(url: str) -> str:
         raise ConfigError(
             "url.invalid", "this is not a URL that can be used", place=Place(shown), expected="s3://bucket/gold.jsonl"
         )
-    if "@" in place.netloc:
+    if "@" in place.netloc or _has_torn_password(url):
         raise ConfigError(
             "url.has_password",
             "this URL has a user or a password in it",

@@ -10,7 +10,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.files.remote.failure import Why, read_error, why
-from goldgate.files.url import check_url, is_url, shown_url, without_secrets
+from goldgate.files.url import check_url, has_query, is_url, one_spelling, shown_url, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,10 @@ def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
         ("https://us er:pa'ss@host/a.jsonl", "https://[hidden]@host/a.jsonl"),
         ("https://user:pa/ss@host/a.jsonl", "https://[hidden]"),
         ("https://[::1]:81/a.jsonl", "https://[::1]:81/a.jsonl"),
+        ("https:/host/a.jsonl?sig=abc&next=http://other", "https:/host/a.jsonl?[hidden]"),
+        ("https:///user:pass@host/a.jsonl", "https:///[hidden]@host/a.jsonl"),
+        ("s3://key:pa/ss@bucket/a.jsonl", "s3://[hidden]"),
+        ("sftp://host:22/a@b.jsonl", "sftp://host:22/a@b.jsonl"),
     ],
 )
 def test_secrets_of_a_url_are_not_shown(url: str, shown: str) -> None:
@@ -60,6 +64,23 @@ def test_secrets_of_a_url_are_not_shown(url: str, shown: str) -> None:
 def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
     text = "403, message='no', url='https://me:pw@host/x?token=abc' and s3://b/c"
     assert without_secrets(text) == "403, message='no', url='https://[hidden]@host/x?[hidden]' and s3://b/c"
+    assert without_secrets("no answer from https://host/x#token=abc") == "no answer from https://host/x#[hidden]"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [("https://host/a?sig=abc", True), ("https://host/a#sig=abc", True), ("s3://b/a#b", False), ("s3://b/a", False)],
+)
+def test_what_is_not_shown_of_a_url_is_taken_for_a_secret(url: str, expected: bool) -> None:
+    assert has_query(url) is expected
+    assert (shown_url(url) != url) is expected
+
+
+def test_urls_of_one_object_have_one_spelling() -> None:
+    assert {one_spelling(f"{scheme}://b/a{end}") for scheme in ("s3", "s3a", "S3") for end in ("", "/")} == {"s3://b/a"}
+    assert one_spelling("gcs://b/a") == one_spelling("gs://b/a")
+    apart = ["http://b/a", "https://b/a", "ftp://b/a", "sftp://b/a", "s3://B/a", "s3://b/A", "a/b", "a/b/"]
+    assert [*map(one_spelling, apart)] == apart
 
 
 @pytest.mark.parametrize(
@@ -80,6 +101,8 @@ def test_what_can_be_used_is(url: str) -> None:
         ("s3://", "url.invalid"),
         ("https://[half/gold.jsonl", "url.invalid"),
         ("https://user:secret/x@host/gold.jsonl", "url.invalid"),
+        ("https:///user:secret@host/gold.jsonl", "url.invalid"),
+        ("s3://key:secret/x@bucket/gold.jsonl", "url.has_password"),
         ("https://host:99999/gold.jsonl", "url.invalid"),
         ("https:/host/gold.jsonl?x=secret", "url.invalid"),
         (" https://host/gold.jsonl?x=secret", "url.invalid"),

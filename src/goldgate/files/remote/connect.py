@@ -54,43 +54,46 @@ def connect(url: str) -> Connected:
         from fsspec import get_filesystem_class
     except ImportError:
         raise missing_extra(extra, shown) from None
+    kind: Any = None
     try:
+        kind = get_filesystem_class(scheme)
         # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
-        kind, url = get_filesystem_class(scheme), scheme + url[len(scheme) :]
+        url = scheme + url[len(scheme) :]
         filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
     except ImportError as problem:
-        if scheme in EXTRAS:
-            raise missing_extra(extra, shown) from None
-        raise ConfigError(
-            "url.no_library",
-            f"the library that reads {scheme}:// URLs is not installed",
-            place=Place(shown),
-            found=library_words(problem),
-            advice="install it beside goldgate; no extra brings it",
-        ) from None
-    except ValueError:
-        raise ConfigError(
-            "url.unknown_kind",
-            f"nothing here reads {scheme}:// URLs",
-            place=Place(shown),
-            expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
-        ) from None
+        raise (missing_extra(extra, shown) if scheme in EXTRAS else _no_library(scheme, shown, problem)) from None
     except Exception as problem:  # some ask a server already, some want settings that no URL holds
-        raise ConfigError(
-            "url.unusable",
-            f"this {scheme}:// URL cannot be opened",
-            place=Place(shown),
-            found=library_words(problem),
-            advice="copy the file to this machine, and name its path",
-        ) from None
+        raise (_unknown_kind(scheme, shown) if kind is None else _unusable(scheme, shown, problem)) from None
     return Connected(filesystem, path, scheme)
 
 
-def same_place(one: str, other: str) -> bool:
-    """Whether two URLs name the same thing: `s3a://` is `s3://`, and a slash at the end says nothing."""
-    if EXTRAS.get(scheme_of(one)) != EXTRAS.get(scheme_of(other)):
-        return False
-    return connect(one).path.rstrip("/") == connect(other).path.rstrip("/")
+def _no_library(scheme: str, shown: str, problem: ImportError) -> ConfigError:
+    return ConfigError(
+        "url.no_library",
+        f"the library that reads {scheme}:// URLs is not installed",
+        place=Place(shown),
+        found=library_words(problem),
+        advice="install it beside goldgate; no extra brings it",
+    )
+
+
+def _unknown_kind(scheme: str, shown: str) -> ConfigError:
+    return ConfigError(
+        "url.unknown_kind",
+        f"nothing here reads {scheme}:// URLs",
+        place=Place(shown),
+        expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
+    )
+
+
+def _unusable(scheme: str, shown: str, problem: Exception) -> ConfigError:
+    return ConfigError(
+        "url.unusable",
+        f"this {scheme}:// URL cannot be opened",
+        place=Place(shown),
+        found=library_words(problem),
+        advice="copy the file to this machine, and name its path",
+    )
 
 
 def trying(connected: Connected, work: Callable[[], T]) -> T:
