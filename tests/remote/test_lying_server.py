@@ -78,6 +78,13 @@ def test_a_server_whose_parts_are_others_is_read_whole(local: Path, site: Site) 
     assert file.read(0, file.size()) == (local / "gold.jsonl").read_bytes()
 
 
+def test_a_file_that_is_said_to_be_empty_and_is_not(site: Site) -> None:
+    site.denies = True
+    with pytest.raises(InputError) as caught:
+        opened(site.url("predictions.jsonl"), "predictions")
+    assert (code_of(caught), caught.value.found) == ("predictions.changed", "more bytes came")
+
+
 @pytest.mark.parametrize("status", [204, 205, 300, 304])
 def test_an_answer_without_a_file_is_not_an_empty_file(site: Site, status: int) -> None:
     site.status = status

@@ -27,6 +27,7 @@ class Site:
     cut: int = 0  # so many answers end in the middle
     stall: float = 0.0  # seconds before an answer
     endless: bool = False  # answers go on after the file's end, for ENDLESS bytes
+    denies: bool = False  # asked about a file, it says that there are no bytes
     garbage: bytes = b""  # in place of every answer
     shift: int = 0  # ranges are given from so many bytes before
     version: int = 1
@@ -89,6 +90,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 self._head(status, {**headers, "Connection": "close"})
                 self._go_on()
                 return
+            if site.denies and not with_body:
+                data = b""
             if site.says_size or status == 206:
                 headers["Content-Length"] = str(len(data))
             else:

@@ -47,8 +47,9 @@ def _gives_ranges(place: Connected, info: dict[str, Any], identity: Identity) ->
     """Whether a server gives parts of this file; for one that is read in one piece it need not."""
     if identity.size < 0:
         return False
-    if identity.size == 0:
-        read_whole(place, web_headers(identity), 0)  # or it is no file: other answers are empty too
+    # Other answers than a file are empty too, which is an error; and some servers say so of every file.
+    if identity.size == 0 and read_whole(place, web_headers(identity), 0):
+        return False
     if identity.size <= PIECE:
         return True
     if not info.get("partial", True):
