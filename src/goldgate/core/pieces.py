@@ -11,7 +11,6 @@ from unicodedata import category
 _MARKS = frozenset({"Mn", "Mc", "Me"})
 _LETTERS = ((0x1160, 0x11FF), (0x3131, 0x318E), (0xD7B0, 0xD7FF), (0xFF9E, 0xFFDC), (0x16D63, 0x16D6A))
 
-
 _MOST = 65_536  # characters that are kept, of a million that there are
 
 # Characters that were found to stand alone: looked up first where a call would take too long.
@@ -25,7 +24,7 @@ def piece_starts(text: str) -> list[int]:
 
 
 def stands_alone(character: str) -> bool:
-    """Whether no normal form joins a character to the one before it."""
+    """Whether no normal form joins a character to the one before it; False for some that are never joined."""
     if character in ALONE:
         return True
     if may_join(character):
