@@ -103,6 +103,12 @@ def test_brief_prints_what_decides_and_where_the_rest_is(tmp_path: Path) -> None
     assert brief.stdout.split("\n\n") == [*parts[:3], parts[-1]]
 
 
+def test_brief_without_gates_has_the_scores() -> None:
+    whole, brief = (run(*options, protocol=None).stdout.split("\n\n") for options in ([], ["--brief"]))
+    assert [part.splitlines()[0] for part in whole[1:4]] == ["Gates", "What stands out", "Scores"]
+    assert brief == [*whole[:4], whole[-1]]
+
+
 def test_brief_is_about_text_that_is_printed() -> None:
     for option in (["--quiet"], ["--format", "json"]):
         refused = run("--brief", *option)

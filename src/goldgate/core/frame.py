@@ -70,7 +70,10 @@ def plain_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
     """The page of a suite that joins gold and predictions and describes no more: every metric, every finding."""
     metrics = {name: found for name, found in report["metrics"].items() if isinstance(found, Mapping)}
     titles = {"main": "Metrics"}
-    sections = [Section(titles.get(name, name.capitalize()), (values(found),)) for name, found in metrics.items()]
+    sections = [
+        Section(titles.get(name, name.capitalize()), (values(found),), in_brief=name == "main" and not report["gates"])
+        for name, found in metrics.items()
+    ]
     sections.append(findings_section(report))
     units = sum(file["samples"] for file in report["inputs"].get("gold", ()))
     return frame(report, counted(units, unit), sections, Samples(records, units))

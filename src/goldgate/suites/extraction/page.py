@@ -58,7 +58,7 @@ def describe(report: Mapping[str, Any]) -> Page:
     """Scores first, chain of thought last."""
     total = report["metrics"]["main"]["total_samples"]["value"]
     sections = [
-        Section("Scores", (_scores(report),)),
+        Section("Scores", (_scores(report),), in_brief=not report["gates"]),
         *_groups(report),
         _papers(report),
         Section("Errors by name", (_mistakes(report),)),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from itertools import compress, pairwise
 
+from goldgate.core.by_character import ByCharacter
 from goldgate.core.pieces import may_join, piece_starts
 from goldgate.suites.extraction.events.normalize import normalize, normalize_plainly
 from goldgate.suites.extraction.events.occurrences import automata
@@ -76,7 +76,7 @@ def mentions_at_once(values: Collection[str], text: str, most: int) -> list[tupl
 
 def _one_by_one(text: str) -> tuple[str, Sequence[int], None]:
     """The normalized text, and where the piece of each of its characters begins: here a character."""
-    forms = {character: _form(character) for character in set(text)}
+    forms = {character: _FORMS[character] for character in set(text)}
     parts = [*map(forms.__getitem__, text)]
     lengths = set(map(len, forms.values()))
     if lengths <= {1}:
@@ -86,7 +86,7 @@ def _one_by_one(text: str) -> tuple[str, Sequence[int], None]:
     return "".join(parts), array("q", [at for at, part in enumerate(parts) for _ in part]), None
 
 
-_form = lru_cache(maxsize=65_536)(normalize_plainly)  # of a character: the next text has mostly the same ones
+_FORMS = ByCharacter(normalize_plainly)
 
 
 def _piece_by_piece(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
