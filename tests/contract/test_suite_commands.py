@@ -77,13 +77,11 @@ def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name
 
 
 @every_suite
-def test_brief_is_a_part_of_the_text_and_decides(name: str, tmp_path: Path, protocol: Path) -> None:
+def test_brief_is_a_part_of_the_text(name: str, tmp_path: Path, protocol: Path) -> None:
     words = (name, *options(write_inputs(name, tmp_path / "in")), "--protocol", protocol, "--out", "out")
     whole, brief = (run(tmp_path, *words, *more).stdout.split("\n\n") for more in ([], ["--brief"]))
     assert len(brief) < len(whole)
     assert {*brief} <= {*whole}
-    titles = {part.splitlines()[0] for part in brief}
-    assert load(tmp_path / "out" / "report.json")["gates"] or titles & {"Scores", "Metrics"}
 
 
 @every_suite

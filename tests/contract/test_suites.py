@@ -79,6 +79,16 @@ def counted(measures: list[Measure[Any]], facts: list[Any]) -> Tally:
     return tally
 
 
+@pytest.mark.parametrize(("name", "title"), [("extraction", "Scores"), ("qa", "Metrics")])
+def test_where_no_gate_decides_the_shortest_page_has_the_numbers(
+    name: str, title: str, evaluated: dict[str, tuple[Evaluation, bytes]]
+) -> None:
+    suite, report = load_suite(name), evaluated[name][0].report
+    for gates, titles in ((evaluated["qa"][0].report["gates"], []), ([], [title])):
+        page = suite.describe({**report, "gates": gates}).brief()
+        assert [section.title for section in page.sections] == titles
+
+
 @every_suite
 def test_it_is_listed_under_its_own_name(name: str) -> None:
     suite = load_suite(name)
