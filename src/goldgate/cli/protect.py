@@ -9,7 +9,7 @@ from goldgate.cli.out_folder import NAMES, REPORT_JSON
 from goldgate.errors import ConfigError, Place
 from goldgate.files import folder_lock
 from goldgate.files.standard_input import STANDARD_INPUT
-from goldgate.files.url import is_url, one_spelling, shown_url
+from goldgate.files.url import is_url, real_place, shown_url
 
 if TYPE_CHECKING:
     from goldgate.cli.run import Job
@@ -39,7 +39,7 @@ def protect(job: Job) -> None:
                 advice="for a folder with all results there is --out",
             )
         for given in job.paths:
-            if _real(given) == _real(job.report):
+            if real_place(given) == real_place(job.report):
                 raise ConfigError(
                     "report.is_an_input",
                     "writing the report would overwrite an input",
@@ -51,15 +51,10 @@ def protect(job: Job) -> None:
         _require_other_file(job, job.out)
 
 
-def _real(path: str) -> str:
-    """The path without links; two that name the same thing have the same, also as URLs."""
-    return os.path.realpath(one_spelling(path))
-
-
 def _require_other_file(job: Job, out: str) -> None:
     """The report may be report.json of the folder, which holds the same; no other of its files."""
     report = job.report
-    if report is None or _real(os.path.dirname(report) or ".") != _real(out):
+    if report is None or real_place(os.path.dirname(report) or ".") != real_place(out):
         return
     if os.path.basename(report) in (job.records, *NAMES, folder_lock.NAME) and os.path.basename(report) != REPORT_JSON:
         raise ConfigError(
@@ -72,11 +67,11 @@ def _require_other_file(job: Job, out: str) -> None:
 
 def _require_apart(job: Job, path: str, option: str) -> None:
     # A report may lie beside the runs; a folder there would be taken for one of them.
-    place = _real(path if option == "--out" else os.path.dirname(path) or ".")
+    place = real_place(path if option == "--out" else os.path.dirname(path) or ".")
     for given in job.folders:
         if is_url(given) != is_url(path):
             continue
-        root = _real(given)
+        root = real_place(given)
         if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
             raise ConfigError(
                 "report.inside_a_run",

@@ -5,6 +5,7 @@ A URL is shown without its query: that of a signed one is as good as a password 
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,11 @@ def one_spelling(path: str) -> str:
         return path
     scheme = scheme_of(path)
     return _OTHER_NAMES.get(scheme, scheme) + path.strip()[len(scheme) :].rstrip("/")
+
+
+def real_place(path: str | Path) -> str:
+    """The same for all paths and URLs of one thing, links resolved, to compare it with others: it is not for reading."""
+    return os.path.realpath(one_spelling(str(path)))
 
 
 def shown_url(path: str) -> str:

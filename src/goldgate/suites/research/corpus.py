@@ -10,7 +10,7 @@ from typing import NamedTuple
 from goldgate.errors import ConfigError, InputError, Place, describe
 from goldgate.files.remote.open_remote import open_remote
 from goldgate.files.text_file import cannot_read
-from goldgate.files.url import is_url, shown_url
+from goldgate.files.url import is_url, real_place, shown_url
 from goldgate.suites.research.run.files import sha256_of
 
 KIND = "corpus"
@@ -44,12 +44,12 @@ def require_apart(corpus: str | Path, outputs: str | Path) -> None:
     """A corpus in the outputs, or around them, is the agent's to write: then it anchors nothing."""
     if is_url(str(corpus)) != is_url(str(outputs)):
         return
-    known, written = os.path.realpath(corpus), os.path.realpath(outputs)
+    known, written = real_place(corpus), real_place(outputs)
     if os.path.commonpath((known, written)) in (known, written):
         raise ConfigError(
             "corpus.holds_outputs",
             "the corpus and the outputs overlap: the agent could add to its own sources",
-            place=Place(str(corpus)),
+            place=Place(shown_url(str(corpus))),
             expected="a list or a folder that the agent does not write to (--corpus)",
         )
 

@@ -16,6 +16,7 @@ from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
 from goldgate.core.unit_page import Given
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.storable import storable_name
+from goldgate.files.url import real_place
 from goldgate.suites.research.collect import Collected, collect, trials
 from goldgate.suites.research.corpus import Corpus, load_corpus, require_apart
 from goldgate.suites.research.golden import Golden, load_golden
@@ -111,7 +112,7 @@ def open_source(inputs: Inputs, plan: Plan, written: Sequence[str]) -> Iterator[
 
 def lies_in(path: str, folder: str) -> bool:
     """Whether a path is directly in a folder."""
-    return os.path.realpath(os.path.dirname(path) or ".") == os.path.realpath(folder)
+    return real_place(os.path.dirname(path) or ".") == real_place(folder)
 
 
 def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> Settings:
