@@ -15,7 +15,7 @@ import click
 
 from goldgate.cli.guarded import guarded
 from goldgate.cli.out_folder import RUN, OutFolder
-from goldgate.cli.printing import BRIEF_HELP, columns, in_colour, require_text, say, show_error
+from goldgate.cli.printing import BRIEF_HELP, columns, in_colour, check_brief, say, show_error
 from goldgate.cli.protect import protect
 from goldgate.cli.run import Job
 from goldgate.cli.run_record import run_record
@@ -67,7 +67,7 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **given
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
-    require_text(brief, format)
+    check_brief(brief, format)
     outcome = guarded(lambda: _job(given))
     if isinstance(outcome, GoldgateError):
         context.exit(_fail(outcome, format))

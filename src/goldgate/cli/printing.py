@@ -51,7 +51,7 @@ def show_error(error: GoldgateError) -> None:
     click.echo(shown, nl=False, err=True)
 
 
-def require_text(brief: bool, format: str, *, quiet: bool = False) -> None:
+def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
     """Refuse `--brief` where there is nothing that it could shorten."""
     if brief and (quiet or format != "text"):
         raise click.UsageError("--brief shortens the printed text: it goes with neither --quiet nor another --format")

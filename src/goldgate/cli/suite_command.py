@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 import click
 
 from goldgate.cli.many_values import ManyValues
-from goldgate.cli.printing import BRIEF_HELP, require_text
+from goldgate.cli.printing import BRIEF_HELP, check_brief
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
 from goldgate.core.uninterrupted import uninterrupted
@@ -105,7 +105,7 @@ def _callback(suite: Suite) -> Any:
         quiet: bool,
         **given: str | Sequence[str] | None,
     ) -> None:
-        require_text(brief, format, quiet=quiet)
+        check_brief(brief, format, quiet=quiet)
         inputs = {name: _listed(value) for name, value in given.items()}
         if report is None and out is None:
             report = suite.report_file(inputs)

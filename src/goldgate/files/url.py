@@ -44,7 +44,7 @@ def one_spelling(path: str) -> str:
 
 
 def real_place(path: str | Path) -> str:
-    """The same for all paths and URLs of one thing, links resolved, to compare it with others: it is not for reading."""
+    """The same text for all paths and URLs of one thing, links resolved: to compare, not to read."""
     return os.path.realpath(one_spelling(str(path)))
 
 
