@@ -15,7 +15,7 @@ import click
 
 from goldgate.cli.guarded import guarded
 from goldgate.cli.out_folder import RUN, OutFolder
-from goldgate.cli.printing import BRIEF_HELP, columns, in_colour, check_brief, say, show_error
+from goldgate.cli.printing import BRIEF_HELP, check_brief, columns, in_colour, say, show_error
 from goldgate.cli.protect import protect
 from goldgate.cli.run import Job
 from goldgate.cli.run_record import run_record
