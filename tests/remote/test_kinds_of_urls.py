@@ -27,7 +27,7 @@ def test_what_cannot_be_connected_to_is_an_error(url: str, code: str, found: str
 
 
 def test_a_kind_that_wants_settings_is_not_called_unknown() -> None:
-    class Picky(AbstractFileSystem):
+    class Picky(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
         def __init__(self, **options: object) -> None:
             raise ValueError("an account is missing")
 
