@@ -21,10 +21,7 @@ CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
-    folder = tmp_path / "local"
-    folder.mkdir()
-    write_all(folder)
-    return folder
+    return write_all(tmp_path / "local")
 
 
 @pytest.fixture

@@ -23,10 +23,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
     """A folder with gold, predictions, schema and protocol."""
-    folder = tmp_path / "local"
-    folder.mkdir()
-    write_all(folder)
-    return folder
+    return write_all(tmp_path / "local")
 
 
 @pytest.fixture

@@ -26,9 +26,12 @@ def predicted_lines(*, wrong: int = 3, backwards: bool = False) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def write_all(folder: Path) -> None:
+def write_all(folder: Path) -> Path:
+    """A folder with gold, predictions, schema and protocol."""
+    folder.mkdir()
     (folder / "gold.jsonl").write_bytes(gold_lines())
     (folder / "predictions.jsonl").write_bytes(predicted_lines())
     (folder / "backwards.jsonl").write_bytes(predicted_lines(backwards=True))
     (folder / "schema.json").write_text(json.dumps(SCHEMA))
     (folder / "protocol.yaml").write_text(PROTOCOL)
+    return folder

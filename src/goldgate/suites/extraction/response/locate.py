@@ -142,7 +142,8 @@ def _segments(text: str) -> list[_Segment]:
         info = fence.group(1).lower()
         start, end = fence.span()
         line = text.rfind("\n", counted, start) + 1
-        quotes = text.count('"', line or counted, start) - text.count('\\"', line or counted, start)
+        before = text[line or counted : start].replace("\\\\", "")
+        quotes = before.count('"') - before.count('\\"')
         quoted, counted = (quoted and not line) ^ (quotes % 2 == 1), start
         if not _is_fence(text, begin, fence, opens=language is None or info != "", quoted=quoted):
             continue
