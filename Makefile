@@ -3,15 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-COMPILED := .venv-compiled
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLES := examples/extraction
 SECONDS := 60
-COMPILED_TESTS := tests/compiled tests/unit/extraction tests/unit/test_pipeline.py tests/responses tests/golden tests/rewards \
-  $(addprefix tests/laws/test_,$(addsuffix .py,fast_paths record_fast_paths matching_laws normalize_laws parser_laws))
 JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local test-browser test-inspect test-cluster test-remote compiled test-compiled check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-local test-browser test-inspect test-cluster test-remote check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -28,15 +25,14 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	@echo "Every number is in out/: open out/model-a/report.html, or run a command above without --brief."
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai, Ray, fsspec or a C compiler
+test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai, Ray or fsspec
 	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect \
-	  --ignore=tests/cluster --ignore=tests/remote --ignore=tests/compiled
+	  --ignore=tests/cluster --ignore=tests/remote
 	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
 	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
 	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
 	@echo "Left out, because they need Ray (make test-cluster runs them):" tests/cluster/test_*.py
 	@echo "Left out, because they need fsspec (make test-remote runs them):" tests/remote/test_*.py
-	@echo "Left out, because they need a C compiler (make test-compiled runs them):" tests/compiled/test_*.py
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local
@@ -57,13 +53,6 @@ test-cluster: $(VENV)/.ray $(VENV)/.remote ## install Ray (300 MB) and fsspec, r
 
 test-remote: $(VENV)/.remote ## install fsspec, s3fs and moto, run the tests of inputs and results by URL
 	$(BIN)/pytest -n 2 -o filterwarnings=default tests/remote  # warnings of packages that are not ours
-
-# In an environment of its own: no library lies beside the sources, where it would hide what is changed in them.
-compiled: $(COMPILED)/.compiled ## compile the inner loop (needs a C compiler): .venv-compiled/bin/goldgate is faster
-	@$(COMPILED)/bin/goldgate --version
-
-test-compiled: $(COMPILED)/.tested ## run the tests of what is compiled, and compare its reports with those of plain Python
-	$(COMPILED)/bin/pytest -n 2 --ignore=tests/unit/extraction/test_linear_time.py $(COMPILED_TESTS)
 
 # Every test tries as often as ROUNDS says; SEED makes the same choices again, as far as processes allow.
 ROUNDS ?= 1
@@ -92,17 +81,15 @@ fuzz: $(VENV)/.dev ## look for what breaks goldgate, for SECONDS=60 in all; it p
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # The build itself needs no network; installing does, as it does for a user.
-dist: $(VENV)/.core ## build wheel, compiled wheel and sdist into dist/, try each in an empty environment
+dist: $(VENV)/.core ## build wheel and sdist into dist/, try each in an empty environment
 	rm -rf dist
 	$(BIN)/hatchling build
-	@if command -v $(CC) >/dev/null; then $(MAKE) --no-print-directory $(COMPILED)/.compiled && cp build/compiled/*.whl dist/; \
-	else echo "There is no C compiler ($(CC)) here: no compiled wheel is built. The others run everywhere, and do the same."; fi
 	$(BIN)/python -P scripts/try_dist.py
 
 # Locks carry versions and hashes and name no package index: whoever installs chooses theirs.
 lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	$(PIP) install pip-tools
-	cd requirements && for name in core build api view dev compile fuzz browser; do \
+	cd requirements && for name in core build api view dev fuzz browser; do \
 	  CUSTOM_COMPILE_COMMAND="make lock" ../$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
 	    --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file $$name.txt $$name.in || exit 1; \
@@ -118,7 +105,7 @@ lock: $(VENV)/.dev ## resolve requirements/*.in again into requirements/*.txt
 	@! grep -nE '://|file:' requirements/*.txt || { echo "a lock names a place to download from"; exit 1; }
 
 clean: ## remove .venv, caches and reports
-	rm -rf $(VENV) $(COMPILED) out dist build fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) out dist build fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(VENV)/.made:
@@ -170,22 +157,4 @@ $(VENV)/.fuzz: $(VENV)/.dev requirements/fuzz.txt
 
 $(VENV)/.browser: $(VENV)/.dev requirements/browser.txt
 	$(PIP) install --require-hashes -r requirements/browser.txt
-	@touch $@
-
-# Made anew where a source has changed: what is compiled is what stands there.
-$(COMPILED)/.compiled: requirements/core.txt requirements/build.txt requirements/compile.txt pyproject.toml hatch_build.py \
-  $(shell find src -name '*.py')
-	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.made
-	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes \
-	  -r requirements/core.txt -r requirements/build.txt -r requirements/compile.txt
-	@command -v $(CC) >/dev/null || { echo "Compiling takes a C compiler, and there is no $(CC) here; on Debian and Ubuntu:" \
-	  "apt install gcc python3-dev. Plain Python does the same: make demo"; exit 1; }
-	rm -rf build/compiled
-	GOLDGATE_COMPILE=1 $(COMPILED)/bin/hatchling build --target wheel --directory build/compiled
-	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --force-reinstall build/compiled/*.whl
-	@touch $@
-
-# Not .dev: in the call of make above, that is the one of $(VENV).
-$(COMPILED)/.tested: $(COMPILED)/.compiled requirements/dev.txt
-	$(COMPILED)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/dev.txt
 	@touch $@

@@ -23,7 +23,7 @@ QUICK_WAYS = (
 
 @contextmanager
 def slow_ways_only() -> Iterator[None]:
-    """Inside, no quick way is taken. What is compiled calls its own functions and cannot be told so."""
+    """Inside, no quick way is taken."""
     with ExitStack() as stack:
         for name in QUICK_WAYS:
             stack.enter_context(patch(name, lambda *_: None))

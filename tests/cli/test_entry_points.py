@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from goldgate import __version__
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {
     "evaluate.py": [str(ROOT / "evaluate.py")],
@@ -32,6 +34,10 @@ def test_each_explains_itself(program: str, option: str) -> None:
     done = run(program, option)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Usage: {program} ")
+
+
+def test_the_version_is_printed() -> None:
+    assert run("goldgate", "--version").stdout == f"goldgate {__version__}\n"
 
 
 def test_the_checkpoint_form_of_evaluate_explains_itself() -> None:

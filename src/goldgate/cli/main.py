@@ -68,23 +68,8 @@ class _LazyGroup(click.Group):
         return super().resolve_command(context, arguments)
 
 
-def _show_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-    if asked and not context.resilient_parsing:
-        from goldgate.cli.built import how_built
-
-        click.echo(f"goldgate {__version__} ({how_built()})")
-        context.exit()
-
-
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    *("-V", "--version"),
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version, and whether it is compiled, and exit.",
-)
+@click.version_option(__version__, "-V", "--version", message="goldgate %(version)s")
 def goldgate() -> None:
     """Judge what language models produced, from stored files.
 

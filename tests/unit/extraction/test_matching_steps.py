@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from goldgate.cli.built import how_built
 from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.events import candidates, relaxed_rule
 from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows
@@ -111,7 +110,6 @@ def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
         assert asked <= limit + 60 * size
 
 
-@pytest.mark.skipif(how_built() == "compiled", reason="it counts by a subclass, and a compiled class has none")
 def test_roles_and_types_are_each_looked_through_once() -> None:
     # Ten thousand roles with one wrong argument each: grouped once, not once for each role.
     from goldgate.suites.extraction.events.event import EventList, Events

@@ -173,9 +173,6 @@ class Haystack:
         self.text = text
         self._normalized: str | None = None
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Haystack, (self.text,))  # compiled, it is not put together from its parts
-
     @property
     def normalized(self) -> str:
         if self._normalized is None:
