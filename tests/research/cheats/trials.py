@@ -208,6 +208,16 @@ def one_run_for_two_queries(outputs: Path) -> None:
     edit(outputs / "run_a0", lambda value: value.update(objective=output(outputs / "run_a2")["objective"]))
 
 
+@cheat("conflicting_objective")
+def one_run_for_two_queries_behind_other_objectives(outputs: Path) -> None:
+    """Its log names what nobody asked, many times, and only then its own query."""
+    one_run_for_two_queries(outputs)
+    log = outputs / "run_a0" / "events.jsonl"
+    event = {"run_id": "a0", "step_id": None, "event_type": "x"}
+    junk = [{**event, "payload": {"objective": f"Nobody asked this: {number}"}} for number in range(200)]
+    log.write_text("".join(json.dumps(line) + "\n" for line in junk) + log.read_text())
+
+
 @cheat("conflicting_run_id")
 def all_runs_under_one_id(outputs: Path) -> None:
     for name in ("run_n1", "run_n2"):
