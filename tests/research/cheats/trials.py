@@ -106,6 +106,38 @@ def _respell(run: Path, change: Callable[[str], str]) -> None:
     shutil.rmtree(run / "artifacts", ignore_errors=True)
 
 
+def _pad(run: Path, text: str) -> None:
+    """Add twelve claims, covered as the first one is."""
+
+    def pad(value: dict[str, Any]) -> None:
+        first = value["claims"][0]
+        statements = [f"{text} {number:b}".replace("0", "a").replace("1", "b") for number in range(12)]
+        value["claims"] += [{**first, "claim_id": f"p{n}", "statement": s} for n, s in enumerate(statements)]
+
+    edit(run, pad)
+
+
+@cheat("copies_counted")
+def failing_trials_are_equal_where_good_ones_differ(outputs: Path) -> None:
+    """Three trials of a query: merged, two of three failing ones vanish."""
+    for name in (*GOOD, "run_a0", "run_a1", "run_a4", "run_n2"):
+        for text in ("again", "once more"):
+            run = clone(outputs / name, f"{name[4:]}-{text[:4]}")
+            if name in GOOD[:3]:
+                _pad(run, text)
+        if name in GOOD[:3]:
+            _pad(outputs / name, "first")
+
+
+@cheat("copies_counted")
+def failing_trials_are_equal_and_good_ones_copied(outputs: Path) -> None:
+    """Merged, failing trials vanish; counted, copies of good ones outweigh them."""
+    failing_trials_are_equal_where_good_ones_differ(outputs)
+    for run in sorted(outputs.iterdir()):
+        for number in range(4 if run.name[:6] in GOOD[:3] else 0):
+            clone(run, f"{run.name[4:]}-{number}")
+
+
 @cheat("alike_runs")
 def clones_with_one_step_more(outputs: Path) -> None:
     for number in range(4):
