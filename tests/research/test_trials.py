@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.suites.research.run.letters import sketch
+from goldgate.suites.research.stored_report import stored
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -378,3 +380,40 @@ def test_stored_results_with_copies_add_up(tmp_path: Path) -> None:
         assert result.exit_code == 0, (command, result.output)
     record = json.loads((tmp_path / "base" / "baseline.json").read_text())
     assert record["metrics"]["evidence_coverage_rate"]["by_report"] == ["400/500"]
+
+
+RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equal_runs_never_fare_better_than_different_ones(tmp_path: Path, seed: int) -> None:
+    """Trees of random runs: once their statements differ, once those with the same counts are copies of each other."""
+    choose = Random(seed)
+    kinds = [[choose.randrange(4) for _ in range(choose.choice((1, 3, 3, 5)))] for _ in range(4)]
+    evaluations = []
+    for folder in (tmp_path / "different", tmp_path / "equal"):
+        folder.mkdir()
+        write_golden(folder, *(query(f"Winter {number}?") for number in range(3)), INSUFFICIENT)
+        for number, trials in enumerate(kinds):
+            for trial, kind in enumerate(trials):
+                run_id, words = f"r{number}-{trial}", "same" if folder.name == "equal" else WORDS[trial]
+                objective = f"Winter {number}?" if number < 3 else INSUFFICIENT["objective"]
+                claims = [
+                    {**claim(f"k{k}", () if k < kind else ("e1",)), "statement": f"{words} {k}"} for k in range(3)
+                ]
+                filed = [evidence("e9" if kind == 2 else "e1")]
+                manifests = [manifest(step, run_id, retrieval_query=words) for step in (1, 2)][: 2 if kind < 3 else 1]
+                out = output(run_id, objective=objective, claims=claims, evidence=filed)
+                if number == 3 and kind < 3:
+                    out = abstention(run_id)
+                write_run(folder / "outputs", run_id, out, manifests=manifests)
+        evaluations.append(judged(folder))
+    different, equal = evaluations
+    for rate in RATES:
+        (hits, of), (hits_if_equal, of_if_equal) = counts(different, rate), counts(equal, rate)
+        assert hits_if_equal * of <= hits * of_if_equal, rate
+        if verdicts(equal)[rate] == "PASS":
+            assert verdicts(different)[rate] == "PASS", rate
+    for evaluation in evaluations:
+        assert not list(unbalanced(evaluation))
+        assert stored(evaluation.report).rates == {rate: counts(evaluation, rate) for rate in RATES}

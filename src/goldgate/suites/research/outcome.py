@@ -74,12 +74,13 @@ class ResearchOutcome(Outcome):
         measures = all_measures(self._origin.plan.settings)
         merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
         uneven = len({*merged.values()}) > 1 or len({*with_copies.values()}) > 1
+        strangers = merged.total() < len(collected.runs)
         for condition, counted in readings(collected, measures).items():
-            every = [*trials(collected, self._golden, counted)]
+            every = [*trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
             asked = [trial for trial in every if trial.query is not None]
             if collected.copies:
                 gates = not_unless_also(gates, metrics_of(every, measures), condition)
-            if len(asked) < len(every):  # anyone can add runs with a thousand claims about nothing in question
+            if strangers:  # anyone can add runs with a thousand claims about nothing in question
                 gates = not_unless_also(gates, metrics_of(asked, measures), "without the runs of no query")
             if uneven:
                 gates = not_by_easy_queries(gates, asked)
