@@ -221,7 +221,8 @@ def test_a_sign_inside_a_word_makes_no_other_run(bad_run: Path, tmp_path: Path, 
     write_run(bad_run.parent, "run_copy", {**copy, "claims": claims})
     evaluation = judged(tmp_path)
     assert "cloned_run" in codes(evaluation)
-    assert evaluation.passed
+    assert evaluation.report["conservation"]["runs"]["broken"] == 0
+    assert evaluation.report["conservation"]["directories"]["ignored"] == 1
 
 
 def test_another_number_makes_another_run(bad_run: Path, tmp_path: Path) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from goldgate.cli.main import goldgate
+from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
 from goldgate.suites.research.run.letters import sketch
+from goldgate.suites.research.stored_report import stored
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -217,3 +224,196 @@ def test_one_claim_id_is_one_claim(tmp_path: Path, claims: list[Any], rate: tupl
     assert code in codes(evaluation)
     assert not list(unbalanced(evaluation))
     assert run_entry(evaluation, "run_r1")["status"] == "evaluated"
+
+
+WORDS = ("one", "two", "three", "four", "five")
+
+
+def write_ten_queries(
+    folder: Path, trials: int = 5, *, equal: bool = True, bad_trials: int = 5, copies: int = 0
+) -> None:
+    """Ten queries: eight with ten covered claims a run, one with twenty uncovered ones, and one to abstain from.
+
+    The trials of the bad query are equal or not; all others differ, and each has so many copies.
+    """
+    questions = [query(f"Winter {number}?") for number in range(9)]
+    write_golden(folder, *questions, INSUFFICIENT)
+    for trial in range(max(trials, bad_trials)):
+        for number in range(10 if trial < trials else 0):
+            for copy in range(copies + 1):
+                run_id = f"q{number}-{trial}-{copy}"
+                if number == 9:
+                    log = [event(1, run_id, thought=WORDS[trial]), event(2, run_id)]
+                    write_run(folder / "outputs", run_id, abstention(run_id), events=log)
+                elif number:
+                    claims = [{**claim(f"k{k}"), "statement": f"{WORDS[trial]} {k}"} for k in range(10)]
+                    found = {"objective": f"Winter {number}?", "claims": claims}
+                    write_run(folder / "outputs", run_id, output(run_id, **found))
+        if trial < bad_trials:
+            run_id, words = f"bad{trial}", WORDS[0] if equal else WORDS[trial]
+            claims = [{**claim(f"k{k}", ()), "statement": f"{words} {k}"} for k in range(20)]
+            write_run(folder / "outputs", run_id, output(run_id, objective="Winter 0?", claims=claims))
+
+
+def verdicts(evaluation: Evaluation) -> dict[str, str]:
+    return {gate["metric"]: gate["verdict"] for gate in evaluation.report["gates"]}
+
+
+@pytest.mark.parametrize("protocol", [None, "research: {trials: 5}"])
+def test_equal_runs_that_fail_cost_as_much_as_different_ones(tmp_path: Path, protocol: str | None) -> None:
+    for name, equal in (("different", False), ("equal", True)):
+        (tmp_path / name).mkdir()
+        write_ten_queries(tmp_path / name, equal=equal)
+        evaluation = judged(tmp_path / name, protocol)
+        # 8 queries x 5 trials x 10 claims are covered, 1 x 5 x 20 are not
+        assert counts(evaluation, "evidence_coverage_rate") == (400, 500), name
+        assert verdicts(evaluation)["evidence_coverage_rate"] == "FAIL", name
+        assert evaluation.report["status"] == "FAIL", name
+        assert not list(unbalanced(evaluation)), name
+    assert counts(evaluation, "golden_recall") == (41, 45)  # copies are not the trials that are owed
+    assert run_entry(evaluation, "bad0")["copies"] == 4
+    (gate,) = (gate for gate in evaluation.report["gates"] if gate["metric"] == "evidence_coverage_rate")
+    assert gate["reason"] == "400/500 is not \u2265 0.95; every copy counts: with copies merged it is 400/420"
+    messages = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "copies_counted"]
+    assert messages[0].startswith(
+        "evidence_coverage_rate is 400/500 with every copy of a run counted, and 400/420 with"
+    )
+    (remark,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == "copies_counted")
+    assert remark["counts"] == {"copies": 4, "rates": 2}  # the bad runs also file a record that no claim cites
+
+
+def test_byte_copies_of_a_run_that_fails_count(tmp_path: Path) -> None:
+    write_ten_queries(tmp_path, bad_trials=1)
+    for number in range(1, 5):
+        shutil.copytree(tmp_path / "outputs" / "bad0", tmp_path / "outputs" / f"bad{number}")
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "evidence_coverage_rate") == (400, 500)
+    assert "copied_run" in codes(evaluation)
+
+
+def test_honest_runs_that_are_equal_still_pass(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    for number in range(5):
+        write_run(tmp_path / "outputs", f"a{number}", output(f"a{number}"))
+        write_run(tmp_path / "outputs", f"n{number}", abstention(f"n{number}"))
+    evaluation = judged(tmp_path)
+    assert evaluation.passed
+    assert counts(evaluation, "golden_recall") == (1, 1)  # of two readings that are alike the one with fewer runs
+    assert evaluation.report["metrics"]["main"]["golden_recall"]["interval"]["units"] == 1
+    assert "copies_counted" not in codes(evaluation)
+
+
+def test_copies_do_not_stand_for_trials_that_are_missing(tmp_path: Path) -> None:
+    """What is missing counts as failed where copies are trials, and where they are not."""
+    write_golden(tmp_path, query(), query("Winter 1?"), INSUFFICIENT)
+    write_run(tmp_path / "outputs", "b", output("b", objective="Winter 1?"))
+    for number in range(5):
+        write_run(tmp_path / "outputs", f"a{number}", output(f"a{number}"))
+        write_run(tmp_path / "outputs", f"n{number}", abstention(f"n{number}"))
+    evaluation = judged(tmp_path)
+    assert counts(evaluation, "golden_recall") == (6, 10)  # merged 2/2
+    assert counts(evaluation, "run_completion_rate") == (11, 15)
+    assert "has 1 of the 5 trials" in finding(evaluation, "too_few_trials")["message"]
+    for number in range(4):  # and copies of the trial that is there do not fill up
+        write_run(tmp_path / "outputs", f"b{number}", output(f"b{number}", objective="Winter 1?"))
+    assert judged(tmp_path).passed
+    write_run(tmp_path / "outputs", "a5", say("a5", "Another."))
+    assert counts(judged(tmp_path), "golden_recall") == (3, 4)
+
+
+def test_a_surplus_of_copies_fails_where_the_number_of_trials_is_set(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), INSUFFICIENT)
+    for name in ("a", "copy"):
+        write_run(tmp_path / "outputs", name, output(name))
+    write_run(tmp_path / "outputs", "n", abstention("n"))
+    evaluation = judged(tmp_path, "research: {trials: 1}")
+    assert broken(evaluation) == {"a": "too_many_trials"}
+    assert (
+        "has 2 trials (1 of them a copy), and research.trials is 1" in finding(evaluation, "too_many_trials")["message"]
+    )
+
+
+@pytest.mark.parametrize("copies", [0, 4])
+def test_more_runs_of_easy_queries_do_not_raise_coverage(tmp_path: Path, copies: int) -> None:
+    """Copies of good runs dilute where every copy counts, and copies of bad ones vanish where they are merged."""
+    write_ten_queries(tmp_path, copies=copies, bad_trials=5 if copies else 1)
+    evaluation = judged(tmp_path)
+    passed = {name for name, verdict in verdicts(evaluation).items() if verdict == "PASS"}
+    assert passed == {"golden_recall", "abstention_accuracy", "manifest_integrity"}
+    (gate,) = (gate for gate in evaluation.report["gates"] if gate["verdict"] == "FAIL")
+    assert gate["reason"].endswith("with the same weight for every query 4/5 is not \u2265 0.95")
+
+
+def test_the_worse_reading_is_taken_metric_by_metric(tmp_path: Path) -> None:
+    write_golden(tmp_path, query(), query("Winter 1?"))
+    for number in range(3):  # covered, and the required id is not found
+        bad = output(f"a{number}", evidence=[evidence("e9")], claims=[claim(ids=("e9",))])
+        write_run(tmp_path / "outputs", f"a{number}", bad)
+        good = output(f"b{number}", objective="Winter 1?", claims=[claim(), claim("k2", ())])
+        write_run(tmp_path / "outputs", f"b{number}", good)
+    write_run(tmp_path / "outputs", "c", say("c", "Ice.", objective="Winter 1?"))
+    write_run(tmp_path / "outputs", "d", say("d", "Frost."))
+    evaluation = judged(tmp_path)
+    # a: 1/1 claims, 0/1 ids; b: 1/2 claims, 1/1 ids; c, d: 1/1 and 1/1. Merged 4/5 and 3/4, with copies 8/11 and 5/8.
+    assert counts(evaluation, "evidence_coverage_rate") == (8, 11)
+    assert counts(evaluation, "golden_recall") == (5, 8)
+    assert evaluation.report["metrics"]["main"]["golden_recall"]["interval"]["units"] == 4
+    # ledgers: every run files one record, and a's is not required: merged 3/4, with copies 5/8
+    assert counts(evaluation, "ledger_precision") == (5, 8)
+    assert counts(evaluation, "uncited_evidence_rate") == (0, 4)
+
+
+def test_stored_results_with_copies_add_up(tmp_path: Path) -> None:
+    write_ten_queries(tmp_path)
+    outputs = ("--golden", str(tmp_path / "golden.json"), "--outputs", str(tmp_path / "outputs"))
+    run = CliRunner().invoke(goldgate, ["research", *outputs, "--out", str(tmp_path / "out"), "--quiet"])
+    assert run.exit_code == 1, run.output
+    for command in (
+        ["verify", str(tmp_path / "out"), "--records"],
+        ["verify", str(tmp_path / "out")],
+        ["power", str(tmp_path / "out"), "--detect", "0.1"],
+        ["baseline", str(tmp_path / "out"), "--out", str(tmp_path / "base")],
+        ["compare", str(tmp_path / "out"), str(tmp_path / "out")],
+        ["trend", str(tmp_path / "out"), str(tmp_path / "out")],
+    ):
+        result = CliRunner().invoke(goldgate, command)
+        assert result.exit_code == 0, (command, result.output)
+    record = json.loads((tmp_path / "base" / "baseline.json").read_text())
+    assert record["metrics"]["evidence_coverage_rate"]["by_report"] == ["400/500"]
+
+
+RATES = ("evidence_coverage_rate", "golden_recall", "abstention_accuracy", "manifest_integrity")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equal_runs_never_fare_better_than_different_ones(tmp_path: Path, seed: int) -> None:
+    """Trees of random runs: once their statements differ, once those with the same counts are copies of each other."""
+    choose = Random(seed)
+    kinds = [[choose.randrange(4) for _ in range(choose.choice((1, 3, 3, 5)))] for _ in range(4)]
+    evaluations = []
+    for folder in (tmp_path / "different", tmp_path / "equal"):
+        folder.mkdir()
+        write_golden(folder, *(query(f"Winter {number}?") for number in range(3)), INSUFFICIENT)
+        for number, trials in enumerate(kinds):
+            for trial, kind in enumerate(trials):
+                run_id, words = f"r{number}-{trial}", "same" if folder.name == "equal" else WORDS[trial]
+                objective = f"Winter {number}?" if number < 3 else INSUFFICIENT["objective"]
+                claims = [
+                    {**claim(f"k{k}", () if k < kind else ("e1",)), "statement": f"{words} {k}"} for k in range(3)
+                ]
+                filed = [evidence("e9" if kind == 2 else "e1")]
+                manifests = [manifest(step, run_id, retrieval_query=words) for step in (1, 2)][: 2 if kind < 3 else 1]
+                out = output(run_id, objective=objective, claims=claims, evidence=filed)
+                if number == 3 and kind < 3:
+                    out = abstention(run_id)
+                write_run(folder / "outputs", run_id, out, manifests=manifests)
+        evaluations.append(judged(folder))
+    different, equal = evaluations
+    for rate in RATES:
+        (hits, of), (hits_if_equal, of_if_equal) = counts(different, rate), counts(equal, rate)
+        assert hits_if_equal * of <= hits * of_if_equal, rate
+        if verdicts(equal)[rate] == "PASS":
+            assert verdicts(different)[rate] == "PASS", rate
+    for evaluation in evaluations:
+        assert not list(unbalanced(evaluation))
+        assert stored(evaluation.report).rates == {rate: counts(evaluation, rate) for rate in RATES}

@@ -106,6 +106,38 @@ def _respell(run: Path, change: Callable[[str], str]) -> None:
     shutil.rmtree(run / "artifacts", ignore_errors=True)
 
 
+def _pad(run: Path, text: str) -> None:
+    """Add twelve claims, covered as the first one is."""
+
+    def pad(value: dict[str, Any]) -> None:
+        first = value["claims"][0]
+        statements = [f"{text} {number:b}".replace("0", "a").replace("1", "b") for number in range(12)]
+        value["claims"] += [{**first, "claim_id": f"p{n}", "statement": s} for n, s in enumerate(statements)]
+
+    edit(run, pad)
+
+
+@cheat("copies_counted")
+def failing_trials_are_equal_where_good_ones_differ(outputs: Path) -> None:
+    """Three trials of a query: merged, two of three failing ones vanish."""
+    for name in (*GOOD, "run_a0", "run_a1", "run_a4", "run_n2"):
+        for text in ("again", "once more"):
+            run = clone(outputs / name, f"{name[4:]}-{text[:4]}")
+            if name in GOOD[:3]:
+                _pad(run, text)
+        if name in GOOD[:3]:
+            _pad(outputs / name, "first")
+
+
+@cheat("copies_counted")
+def failing_trials_are_equal_and_good_ones_copied(outputs: Path) -> None:
+    """Merged, failing trials vanish; counted, copies of good ones outweigh them."""
+    failing_trials_are_equal_where_good_ones_differ(outputs)
+    for run in sorted(outputs.iterdir()):
+        for number in range(4 if run.name[:6] in GOOD[:3] else 0):
+            clone(run, f"{run.name[4:]}-{number}")
+
+
 @cheat("alike_runs")
 def clones_with_one_step_more(outputs: Path) -> None:
     for number in range(4):
@@ -206,6 +238,16 @@ def failing_runs_log_another_objective_first(outputs: Path) -> None:
 def one_run_for_two_queries(outputs: Path) -> None:
     """Its output says one query, its log another."""
     edit(outputs / "run_a0", lambda value: value.update(objective=output(outputs / "run_a2")["objective"]))
+
+
+@cheat("conflicting_objective")
+def one_run_for_two_queries_behind_other_objectives(outputs: Path) -> None:
+    """Its log names what nobody asked, many times, and only then its own query."""
+    one_run_for_two_queries(outputs)
+    log = outputs / "run_a0" / "events.jsonl"
+    event = {"run_id": "a0", "step_id": None, "event_type": "x"}
+    junk = [{**event, "payload": {"objective": f"Nobody asked this: {number}"}} for number in range(200)]
+    log.write_text("".join(json.dumps(line) + "\n" for line in junk) + log.read_text())
 
 
 @cheat("conflicting_run_id")

@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from goldgate.core.finding import Finding
+from goldgate.core.metric import Metrics
 from goldgate.suites.research.golden import Golden
+from goldgate.suites.research.measures.companions import COMPLETION
 from goldgate.suites.research.measures.trial import Trial
 from goldgate.suites.research.run.content import Content
 from goldgate.suites.research.run.facts import NO_QUERY, RunFacts, RunResult
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.run.similar import near_queries
 
+# The metrics in which a trial that is not there counts.
+OF_MISSING = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION})
+_ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
 _SHOWN_NAMES = 3  # of the runs that have a run_id in common
 
 
@@ -24,7 +29,10 @@ class Collected:
     runs: list[RunFacts] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
+    copies: dict[str, list[RunFacts]] = field(default_factory=dict)  # by the run that they were merged into
     owed: int = 1  # trials that every query owes
+    owed_with_copies: int = 1  # where every copy counts as a trial
+    merged: Metrics = field(default_factory=dict)  # what metrics would be that are worse where every copy counts
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the findings of each run that has any
 
 
@@ -64,20 +72,38 @@ def collect(
     return collected
 
 
-def trials(collected: Collected, golden: Golden) -> Iterator[Trial]:
-    """Every run beside its query, and the trials that queries owe and have not."""
+def trials(collected: Collected, golden: Golden, counted: frozenset[str] | None = None) -> Iterator[Trial]:
+    """Every run beside its query, and the trials that queries owe and have not.
+
+    `counted` are the metrics in which every copy counts; without it, those that are worse for it.
+    """
+    counted = frozenset(collected.merged) if counted is None else counted
     for run in collected.runs:
         query = None if run.query == NO_QUERY else golden.queries[run.query]
-        yield Trial(query, run, findings=collected.codes.get(run.name, ()))
-    there = trials_of(collected.runs)
+        readings = (1, 1 + len(collected.copies.get(run.name, ())))
+        yield Trial(query, run, 1, collected.codes.get(run.name, ()), readings, counted)
+    merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
     for number, query in enumerate(golden.queries):
-        if there[number] < collected.owed:
-            yield Trial(query, None, collected.owed - there[number])
+        lacking = max(0, collected.owed - merged[number])
+        lacking_with_copies = max(0, collected.owed_with_copies - with_copies[number])
+        either = min(lacking, lacking_with_copies)
+        if either:
+            yield Trial(query, None, either)
+        if lacking > either and OF_MISSING - counted:
+            yield Trial(query, None, lacking - either, (), (1, 0), counted)
+        if lacking_with_copies > either and OF_MISSING & counted:
+            yield Trial(query, None, lacking_with_copies - either, (), (0, 1), counted)
 
 
 def trials_of(runs: list[RunFacts]) -> Counter[int]:
     """How many trials each query has, broken ones among them."""
     return Counter(run.query for run in runs if run.query != NO_QUERY)
+
+
+def trials_with_copies(collected: Collected) -> Counter[int]:
+    """How many trials each query has where every copy is one."""
+    copies = [copy for copies in collected.copies.values() for copy in copies]
+    return trials_of(collected.runs) + trials_of(copies)
 
 
 def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> None:
@@ -96,7 +122,8 @@ def _settle_run_ids(collected: Collected, found: dict[str, list[Finding]]) -> No
             if original != number:
                 copies.add(number)
                 name = runs[number].name
-                message = f"the same run as {runs[original].name}, byte for byte; it is counted once"
+                collected.copies.setdefault(runs[original].name, []).append(runs[number])
+                message = f"the same run as {runs[original].name}, byte for byte: {_ONE_RUN}"
                 found.setdefault(runs[original].name, []).append(
                     Finding("copied_run", "warning", name, None, "", message)
                 )
@@ -138,7 +165,9 @@ def _merge_clones(
             continue
         original = first.setdefault(content.content, run.name)
         if original != run.name:
-            message = f"the same as {original} but for ids and times; the two are counted as one run"
+            copies = collected.copies.setdefault(original, [])
+            copies += [run, *collected.copies.pop(run.name, ())]
+            message = f"the same as {original} but for ids and times: {_ONE_RUN}"
             found.setdefault(original, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
             collected.ignored.append((f"{run.name}/", message))
             continue
@@ -153,18 +182,24 @@ def _merge_clones(
 
 def _settle_trials(collected: Collected, golden: Golden, owed: int | None, found: dict[str, list[Finding]]) -> None:
     """Set how many trials every query owes; where the protocol says it, a query with more fails: nobody picks."""
-    there = trials_of(collected.runs)
-    collected.owed = owed or max(there.values(), default=1)
+    merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
+    collected.owed = owed or max(merged.values(), default=1)
+    collected.owed_with_copies = owed or max(with_copies.values(), default=1)
     for index, run in enumerate(collected.runs):
-        if run.query != NO_QUERY and there[run.query] > collected.owed:
-            query = golden.queries[run.query]
+        if run.query != NO_QUERY and with_copies[run.query] > collected.owed_with_copies:
+            query, copies = golden.queries[run.query], with_copies[run.query] - merged[run.query]
             message = (
-                f"the query {query.objective!r} has {there[run.query]} trials, and research.trials is {owed}: "
-                "they count as failed until the surplus is taken away"
+                f"the query {query.objective!r} has {with_copies[run.query]} trials{_copies_among(copies)}, "
+                f"and research.trials is {owed}: they count as failed until the surplus is taken away"
             )
             finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
             found.setdefault(run.name, []).append(finding)
             collected.runs[index] = run._replace(broken=run.broken or "too_many_trials")
+
+
+def _copies_among(copies: int) -> str:
+    """Words for trials of which so many are copies; none without any."""
+    return f" ({copies} of them {'a copy' if copies == 1 else 'copies'})" if copies else ""
 
 
 def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
@@ -182,15 +217,27 @@ def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
 
 def _missing(collected: Collected, golden: Golden) -> Iterator[Finding]:
     """Queries that owe trials."""
-    there, owed = trials_of(collected.runs), collected.owed
+    merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
     for number, query in enumerate(golden.queries):
-        if not there[number]:
+        trials, copies = merged[number], with_copies[number] - merged[number]
+        if not trials:
             message = f"no run answers the query {query.objective!r}: it counts as failed"
             yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
-        elif there[number] < owed:
-            lacking = owed - there[number]
+        elif trials < collected.owed:
+            left_out = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
             message = (
-                f"the query {query.objective!r} has {there[number]} of the {owed} trials that every query owes: "
-                f"{'one counts' if lacking == 1 else f'{lacking} count'} as failed"
+                f"the query {query.objective!r} has {trials} of the {collected.owed} trials that every query "
+                f"owes{left_out}: {_as_failed(collected.owed - trials)}"
             )
             yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)
+        elif trials + copies < collected.owed_with_copies:
+            message = (
+                f"the query {query.objective!r} has {trials + copies} of the {collected.owed_with_copies} trials that "
+                f"every query owes where copies of runs are trials: "
+                f"{_as_failed(collected.owed_with_copies - trials - copies)} in rates that this makes worse"
+            )
+            yield Finding("too_few_trials", "warning", golden.file, None, query.pointer, message)
+
+
+def _as_failed(trials: int) -> str:
+    return "one counts as failed" if trials == 1 else f"{trials} count as failed"

@@ -1,17 +1,22 @@
-"""Gates that pass only because of what was added (runs of no query, many claims in a few runs), lost or left out."""
+"""Gates that pass only because of what was added (runs of no query, copies, many claims in a few runs) or left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from math import fsum
 
 from goldgate.core.finding import Finding, cut
-from goldgate.core.gate import GateResult, Verdict
-from goldgate.core.metric import Metrics
+from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of
+from goldgate.core.metric import Metric, Metrics, Rate
 from goldgate.stats.gates import judge_gates
+from goldgate.suites.research.measures.evidence_coverage import EvidenceCoverage
+from goldgate.suites.research.measures.manifest_integrity import ManifestIntegrity
+from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.facts import RunFacts
+from goldgate.suites.research.settings import ALARMS, DEFAULT_GATES
 
 # Sums over claims and steps, of which one run can have any number: the part and the whole.
 _SUMS = {
@@ -19,19 +24,82 @@ _SUMS = {
     "manifest_integrity": ("with_manifest", "steps", "steps"),
 }
 
+# Rates to which a trial that is not there adds nothing.
+_UNCOUNTED_IF_MISSING: dict[str, TrialMeasure] = {
+    "evidence_coverage_rate": EvidenceCoverage(),
+    "manifest_integrity": ManifestIntegrity(),
+}
+_LESS_IS_BETTER = frozenset(name for name, gate in ALARMS.items() if gate.max is not None)
 
-def not_by_strangers(results: list[GateResult], asked: Metrics) -> list[GateResult]:
-    """The results, with FAIL where a gate would fail without the runs of no query, or be open.
 
-    Such runs count, but nobody asked for them: anyone can add a thousand claims about nothing in question.
+def better_if_merged(merged: Metrics, with_copies: Metrics) -> dict[str, Metric]:
+    """The metrics, with copies merged, that are worse with every copy of a run counted.
+
+    Merging keeps copies of good runs from outweighing bad ones; it must not let copies of bad ones vanish.
     """
-    alone = judge_gates({result.metric: result.gate for result in results}, asked, unit="run")
+    better = {}
+    for name, metric in merged.items():
+        one, other = metric.exact, with_copies[name].exact
+        if one is not None and other is not None and (other > one if name in _LESS_IS_BETTER else other < one):
+            better[name] = metric
+    return better
+
+
+def note_copies(metrics: Metrics, merged: Metrics) -> Iterator[Finding]:
+    """Metrics in which every copy of a run counts, beside what they would be with copies merged."""
+    for name, metric in merged.items():
+        section = "companions" if name not in DEFAULT_GATES else "main"
+        message = (
+            f"{name} is {counts_of(metrics[name])} with every copy of a run counted, and {counts_of(metric)} with "
+            "copies merged: the worse counts"
+        )
+        yield Finding("copies_counted", "warning", "", None, f"/metrics/{section}/{name}", message)
+
+
+def not_unless_also(results: list[GateResult], metrics: Metrics, condition: str) -> list[GateResult]:
+    """The results; where a gate would not pass with these metrics, theirs. `condition` says which they are."""
+    others = judge_gates({result.metric: result.gate for result in results}, metrics, unit="run")
     return [
-        replace(result, verdict=only.verdict, reason=f"{result.reason}; without the runs of no query {only.reason}")
-        if result.verdict is Verdict.PASS and only.verdict is not Verdict.PASS
+        replace(result, verdict=other.verdict, reason=f"{result.reason}; {condition} {other.reason}")
+        if result.verdict is Verdict.PASS and other.verdict is not Verdict.PASS
         else result
-        for result, only in zip(results, alone, strict=True)
+        for result, other in zip(results, others, strict=True)
     ]
+
+
+def not_by_easy_queries(results: list[GateResult], trials: Iterable[Trial]) -> list[GateResult]:
+    """The results, with FAIL where the claims or steps of queries with more runs outweigh those with fewer.
+
+    A trial that is missing has no claims and no steps: without this, more runs of the easy queries, or copies of them,
+    would raise both rates. Each query weighs the same here, whatever the number of its runs.
+    """
+    asked = [*trials]
+    even = {name: _even_rate(asked, name, measure) for name, measure in _UNCOUNTED_IF_MISSING.items()}
+    judged = []
+    for result in results:
+        rate, gate = even.get(result.metric), result.gate
+        if result.verdict is Verdict.PASS and rate is not None and rate.denominator:
+            by_value = check_gate(result.metric, Gate(gate.min, gate.max, gate.equals), rate)
+            if by_value.verdict is Verdict.FAIL:
+                reason = f"{result.reason}; with the same weight for every query {by_value.reason}"
+                result = replace(result, verdict=Verdict.FAIL, reason=reason)
+        judged.append(result)
+    return judged
+
+
+def _even_rate(trials: Iterable[Trial], name: str, measure: TrialMeasure) -> Rate:
+    """A rate in which each query weighs the same: the sums of its runs, divided by their number."""
+    queries: dict[str, list[int]] = {}
+    for trial in trials:
+        counts = measure.units(trial)
+        if counts is not None and trial.query is not None:
+            sums = queries.setdefault(trial.query.objective, [0, 0, 0])
+            for place, count in enumerate((*counts, 1)):
+                sums[place] += count * trial.weight(name)
+    part = sum((Fraction(part, runs) for part, _, runs in queries.values()), Fraction(0))
+    whole = sum((Fraction(whole, runs) for _, whole, runs in queries.values()), Fraction(0))
+    share = part / whole if whole else None
+    return Rate(0, 0) if share is None else Rate(share.numerator, share.denominator)
 
 
 def not_with_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> list[GateResult]:

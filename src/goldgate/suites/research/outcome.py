@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from goldgate.core.gate import GateResult, Verdict
+from goldgate.core.gate import GateResult, Verdict, counts_of
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
 from goldgate.core.remarks import Remark
-from goldgate.core.suite import Outcome, Report
+from goldgate.core.suite import Measure, Outcome, Report
 from goldgate.core.tally import Tally
-from goldgate.suites.research.collect import Collected, trials, trials_of
+from goldgate.suites.research.collect import Collected, trials, trials_of, trials_with_copies
 from goldgate.suites.research.corpus import Corpus
 from goldgate.suites.research.dilution import (
-    not_by_strangers,
+    better_if_merged,
+    not_by_easy_queries,
+    not_unless_also,
     not_with_unknown_claims,
+    note_copies,
     note_nothing_stored,
     note_uneven_runs,
 )
 from goldgate.suites.research.golden import Golden, Query
 from goldgate.suites.research.measures import all_measures
+from goldgate.suites.research.measures.trial import Trial, metrics_of
 from goldgate.suites.research.run.evidence import FAILURES
 from goldgate.suites.research.run.facts import NO_QUERY, RunFacts
 from goldgate.suites.research.run.fold import FOLDING
@@ -66,14 +70,30 @@ class ResearchOutcome(Outcome):
         super().__init__(inputs, _signed(origin.plan.settings, golden, origin.corpus), collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
-        runs = self._collected.runs
-        gates = not_by_strangers(gates, self._metrics_of_queries(tally))
-        gates = [_not_with_torn_logs(gate, tally) for gate in gates]
-        return not_with_unknown_claims(gates, runs)
+        collected = self._collected
+        measures = all_measures(self._origin.plan.settings)
+        merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
+        uneven = len({*merged.values()}) > 1 or len({*with_copies.values()}) > 1
+        strangers = merged.total() < len(collected.runs)
+        for condition, counted in readings(collected, measures).items():
+            every = [*trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
+            asked = [trial for trial in every if trial.query is not None]
+            if collected.copies:
+                gates = not_unless_also(gates, metrics_of(every, measures), condition)
+            if strangers:  # anyone can add runs with a thousand claims about nothing in question
+                gates = not_unless_also(gates, metrics_of(asked, measures), "without the runs of no query")
+            if uneven:
+                gates = not_by_easy_queries(gates, asked)
+        gates = [_not_with_torn_logs(_with_merged(gate, collected.merged), tally) for gate in gates]
+        return not_with_unknown_claims(gates, collected.runs)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         collected, golden, origin = self._collected, self._golden, self._origin
-        collected.findings += [*note_uneven_runs(gates, collected.runs), *note_nothing_stored(collected.runs)]
+        collected.findings += [
+            *note_copies(metrics, collected.merged),
+            *note_uneven_runs(gates, collected.runs),
+            *note_nothing_stored(collected.runs),
+        ]
         return {
             "evidence": {**_evidence(collected.runs), "note": None if origin.anchored else UNANCHORED},
             "conservation": conservation(collected, golden, origin.directories),
@@ -85,16 +105,21 @@ class ResearchOutcome(Outcome):
     def remarks(self, report: Report) -> Iterable[Remark]:
         return stands_out(report)
 
-    def _metrics_of_queries(self, tally: Tally) -> Metrics:
-        """The metrics without the runs that no query asked for."""
-        measures, asked = all_measures(self._origin.plan.settings), tally
-        if any(run.query == NO_QUERY for run in self._collected.runs):
-            asked = Tally()
-            for trial in trials(self._collected, self._golden):
-                if trial.query is not None:
-                    for measure in measures:
-                        measure.count(trial, asked)
-        return {name: metric for measure in measures for name, metric in measure.metrics(asked).items()}
+
+def readings(collected: Collected, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
+    """The metrics in which every copy counts: none, and where there are copies all, each with words for it."""
+    every = frozenset(metrics_of((), measures))
+    return {"with copies merged": frozenset(), **({"with every copy counted": every} if collected.copies else {})}
+
+
+def settle_copies(collected: Collected, golden: Golden, measures: Sequence[Measure[Trial]]) -> None:
+    """Find the metrics in which every copy of a run must count, because merging would make them better."""
+    if collected.copies:
+        both = [
+            metrics_of(trials(collected, golden, counted), measures)
+            for counted in readings(collected, measures).values()
+        ]
+        collected.merged = better_if_merged(*both)
 
 
 def conservation(collected: Collected, golden: Golden, directories: int) -> dict[str, Any]:
@@ -144,6 +169,14 @@ def conservation(collected: Collected, golden: Golden, directories: int) -> dict
 
 def _corpus(corpus: Corpus | None) -> dict[str, Any] | None:
     return None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)}
+
+
+def _with_merged(result: GateResult, merged: Metrics) -> GateResult:
+    """The result; where every copy counts, with what it would be without copies."""
+    metric = merged.get(result.metric)
+    if metric is None:
+        return result
+    return replace(result, reason=f"{result.reason}; every copy counts: with copies merged it is {counts_of(metric)}")
 
 
 def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
@@ -219,7 +252,8 @@ def _runs(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
     entries = []
     while facts:
         run = facts.pop()
-        entries.append(run_entry(run, golden.queries[run.query] if run.query != NO_QUERY else None))
+        query = golden.queries[run.query] if run.query != NO_QUERY else None
+        entries.append(run_entry(run, query, len(collected.copies.get(run.name, ()))))
     return entries
 
 

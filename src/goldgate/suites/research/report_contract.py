@@ -91,7 +91,11 @@ class QueryValue(TypedDict):
 
 
 class RunValue(TypedDict):
-    """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`."""
+    """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`.
+
+    `copies` is the number of directories, beside this one, that hold the same run: each counts as often as the run
+    itself in rates that are worse for it.
+    """
 
     run: str
     run_id: str | None
@@ -112,6 +116,7 @@ class RunValue(TypedDict):
     steps: int
     steps_with_manifest: int
     fingerprint: str | None
+    copies: NotRequired[int]
 
 
 class IgnoredValue(TypedDict):

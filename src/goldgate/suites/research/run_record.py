@@ -19,7 +19,7 @@ def trial_record(trial: Trial) -> dict[str, Any]:
         return {**head, "status": "missing", "trials": trial.times}
     objective = query.objective if query is not None else trial.run.objective
     return {
-        **run_entry(trial.run, query),
+        **run_entry(trial.run, query, trial.readings[1] - 1),
         "objective": None if objective is None else cut(objective),
         "query_id": None if query is None else query.id,
         "failures": dict(trial.run.failures),
@@ -28,8 +28,8 @@ def trial_record(trial: Trial) -> dict[str, Any]:
     }
 
 
-def run_entry(run: RunFacts, query: Query | None) -> dict[str, Any]:
-    """The counts of a run."""
+def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, Any]:
+    """The counts of a run, and how many copies of it there are, if any."""
     return {
         "run": run.name,
         "run_id": None if run.run_id is None else cut(run.run_id),
@@ -50,4 +50,5 @@ def run_entry(run: RunFacts, query: Query | None) -> dict[str, Any]:
         "steps": run.steps,
         "steps_with_manifest": run.with_manifest,
         "fingerprint": run.fingerprint.hex() or None,
+        **({"copies": copies} if copies else {}),
     }

@@ -9,7 +9,7 @@ from typing import Literal
 from goldgate.core.gate import Gate
 from goldgate.shape.kinds import Positive
 
-METRICS_VERSION = "2.0"
+METRICS_VERSION = "2.1"
 
 # eval-gates.md, "Pass/fail gates (MVP defaults)".
 DEFAULT_GATES: dict[str, Gate] = {

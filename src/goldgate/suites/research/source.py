@@ -22,7 +22,7 @@ from goldgate.suites.research.corpus import Corpus, load_corpus, require_apart
 from goldgate.suites.research.golden import Golden, load_golden
 from goldgate.suites.research.measures import all_measures
 from goldgate.suites.research.measures.trial import Trial
-from goldgate.suites.research.outcome import Origin, ResearchOutcome
+from goldgate.suites.research.outcome import Origin, ResearchOutcome, settle_copies
 from goldgate.suites.research.run.content import Content
 from goldgate.suites.research.run.evidence import Demands
 from goldgate.suites.research.run.facts import RunResult, Settings
@@ -84,6 +84,7 @@ class ResearchSource(Source[list[Entry], Any]):
         )
         if not self._collected.runs:
             raise no_runs(self._outputs, self._listing)
+        settle_copies(self._collected, self._queries, all_measures(self._plan.settings))
         return trials(self._collected, self._queries)
 
     def finish(self) -> ResearchOutcome:
@@ -178,8 +179,9 @@ def _trials(plan: Plan) -> int | None:
 
 
 def _digest(collected: Collected) -> str:
-    """One digest of all runs: their names and the digests of their bytes."""
+    """One digest of all runs and their copies: names and the digests of bytes."""
     total = hashlib.sha256()
-    for run in collected.runs:
+    copies = [copy for copies in collected.copies.values() for copy in copies]
+    for run in sorted([*collected.runs, *copies], key=lambda run: run.name) if copies else collected.runs:
         total.update(run.name.encode() + b"\0" + run.digest)
     return total.hexdigest()

@@ -11,8 +11,9 @@ from goldgate.suites.research.settings import ALARMS
 
 
 def stands_out(report: Report) -> Iterator[Remark]:
-    """Trials that are missing or broken, companions beyond their alarms, evidence that nobody can check."""
+    """Trials that are missing or broken, copies that count, unkept manifests, companions beyond their alarms."""
     yield from _incomplete(report)
+    yield from _copies(report)
     yield from _unkept_manifests(report)
     yield from _alarms(report)
 
@@ -25,6 +26,16 @@ def _incomplete(report: Report) -> Iterator[Remark]:
     if runs["broken"]:
         message = f"{runs['broken']} of {runs['total']} runs are broken: they count as failed"
         yield remark("broken_runs", message, broken=runs["broken"], runs=runs["total"])
+
+
+def _copies(report: Report) -> Iterator[Remark]:
+    """Rates that would be better if copies of runs were merged."""
+    rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
+    if rates:
+        copies = sum(run.get("copies", 0) for run in report["runs"])
+        count = "1 copy of a run counts" if copies == 1 else f"{copies} copies of runs count"
+        message = f"{count}, because merging would improve {', '.join(rates)}"
+        yield remark("copies_counted", message, copies=copies, rates=len(rates))
 
 
 def _unkept_manifests(report: Report) -> Iterator[Remark]:

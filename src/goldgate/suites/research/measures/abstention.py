@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldgate.core.measure import EACH, over
+from goldgate.core.measure import over
 from goldgate.core.sums import Counts
 from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.suspicion import ABSTAINED
@@ -12,8 +12,8 @@ class Abstention(TrialMeasure):
     """Over trials of queries without sufficient evidence. Running out of budget is no abstention."""
 
     table = "abstention"
-    columns = ("right", EACH)
-    ratios = {"abstention_accuracy": over("right", EACH, "no query is labeled as evidence-insufficient")}
+    columns = ("right", "asked")
+    ratios = {"abstention_accuracy": over("right", "asked", "no query is labeled as evidence-insufficient")}
 
     def units(self, trial: Trial) -> Counts | None:
         if trial.query is None or trial.query.sufficient:

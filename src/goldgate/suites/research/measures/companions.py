@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from goldgate.core.measure import over
 from goldgate.core.metric import Metrics, Rate
-from goldgate.core.sums import Counts, pair_sums
+from goldgate.core.sums import Counts, RatioSums, pair_sums
 from goldgate.core.tally import Tally
 from goldgate.suites.research.measures.trial import Trial, TrialMeasure
 from goldgate.suites.research.run.suspicion import ABSTAINED
+
+COMPLETION = "run_completion_rate"
 
 
 class Companions(TrialMeasure):
@@ -50,24 +52,32 @@ class Companions(TrialMeasure):
 
     def count(self, trial: Trial, tally: Tally) -> None:
         super().count(trial, tally)
-        counts, run = tally.counts, trial.run
+        counts, run, weight = tally.counts, trial.run, trial.weight(COMPLETION)
         if trial.query is None:
             if run is not None and run.broken is not None and run.objective is None:
-                counts["broken_strangers"] += 1  # of a query that nobody can tell
+                counts["broken_strangers"] += weight  # of a query that nobody can tell
             return
-        counts["missing_trials" if run is None else "trials"] += trial.times
-        counts["completed_trials"] += trial.evaluated is not None
+        counts["missing_trials" if run is None else "trials"] += trial.times * weight
+        if run is not None:
+            squares = weight * (weight - 1)
+            counts["copies"] += weight - 1
+            counts["squares_of_copies"] += squares
+            if trial.evaluated is not None:
+                counts["completed_trials"] += weight
+                counts["completed_squares_of_copies"] += squares
 
     def metrics(self, tally: Tally) -> Metrics:
         counts, rates = tally.counts, super().metrics(tally)
         # A broken run that does not say its query may be the one that a missing query lacks: counted once.
         trials = counts["trials"] + max(counts["missing_trials"], counts["broken_strangers"])
         completed = counts["completed_trials"]
-        sums = pair_sums({(1, 1): completed, (0, 1): trials - completed})
+        squares = counts["completed_squares_of_copies"]
+        of_copies = RatioSums(-counts["copies"], aa=squares, ab=squares, bb=counts["squares_of_copies"])
+        sums = pair_sums({(1, 1): completed, (0, 1): trials - completed}) + of_copies  # a run and its copies: one unit
         completion = Rate(completed, trials, "there are no trials", sums)
         order = ("false_abstention_rate", "cited_golden_recall", "ledger_precision")
         return {
             **{name: rates[name] for name in order},
-            "run_completion_rate": completion,
+            COMPLETION: completion,
             "uncited_evidence_rate": rates["uncited_evidence_rate"],
         }

@@ -267,13 +267,16 @@ class _Judge:
         """
         stated = output["objective"] if output is not None else None
         logged = [*log.objectives] if log is not None else []
-        first = logged[0] if logged else None
         mine = self._query(stated)
-        if stated is not None and first is not None and match_key(stated) != match_key(first):
-            message = f"the output says {stated!r}, the log {first!r}"
-            self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
+        if stated is not None:
+            key = match_key(stated)
+            others = [objective for objective in logged if match_key(objective) != key]
+            if others:
+                more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+                message = f"the output says {stated!r}, the log {others[0]!r}{more}"
+                self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
         if mine != NO_QUERY:
-            if self._query(first) not in (mine, NO_QUERY):
+            if any(self._query(objective) not in (mine, NO_QUERY) for objective in logged):
                 self._break("conflicting_objective", "output and log name two different golden queries", "/objective")
             return stated, mine
         for objective in logged:
@@ -283,7 +286,7 @@ class _Judge:
                     words = "the log names a golden query, and the output another objective"
                     self._break("conflicting_objective", words, "/objective")
                 return objective, number
-        return stated or first, NO_QUERY
+        return stated or next(iter(logged), None), NO_QUERY
 
     def _stop_reason(self, output: dict[str, Any] | None, log: Log | None, query: Query | None) -> str | None:
         """The stop reason that is worse for the run: it abstained only if output and log say so.

@@ -15,7 +15,6 @@ from goldgate.suites.research.run.files import EVENTS
 _event_fits = fits(Event)
 STATUSES: frozenset[str] = frozenset(get_args(Status))
 _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
-_MOST_OBJECTIVES = 100  # of one log
 
 
 @dataclass(slots=True)
@@ -108,7 +107,7 @@ def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line
             message = f"the claim {claim} gets a status that is none of {', '.join(sorted(STATUSES))}"
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
     objective = payload.get("objective")
-    if type(objective) is str and objective.strip() and len(objectives) < _MOST_OBJECTIVES:
+    if type(objective) is str and objective.strip():
         objectives.setdefault(objective)
 
 
