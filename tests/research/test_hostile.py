@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from io import BytesIO
 from pathlib import Path
 
@@ -223,6 +224,27 @@ def test_folding_what_differs_has_an_end() -> None:
         record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
         assert check_record(record, sources, Demands()).failure in ("fabricated", "spliced")
     assert sources.folded_characters <= len(text) * 200
+
+
+@pytest.mark.parametrize("sign", ["…", "ʼ"])
+def test_spans_over_text_without_letters_are_looked_through_once(sign: str) -> None:
+    text = sign * 400_000
+    sources = Sources({"c1": chunk("c1", text=text + " end")})  # type: ignore[dict-item]
+    begin = time.process_time()
+    for number in range(200):
+        record = evidence(quote=None, span={"start": number, "end": len(text) - number})
+        assert check_record(record, sources, Demands()).failure == "blank_quote"
+    assert check_record(evidence(quote=None, span={"start": 9, "end": len(text) + 2}), sources, Demands()).level
+    assert time.process_time() - begin < 3  # 0.05 s; with every span looked through by itself 10 s
+
+
+def test_places_of_shifted_quotes_are_named_until_too_much_was_folded_for_it() -> None:
+    text = "It’s  so. " * 20_000 + "end"
+    sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
+    record = evidence(quote="It's so. end", span={"start": 0, "end": 3})
+    messages = [check_record(record, sources, Demands()).message for _ in range(20)]
+    assert messages[0] == f"the quote is at {len(text) - 13} of the chunk, not at 0"
+    assert messages[-1] == "the quote is elsewhere in the chunk, not at 0"
 
 
 def test_half_a_surrogate_pair_in_a_chunk_with_a_hash(outputs: Path) -> None:

@@ -8,6 +8,7 @@ from unicodedata import category, decomposition, normalize
 
 # Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.
 _INVISIBLE = str.maketrans(dict.fromkeys("\u115f\u1160\u3164\uffa0\u2800"))
+TELLING = "x"
 _DIGIT = re.compile("[0-9]")  # nearly all ids have one, and no word for nothing has
 _LONGEST_WORD = 64  # no way of saying "unknown" is longer
 
@@ -22,6 +23,20 @@ def telling(text: str) -> bool:
     if text.isascii():
         return any(map(str.isalnum, text))
     return any(map(tells, text.translate(_INVISIBLE)))
+
+
+class _Marks(dict[int, str]):
+    """What each character is in `mark_telling`: each is looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        mark = self[code] = TELLING if tells(sign) and code not in _INVISIBLE else "."
+        return mark
+
+
+def mark_telling(text: str) -> str:
+    """A text of the same length, with `TELLING` where a letter or a digit tells something and a dot elsewhere."""
+    return text.translate(_Marks())
 
 
 def tells(sign: str) -> bool:
