@@ -22,6 +22,7 @@ from goldgate.suites.research.run.steps import count_steps
 from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_suspicions
 
 NO_QUERY = -1
+_MOST_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
 _NO_CONTENT = Content(b"", b"")
 _STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
@@ -137,8 +138,8 @@ class _Judge:
         output = self._output()
         run_id = output["run_id"] if output is not None else None
         log = parse_log(files.events, run_id, findings) if files.events is not None else None
-        if log is not None and log.ambiguous:
-            self.broken, self.claims_unknown = self.broken or "repeated_key", True
+        if log is not None and log.broken is not None:
+            self.broken, self.claims_unknown = self.broken or log.broken, True
         if run_id is None and log is not None:
             run_id = log.run_id
         listed = output.get("steps") if output is not None else None
@@ -227,11 +228,13 @@ class _Judge:
             self.fitting = True
             return value  # type: ignore[no-any-return]
         whole = True
-        for problem in problems(ResearchOutput, value):
+        for number, problem in enumerate(problems(ResearchOutput, value, most=_MOST_PROBLEMS), 1):
             inside = problem.pointer.count("/") > 1 or problem.pointer in ("/corpus_id", "/index_id", "/chunker")
             whole = whole and inside
             # What is wrong inside a claim or a record costs that one; it gets its own name later.
             self.findings.add("contract", "warning" if inside else "error", OUTPUT, problem.message, problem.pointer)
+            if number == _MOST_PROBLEMS:
+                self.findings.count("contract", "warning", 0, at_least=True)
         if not whole:
             self.broken = self.broken or "output_unreadable"
         return self._readable(value)

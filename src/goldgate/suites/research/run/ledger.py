@@ -10,7 +10,7 @@ from typing import Any
 from goldgate.core.finding import Findings
 from goldgate.files.storable import storable_name
 from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
+from goldgate.shape.problems import problems, wrong_fields
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.decode import BadLine, decode_lines, same
 from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
@@ -135,6 +135,9 @@ def records(output: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:
 def _note_chunk(line: int, value: object, findings: Findings) -> None:
     if isinstance(value, BadLine):
         findings.add("bad_chunk", "error", CHUNKS, str(value), line=line)
+        return
+    if findings.is_full("bad_chunk", "error"):
+        findings.count("bad_chunk", "error", len(wrong_fields(Chunk, value)) if type(value) is dict else 1)
         return
     for problem in problems(Chunk, value):
         findings.add("bad_chunk", "error", CHUNKS, problem.message, problem.pointer, line)
