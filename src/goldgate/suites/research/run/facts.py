@@ -19,7 +19,7 @@ from goldgate.suites.research.run.ledger import Ledger, check_ledger, read_sourc
 from goldgate.suites.research.run.log import Log, parse_log
 from goldgate.suites.research.run.sources import Sources
 from goldgate.suites.research.run.steps import count_steps
-from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_suspicions
+from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_empty_claims, note_suspicions
 
 NO_QUERY = -1
 _MOST_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
@@ -49,6 +49,7 @@ class RunFacts(NamedTuple):
     stop_reason: str | None
     verified: int
     covered: int
+    empty: int  # covered claims that claim nothing, or rest on evidence of nothing
     candidate: int
     retracted: int
     unreadable_claims: int
@@ -159,7 +160,9 @@ class _Judge:
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        outcome = Outcome(query, stop_reason, claims, ledger, len(found), uncited, objective)
+        empty = note_empty_claims(outcome, findings)
+        note_suspicions(outcome, findings)
         torn = log is not None and log.torn
         suspect = fingerprint = b""
         content = _NO_CONTENT
@@ -180,6 +183,7 @@ class _Judge:
             stop_reason=_STOP_REASONS.get(stop_reason, stop_reason),
             verified=claims.verified,
             covered=claims.covered,
+            empty=empty,
             candidate=claims.candidate,
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact, sha256_of
 from goldgate.suites.research.run.fold import fold, has_single_blanks, offset_in
-from goldgate.suites.research.run.telling import TELLING, mark_telling, says_something, telling
+from goldgate.suites.research.run.telling import TELLING, has_several_sentences, mark_telling, says_something, telling
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]
 LEVELS: tuple[Level, ...] = ("structural", "verbatim", "chain", "anchored")
@@ -70,6 +70,7 @@ class Sources:
         self._folded_texts: dict[str, str] = {}
         self._marks: dict[str, str] = {}
         self._placed = 0
+        self._several_sentences: dict[str, bool] = {}
         self._joined: Joined | None = None
 
     def says_something(self, name: object) -> bool:
@@ -150,6 +151,13 @@ class Sources:
         """Where in the unfolded text the folded quote begins; None if there was too much to look through."""
         self._placed += len(text)
         return offset_in(text, folded_quote) if self._placed <= _MOST_PLACED else None
+
+    def has_several_sentences(self, chunk: Chunk) -> bool:
+        """Whether quoting all of the chunk points at nothing, found out once."""
+        name = chunk["chunk_id"]
+        if name not in self._several_sentences:
+            self._several_sentences[name] = has_several_sentences(chunk["text"])
+        return self._several_sentences[name]
 
     def joined(self) -> Joined:
         """All chunks as one folded text."""
