@@ -306,6 +306,21 @@ def agents() -> dict[str, list[Run]]:
         run.evidence += [evidence_record(name, text_of(name)) for name in everything if evidence_id(name) not in filed]
         return run
 
+    def dilute(run: Run, trial: str) -> Run:
+        run.run_id += trial
+        if not run.claims:
+            run.steps, run.manifests = ([1, 2], [1, 2]) if trial else (run.steps, run.manifests)  # another run
+            return run
+        cited = run.claims[0]["evidence_ids"]
+        words = [word.strip(".,") for word in text_of(run.chunks[0]).split()] * 2
+        for number in range(len(run.claims), 19):
+            statement = f"The source has the word {words[number]} as its word {number}{trial}."
+            claim = {"claim_id": f"claim-{number + 1}", "statement": statement, "status": "verified"}
+            run.claims.append({**claim, "evidence_ids": cited})
+        made_up = {"claim_id": "claim-20", "statement": f"It cost {len(words)} million.", "status": "verified"}
+        run.claims.append({**made_up, "evidence_ids": []})
+        return run
+
     found: dict[str, list[Run]] = {"honest": honest()}
 
     found["dumps_the_corpus"] = [dump(run) for run in honest()]
@@ -347,6 +362,27 @@ def agents() -> dict[str, list[Run]]:
         for claim in run.claims[1:] if run.run_id == "a0" else run.claims:
             claim["status"] = "candidate"
             claim["evidence_ids"] = [record["evidence_id"] for record in run.evidence]
+
+    # It passes the four gates and every companion, and says nothing.
+    found["quotes_function_words"] = honest()
+    for run in found["quotes_function_words"]:
+        for record in run.evidence:
+            text = text_of(record["chunk_id"].removeprefix("chunk:"))
+            word = next(word for word in text.split() if word.lower() in ("the", "a", "of", "and", "in", "was"))
+            record["quote"] = word
+            record["span"] = {"start": text.index(word), "end": text.index(word) + len(word)}
+    found["quotes_whole_chunks"] = honest()
+    for run in found["quotes_whole_chunks"]:
+        for record in run.evidence:
+            record["quote"] = text_of(record["chunk_id"].removeprefix("chunk:"))
+            record["span"] = {"start": 0, "end": len(record["quote"])}
+    found["claims_nothing"] = honest()
+    for run in found["claims_nothing"]:
+        for claim, statement in zip(run.claims, (run.objective, "It is what it is."), strict=False):
+            claim["statement"] = statement
+
+    # In every run one claim of twenty is made up, which is exactly 0.95.
+    found["dilutes_evenly"] = [dilute(run, trial) for trial in ("", "-again") for run in honest()]
 
     found["always_abstains"] = [abstain(run.run_id, run.objective) for run in honest()]
 

@@ -10,6 +10,7 @@ import pytest
 
 from goldgate.api import evaluate_outputs
 from goldgate.core.evaluation import Evaluation
+from goldgate.report import render
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = Path(__file__).parent / "agents"
@@ -53,7 +54,7 @@ def test_one_that_files_the_corpus_and_knows_when_to_abstain_is_stopped_by_compa
 SHOWN_BY = {
     "dumps_the_corpus_and_abstains": {"uncited_ledger", "heaped_ledger"},
     "dumps_the_corpus_and_cites_it": {"claim_cites_all", "heaped_ledger"},
-    "dumps_the_corpus_claim_by_claim": {"heaped_ledger"},
+    "dumps_the_corpus_claim_by_claim": {"heaped_ledger", "empty_evidence"},
     "abstains_and_files_what_is_asked": {"false_abstention", "nothing_verified"},
 }
 
@@ -67,6 +68,26 @@ def test_an_agent_that_passes_the_four_and_is_of_no_use_is_shown(name: str) -> N
     assert not judge_agent(name, PROTOCOL).passed  # companions as gates stop it
 
 
+# Agents that pass all gates and companions: only a finding, and a line above everything, says what they do.
+UNSEEN_BY_GATES = {
+    "quotes_function_words": "empty_evidence",
+    "quotes_whole_chunks": "empty_evidence",
+    "claims_nothing": "empty_evidence",
+    "dilutes_evenly": "uniform_dilution",
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN_BY_GATES)
+def test_an_agent_that_no_gate_stops_stands_out(name: str) -> None:
+    evaluation, code = judge_agent(name), UNSEEN_BY_GATES[name]
+    assert evaluation.passed
+    assert judge_agent(name, PROTOCOL).passed
+    assert {finding["code"] for finding in evaluation.report["findings"]} - {"claim_not_covered"} == {code}
+    (entry,) = (entry for entry in evaluation.report["stands_out"] if entry["code"] == code)
+    for form in ("text", "markdown", "html"):
+        assert entry["message"][:40] in render(evaluation, form), form
+
+
 def test_the_honest_agent_passes_the_same_queries() -> None:
     assert judge_agent("honest").passed
     assert judge_agent("honest").report["findings"] == []
@@ -74,7 +95,7 @@ def test_the_honest_agent_passes_the_same_queries() -> None:
 
 
 def test_every_agent_directory_is_judged() -> None:
-    known = {*STOPPED_BY, *SHOWN_BY, "honest"}
+    known = {*STOPPED_BY, *SHOWN_BY, *UNSEEN_BY_GATES, "honest"}
     assert {path.name for path in AGENTS.iterdir() if path.is_dir()} == known
 
 

@@ -96,7 +96,7 @@ def test_a_chain_to_a_source_of_ones_own_is_not_anchored(tmp_path: Path) -> None
     plain = evaluate_outputs(golden, outputs, protocol)
     assert levels(plain) == {"chain": 14}
     assert plain.report["evidence"]["note"] is not None
-    assert {finding["code"] for finding in plain.report["findings"]} == {"thin_quote"}
+    assert {finding["code"] for finding in plain.report["findings"]} == {"thin_quote", "empty_evidence"}
     known = evaluate_outputs(golden, outputs, protocol, corpus=corpus)
     assert levels(known) == {"chain": 14}
     assert "not_in_corpus" in {finding["code"] for finding in known.report["findings"]}

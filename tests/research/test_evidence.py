@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from goldgate.core.finding import Findings
 from goldgate.suites.research.run.evidence import Demands, check_record
 from goldgate.suites.research.run.files import Artifact
 from goldgate.suites.research.run.fold import fold, offset_in
+from goldgate.suites.research.run.ledger import check_ledger
 from goldgate.suites.research.run.sources import Sources
+from goldgate.suites.research.run.telling import asked_words, empty_claim, empty_quote
 
 from .judged import counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
@@ -247,3 +250,116 @@ def test_offsets_of_folded_text() -> None:
     assert fold(text) == 'caf\u00e9 "bar"'
     assert offset_in(text, '"bar"') == text.index("“")
     assert offset_in(text, "nowhere") is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "reason"),
+    [
+        ("the", "function words"),
+        ("of the", "function words"),
+        ("And it was in", "function words"),
+        ("und", "function words"),  # a short word of another language
+        ("ing", "function words"),
+        ("的", "function words"),
+        ("就是在", "function words"),
+        ("All rights reserved.", "boilerplate"),
+        ("© 2021 Example Ltd.", "boilerplate"),
+        ("Privacy Policy | Terms of Use", "boilerplate"),
+        ("Page 3 of 10", "boilerplate"),
+        ("版权所有", "boilerplate"),
+        ("第 3 页", "boilerplate"),
+        ("点击这里", "boilerplate"),
+        ("1871", None),
+        ("31", None),
+        ("UK", None),
+        ("Bob", None),
+        ("froze in 1871", None),
+        ("the mayor", None),
+        ("The privacy policy was changed in 2018", None),
+        ("a page of the register", None),
+        ("港口", None),
+        ("不结冰", None),
+    ],
+)
+def test_quotes_that_are_evidence_of_nothing(quote: str, reason: str | None) -> None:
+    assert empty_quote(quote) == reason
+
+
+WHEN, WAS, WHEN_CHINESE = (
+    "When did the harbour of Oldwick freeze?",
+    "Was lead found in the water?",
+    "港口什么时候结冰？",
+)
+
+
+@pytest.mark.parametrize(
+    ("objective", "statement", "empty"),
+    [
+        (WHEN, WHEN, True),
+        (WHEN, "The harbour of Oldwick did freeze.", True),
+        (WHEN, "The document mentions when the harbour of Oldwick did freeze.", True),
+        (WHEN, "The harbour is the harbour.", True),
+        (WHEN, "A rose is a rose.", True),
+        (WHEN, "It is what it is.", True),
+        (WHEN, "See the evidence.", True),
+        (WHEN, "Ships either waited or did not wait (7).", True),
+        (WHEN, "3. A rose is a rose.", True),
+        (WHEN, "1871 is 1871.", True),
+        (WHEN, "Something happened.", True),
+        (WHEN, "", True),
+        (WHEN, "It may or may not have frozen.", True),
+        (WHEN, "Ships either waited or did not wait.", True),
+        (WHEN, "If ships waited then ships waited.", True),
+        (WHEN, "Did it freeze in 1871?", True),
+        (WHEN, "It froze in 1871.", False),
+        (WHEN, "The harbour of Oldwick did not freeze.", False),
+        (WHEN, "1871", False),
+        (WHEN, "Nobody knows whether or not the harbour froze in 1871.", False),
+        (WHEN, "Ships waited or did not leave the harbour.", False),
+        (WHEN, "Time is money.", False),
+        (WAS, "Lead was found in the water.", False),  # this answers a question of yes or no
+        (WAS, "Yes.", False),
+        (WAS, "No lead was found.", False),
+        ("Which is older, the tower or the bridge?", "The tower is older.", False),
+        (WHEN_CHINESE, "港口结冰。", True),
+        (WHEN_CHINESE, "港口就是港口。", True),
+        (WHEN_CHINESE, "港口可能结冰，也可能不结冰。", True),
+        (WHEN_CHINESE, "港口结冰或不结冰。", True),
+        (WHEN_CHINESE, "如果结冰，那么结冰。", True),
+        (WHEN_CHINESE, "参见上述证据。", True),
+        (WHEN_CHINESE, "港口在1871年结冰。", False),
+        (WHEN_CHINESE, "港口没有结冰。", False),
+        ("港口是否结冰？", "港口结冰。", False),
+    ],
+)
+def test_claims_that_claim_nothing(objective: str, statement: str, empty: bool) -> None:
+    assert (empty_claim(statement, asked_words(objective)) is not None) == empty
+
+
+def test_whole_chunks_and_headings_are_evidence_of_nothing() -> None:
+    long = "The harbour of Oldwick froze in 1871. " * 4
+    chunks = {
+        f"c{k}": {"chunk_id": f"c{k}", "source_id": "s", "text": f"Annals of Oldwick {long}{k}"} for k in range(5)
+    }
+    chunks["short"] = {"chunk_id": "short", "source_id": "s", "text": "The harbour of Oldwick froze in 1871."}
+    sources = Sources(chunks)  # type: ignore[arg-type]
+
+    def record(name: str, chunk_id: str, **more: Any) -> dict[str, Any]:
+        return {"evidence_id": name, "chunk_id": chunk_id, "provenance": {"source_id": "s"}, **more}
+
+    output = {
+        "claims": [],
+        "evidence": [
+            record("whole", "c1", quote=chunks["c1"]["text"]),
+            record("nearly", "c2", span={"start": 0, "end": 150}),
+            record("half", "c2", span={"start": 0, "end": 80}),
+            record("sentence", "short", quote=chunks["short"]["text"]),
+            record("the", "c3", span={"start": 18, "end": 21}),
+            *(record(f"heading{k}", f"c{k}", quote="Annals of Oldwick") for k in range(4)),
+            *(record(f"twice{k}", "c4", quote="froze in 1871") for k in range(4)),
+        ],
+    }
+    ledger = check_ledger(output, sources, Demands(), Findings("r"))
+    assert len(ledger.valid) == len(output["evidence"])
+    headings = {f"heading{k}": "boilerplate" for k in range(4)}
+    assert ledger.empty == {"whole": "whole chunks", "nearly": "whole chunks", "the": "function words", **headings}

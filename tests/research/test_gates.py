@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from goldgate.baseline.record import make_baseline
+from goldgate.core.gate import Gate, GateResult, Verdict
+from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
+from goldgate.suites.research.dilution import note_uniform_dilution
+from goldgate.suites.research.run.facts import RunFacts, Settings, judge_run
 from goldgate.suites.research.suite import SUITE
 
 from .judged import counts, judged
@@ -219,3 +224,40 @@ def test_require_settings_reach_the_records(tmp_path: Path) -> None:
     assert counts(strict, "evidence_coverage_rate") == (0, 1)  # storing less cannot score more
     assert strict.report["evidence"]["failures"] == {"text_missing": 1}
     assert "verbatim:yes" in strict.report["signature"]
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> RunFacts:
+    write_run(tmp_path)
+    result = judge_run(str(tmp_path), "run_r1", None, Settings())
+    assert result.facts is not None
+    return result.facts
+
+
+def diluted(facts: RunFacts, runs: list[tuple[int, int]]) -> bool:
+    """Whether runs with so many uncovered of so many verified claims look diluted."""
+    gate = GateResult("evidence_coverage_rate", Gate(min=Decimal("0.9")), Rate(9, 10), Verdict.PASS, "")
+    counted = [facts._replace(verified=verified, covered=verified - missed) for missed, verified in runs]
+    return bool([*note_uniform_dilution([gate], counted)])
+
+
+def test_the_same_share_of_uncovered_claims_in_every_run_is_noticed(facts: RunFacts) -> None:
+    cases = {
+        "one of twenty": ([(1, 20)] * 4, True),
+        "too few runs": ([(1, 20)] * 3, False),
+        "in other numbers": ([(1, 20), (2, 40), (1, 19), (1, 22), (3, 60)], True),
+        "but for one run": ([(1, 20)] * 9 + [(0, 20)], True),
+        "all in one run": ([(4, 20), (0, 20), (0, 20), (0, 20)], False),
+        "by chance": ([(0, 20), (1, 20), (2, 20), (0, 20), (1, 20), (3, 20)], False),
+        "none uncovered": ([(0, 20)] * 10, False),
+        "none verified": ([(0, 0)] * 10, False),
+    }
+    for name, (runs, expected) in cases.items():
+        assert diluted(facts, runs) == expected, name
+
+
+def test_honest_mistakes_are_rarely_taken_for_dilution(facts: RunFacts) -> None:
+    random = Random(7)
+    for size, share, runs in ((20, 0.05, 10), (8, 0.1, 30), (100, 0.04, 12)):
+        sets = [[(sum(random.random() < share for _ in range(size)), size) for _ in range(runs)] for _ in range(100)]
+        assert sum(diluted(facts, counts) for counts in sets) <= 4, (size, share)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from io import BytesIO
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from goldgate.errors import InputError
 from goldgate.pipeline import evaluate
 from goldgate.report import render
+from goldgate.suites.research.golden import load_golden
 from goldgate.suites.research.run.evidence import Demands, check_record
 from goldgate.suites.research.run.files import Artifact, Limits, read_run
 from goldgate.suites.research.run.fold import fold
+from goldgate.suites.research.run.similar import near_queries
 from goldgate.suites.research.run.sources import Sources
 from goldgate.suites.research.suite import SUITE
 
-from .judged import broken, codes, counts, judged
+from .judged import broken, codes, counts, finding, judged
 from .trees import chunk, chunk_text, claim, evidence, lines, manifest, output, query, write_golden, write_run
 
 
@@ -223,6 +227,94 @@ def test_folding_what_differs_has_an_end() -> None:
         record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
         assert check_record(record, sources, Demands()).failure in ("fabricated", "spliced")
     assert sources.folded_characters <= len(text) * 200
+
+
+@pytest.mark.parametrize("sign", ["…", "ʼ"])
+def test_spans_over_text_without_letters_are_looked_through_once(sign: str) -> None:
+    text = sign * 400_000
+    sources = Sources({"c1": chunk("c1", text=text + " end")})  # type: ignore[dict-item]
+    begin = time.process_time()
+    for number in range(200):
+        record = evidence(quote=None, span={"start": number, "end": len(text) - number})
+        assert check_record(record, sources, Demands()).failure == "blank_quote"
+    assert check_record(evidence(quote=None, span={"start": 9, "end": len(text) + 2}), sources, Demands()).level
+    assert time.process_time() - begin < 3  # 0.05 s; with every span looked through by itself 10 s
+
+
+def test_places_of_shifted_quotes_are_named_until_too_much_was_folded_for_it() -> None:
+    text = "It’s  so. " * 20_000 + "end"
+    sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
+    record = evidence(quote="It's so. end", span={"start": 0, "end": 3})
+    messages = [check_record(record, sources, Demands()).message for _ in range(20)]
+    assert messages[0] == f"the quote is at {len(text) - 13} of the chunk, not at 0"
+    assert messages[-1] == "the quote is elsewhere in the chunk, not at 0"
+
+
+@pytest.mark.parametrize("line", ["[]", "x", "{}"])
+def test_a_log_of_lines_that_are_no_events_is_read_to_a_limit(outputs: Path, line: str) -> None:
+    run = write_run(outputs)
+    log = (run / "events.jsonl").read_text()
+    (run / "events.jsonl").write_text(log + f"{line}\n" * 1_000)
+    evaluation = judged(outputs.parent)
+    assert not broken(evaluation)
+    messages = [entry["message"] for entry in evaluation.report["findings"] if entry["code"] == "bad_event"]
+    assert "and 980 more findings of this kind" in messages
+    (run / "events.jsonl").write_text(log + f"{line}\n" * 150_000)
+    evaluation = judged(outputs.parent)
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert "100,000 lines" in finding(evaluation, "too_large")["message"]
+    assert counts(evaluation, "evidence_coverage_rate") == (0, 1)  # what the rest of the log says is not known
+
+
+def test_bad_events_keep_their_number_and_their_severity(outputs: Path) -> None:
+    run = write_run(outputs)
+    with (run / "events.jsonl").open("a") as stream:
+        stream.write('{"run_id": "r1", "event_type": "x", "payload": {}}\n' * 30)  # no step
+        stream.write('{"run_id": "r1", "step_id": 1, "payload": 7}\n' * 30)  # two warnings each
+        stream.write("{}\n" * 2)
+    found = [entry for entry in judged(outputs.parent).report["findings"] if entry["code"] == "bad_event"]
+    more = {entry["severity"]: entry["message"] for entry in found[-2:]}
+    assert more == {
+        "error": "and 12 more findings of this kind",
+        "warning": "and 46 more findings of this kind",  # 60 + 2 × 3 − 20
+    }
+
+
+def test_lists_of_what_should_be_objects_are_not_described_one_by_one(outputs: Path) -> None:
+    run = write_run(outputs, out=output(claims=[[]] * 50_000))
+    with (run / "manifests.jsonl").open("a") as stream:
+        stream.write(lines(*(manifest(1, candidate_chunk_ids=[0] * 5_000) for _ in range(40))))
+    messages = [entry["message"] for entry in judged(outputs.parent).report["findings"]]
+    assert "and at least 980 more findings of this kind" in messages  # of a thousand that were looked for
+    assert "and at least 1019 more findings of this kind" in messages  # a thousand, and one for each further manifest
+
+
+@pytest.mark.parametrize("name", ["research_output.json", "chunks.jsonl", "manifests.jsonl", "events.jsonl"])
+def test_more_values_than_fit_into_memory_are_not_decoded(outputs: Path, name: str) -> None:
+    run = write_run(outputs)
+    first, *rest = (run / name).read_text().splitlines(keepends=True)
+    dense = first.rstrip()[:-1] + ', "more": [' + "[]," * 30_000 + "[]]}\n"
+    (run / name).write_text(dense + "".join(rest))
+    assert not broken(judged(outputs.parent))
+    evaluation = judged(outputs.parent, "research: {max_run_megabytes: 0.5}")
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert finding(evaluation, "too_large")["file"] == f"run_r1/{name}"
+    assert "three times research.max_run_megabytes" in finding(evaluation, "too_large")["message"]
+
+
+def test_texts_full_of_commas_and_braces_are_no_values(outputs: Path) -> None:
+    write_run(outputs, chunks=[chunk("c1", text=chunk_text("c1") + '{"a": [1, 2]}, ' * 10_000)])
+    assert not broken(judged(outputs.parent, "research: {max_run_megabytes: 0.5}"))
+
+
+def test_comparing_objectives_of_no_query_has_an_end(tmp_path: Path) -> None:
+    words = [f"{letter}{number}" for number in range(150) for letter in "abcde"][:230]
+    write_golden(tmp_path, *(query(f"{number} " + " ".join(words)) for number in range(100)))
+    golden = load_golden(str(tmp_path / "golden.json"))
+    strangers = [" ".join(Random(seed).sample(words, len(words))) for seed in range(150)]
+    near = near_queries([*strangers, "7 " + " ".join(words)[:-1], "7  " + " ".join(words)], golden)
+    assert near.queries.keys() == {"7  " + " ".join(words)}
+    assert near.not_compared > 20
 
 
 def test_half_a_surrogate_pair_in_a_chunk_with_a_hash(outputs: Path) -> None:

@@ -58,6 +58,17 @@ class Findings:
         self._names: dict[str, str] = {"": folder}  # of files: written once, for a run may have many findings
         self._found: list[Finding] = []
         self._counts: dict[tuple[str, Severity], int] = {}
+        self._at_least: set[tuple[str, Severity]] = set()
+
+    def is_full(self, code: str, severity: Severity) -> bool:
+        """Whether so many of this code are listed that more of them are only counted."""
+        return self._counts.get((code, severity), 0) >= SHOWN_A_CODE
+
+    def count(self, code: str, severity: Severity, number: int = 1, *, at_least: bool = False) -> None:
+        """Count findings of a code that is full, without words for each; `at_least` if there may be more of them."""
+        self._counts[code, severity] = self._counts.get((code, severity), 0) + number
+        if at_least:
+            self._at_least.add((code, severity))
 
     def add(
         self, code: str, severity: Severity, file: str, message: str, pointer: str = "", line: int | None = None
@@ -71,11 +82,12 @@ class Findings:
         """All of them, in the order in which they were found."""
         if not self._found:
             return []
-        more = [
-            Finding(code, severity, self.folder, None, "", f"and {count - SHOWN_A_CODE} more findings of this kind")
-            for (code, severity), count in self._counts.items()
-            if count > SHOWN_A_CODE
-        ]
+        more = []
+        for (code, severity), count in self._counts.items():
+            if count > SHOWN_A_CODE:
+                number = f"{'at least ' if (code, severity) in self._at_least else ''}{count - SHOWN_A_CODE}"
+                message = f"and {number} more findings of this kind"
+                more.append(Finding(code, severity, self.folder, None, "", message))
         return [*self._found, *more]
 
     @property

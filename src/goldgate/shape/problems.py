@@ -5,12 +5,14 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
+from itertools import chain, islice
 from typing import Any
 
 from goldgate.core.problem import Problem, below
 from goldgate.errors import describe
 from goldgate.shape import kinds
-from goldgate.shape.fits import fits
+from goldgate.shape.fits import Fits, fits
 from goldgate.shape.kinds import take_apart
 
 _WORDS: dict[type, str] = {
@@ -25,8 +27,8 @@ _WORDS: dict[type, str] = {
 }
 
 
-def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
-    """Every place where the value is not of this kind."""
+def problems(kind: Any, value: object, pointer: str = "", most: int | None = None) -> Iterator[Problem]:
+    """Every place where the value is not of this kind; of each list at most so many, where `most` is set."""
     if fits(kind)(value):
         return
     match take_apart(kind):
@@ -34,12 +36,12 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
             for name, (hint, required) in fields.items():
                 inner = below(pointer, name)
                 if name in value:
-                    yield from problems(hint, value[name], inner)
+                    yield from problems(hint, value[name], inner, most)
                 elif required:
                     yield Problem(inner, expected(hint), "nothing: the field is missing")
         case kinds.ListOf(item) if isinstance(value, list):
-            for number, inside in enumerate(value):
-                yield from problems(item, inside, below(pointer, number))
+            each = (problems(item, inside, below(pointer, number), most) for number, inside in enumerate(value))
+            yield from islice(chain.from_iterable(each), most)
         case kinds.Row(items) if isinstance(value, list) and len(value) == len(items):
             for number, inside in enumerate(value):
                 yield from problems(items[number], inside, below(pointer, number))
@@ -49,7 +51,7 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
                     yield Problem(below(pointer, name), f"{expected(key)} as the key", describe(name))
                 yield from problems(hint, inside, below(pointer, name))
         case kinds.Ruled(base, _) if _inside(base, value) and not fits(base)(value):
-            yield from problems(base, value, pointer)
+            yield from problems(base, value, pointer, most)
         case kinds.Either(options) if any(_inside(option, value) for option in options):
             # The one that was meant: it knows the most of the value's keys, and has the least against it.
             meant = [option for option in options if _inside(option, value)]
@@ -57,6 +59,22 @@ def problems(kind: Any, value: object, pointer: str = "") -> Iterator[Problem]:
             yield from found[min(meant, key=lambda option: (-_known_keys(option, value), len(found[option])))]
         case _:
             yield Problem(pointer, expected(kind), describe(value))
+
+
+def wrong_fields(kind: Any, value: dict[str, Any]) -> list[str]:
+    """The fields of an object that are missing or not of their kind, without words about them: fast."""
+    return [
+        name
+        for name, test, required in _field_tests(kind)
+        if (required if name not in value else not test(value[name]))
+    ]
+
+
+@cache
+def _field_tests(kind: Any) -> list[tuple[str, Fits, bool]]:
+    parts = take_apart(kind)
+    assert isinstance(parts, kinds.Record)
+    return [(name, fits(hint), required) for name, (hint, required) in parts.fields.items()]
 
 
 def expected(kind: Any) -> str:

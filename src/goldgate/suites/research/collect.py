@@ -210,9 +210,12 @@ def _strangers(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
         file = f"{run.name}/{OUTPUT}"
         message = "the objective is in no golden query: the run counts for claims and steps only"
         yield Finding("unknown_objective", "warning", file, None, "/objective", message)
-        if run.objective in near:
-            hint = f"is the golden query {golden.queries[near[run.objective]].objective!r} meant?"
+        if run.objective in near.queries:
+            hint = f"is the golden query {golden.queries[near.queries[run.objective]].objective!r} meant?"
             yield Finding("near_miss", "hint", file, None, "/objective", hint)
+    if near.not_compared:
+        message = f"{near.not_compared} objective(s) of no query were not compared with the queries: too much text"
+        yield Finding("not_compared", "hint", "", None, "", message)
 
 
 def _missing(collected: Collected, golden: Golden) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Gates that pass only because of what was added (runs of no query, copies, many claims in a few runs) or left out."""
+"""Gates that pass only because of what was added (runs of no query, copies, many or empty claims), lost or left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from math import fsum
+from math import fsum, sqrt
 
 from goldgate.core.finding import Finding, cut
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of
@@ -30,6 +30,10 @@ _UNCOUNTED_IF_MISSING: dict[str, TrialMeasure] = {
     "manifest_integrity": ManifestIntegrity(),
 }
 _LESS_IS_BETTER = frozenset(name for name, gate in ALARMS.items() if gate.max is not None)
+
+_EMPTY_SHARE = 20  # of so many verified claims one may be empty: without it, 0.95 are still covered
+_LEAST_RUNS = 4  # that show whether they differ as chance would have it
+_LOWEST = 2.326  # standard deviations: one in a hundred sets of honest runs differs less
 
 
 def better_if_merged(merged: Metrics, with_copies: Metrics) -> dict[str, Metric]:
@@ -152,3 +156,37 @@ def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) ->
                 "a few runs with many of them carry the gate"
             )
             yield Finding("uneven_runs", "warning", "", None, f"/metrics/main/{gate.metric}", message)
+
+
+def note_empty_evidence(runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """More than 5 % of the verified claims covered in form only: without them the coverage would be below 0.95."""
+    empty, verified = sum(run.empty for run in runs), sum(run.verified for run in runs)
+    if empty * _EMPTY_SHARE > verified:
+        number = sum(run.empty > 0 for run in runs)
+        message = (
+            f"{empty} of {verified} verified claims, in {number} of {len(runs)} runs, say nothing or rest on quotes "
+            "that say nothing (function words, boilerplate, whole chunks): they count as covered"
+        )
+        yield Finding("empty_evidence", "warning", "", None, "/metrics/main/evidence_coverage_rate", message)
+
+
+def note_uniform_dilution(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
+    """Coverage that passes, with uncovered claims spread more evenly over the runs than chance would spread them.
+
+    The statistic is that of a chi-square test of homogeneity; its lower 1 % is by Wilson and Hilferty.
+    """
+    passes = any(gate.metric == "evidence_coverage_rate" and gate.verdict is Verdict.PASS for gate in results)
+    claims = [(run.verified - run.covered, run.verified) for run in runs if run.verified and run.broken is None]
+    uncovered, verified = (sum(column) for column in zip(*claims, strict=True)) if claims else (0, 0)
+    if not passes or len(claims) < _LEAST_RUNS or not 0 < uncovered < verified:
+        return
+    share = uncovered / verified
+    spread = fsum((missed - of_run * share) ** 2 / (of_run * share * (1 - share)) for missed, of_run in claims)
+    freedom = len(claims) - 1
+    least = freedom * max(0.0, 1 - 2 / (9 * freedom) - _LOWEST * sqrt(2 / (9 * freedom))) ** 3
+    if spread < least:
+        message = (
+            f"{uncovered} of {verified} verified claims are uncovered, and they are spread over {len(claims)} runs "
+            "more evenly than by chance: is the same share of them hidden among others in every run?"
+        )
+        yield Finding("uniform_dilution", "warning", "", None, "/metrics/main/evidence_coverage_rate", message)

@@ -21,8 +21,10 @@ from goldgate.suites.research.dilution import (
     not_unless_also,
     not_with_unknown_claims,
     note_copies,
+    note_empty_evidence,
     note_nothing_stored,
     note_uneven_runs,
+    note_uniform_dilution,
 )
 from goldgate.suites.research.golden import Golden, Query
 from goldgate.suites.research.measures import all_measures
@@ -89,10 +91,13 @@ class ResearchOutcome(Outcome):
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         collected, golden, origin = self._collected, self._golden, self._origin
+        runs = collected.runs
         collected.findings += [
             *note_copies(metrics, collected.merged),
-            *note_uneven_runs(gates, collected.runs),
-            *note_nothing_stored(collected.runs),
+            *note_uneven_runs(gates, runs),
+            *note_nothing_stored(runs),
+            *note_empty_evidence(runs),
+            *note_uniform_dilution(gates, runs),
         ]
         return {
             "evidence": {**_evidence(collected.runs), "note": None if origin.anchored else UNANCHORED},

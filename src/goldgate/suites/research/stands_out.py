@@ -16,6 +16,7 @@ def stands_out(report: Report) -> Iterator[Remark]:
     yield from _copies(report)
     yield from _unkept_manifests(report)
     yield from _alarms(report)
+    yield from _unseen_by_gates(report)
 
 
 def _incomplete(report: Report) -> Iterator[Remark]:
@@ -45,6 +46,15 @@ def _unkept_manifests(report: Report) -> Iterator[Remark]:
     if report["metrics"]["main"]["manifest_integrity"]["value"] is None and kept:
         message = f"{kept} of {total} steps have a manifest, and the protocol says that this agent keeps none"
         yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
+
+
+def _unseen_by_gates(report: Report) -> Iterator[Remark]:
+    """Findings about all runs together: claims that are covered in form only, or that hide others."""
+    messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
+    if "empty_evidence" in messages:
+        yield remark("empty_evidence", messages["empty_evidence"])
+    if "uniform_dilution" in messages:
+        yield remark("uniform_dilution", messages["uniform_dilution"])
 
 
 def _alarms(report: Report) -> Iterator[Remark]:

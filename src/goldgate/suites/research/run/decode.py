@@ -11,6 +11,7 @@ from orjson import JSONDecodeError, dumps, loads
 from goldgate.files import strict_json
 from goldgate.readers.records import decode as decode_slowly
 
+MOST_BAD_LINES = 100_000  # of one file; each takes as long as a hundred lines that are right
 _COLON_AS_ESCAPE = b"\\u003"
 
 
@@ -22,6 +23,12 @@ class BadLine(str):
 
 class Ambiguous(BadLine):
     """The same of a line that can be read in two ways: a key is there twice, or may be, in the depths of the line."""
+
+    __slots__ = ()
+
+
+class Unread(Ambiguous):
+    """Why the rest of a file is not read."""
 
     __slots__ = ()
 
@@ -134,16 +141,18 @@ def decode_once(data: bytes) -> Any:
 
 def decode_each_line(data: bytes) -> Iterator[tuple[int, Any]]:
     """The rule of `decode_lines`, line by line."""
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()  # behind the last end of line
-    torn = not data.endswith(b"\n")
-    for number, line in enumerate(lines, 1):
-        if not line or line.isspace():
+    bad = 0
+    for number, line in enumerate(BytesIO(data), 1):
+        if line.isspace():
             continue
-        value = decode_once(line)
-        if type(value) is BadLine and torn and number == len(lines):
-            value = TornLine(value)
+        value = decode_once(line.removesuffix(b"\n"))
+        if isinstance(value, BadLine):
+            bad += 1
+            if bad > MOST_BAD_LINES:
+                yield number, Unread(f"more than {MOST_BAD_LINES:,} lines cannot be read: the rest is left unread")
+                return
+            if type(value) is BadLine and not line.endswith(b"\n"):  # only the last line can be torn
+                value = TornLine(value)
         yield number, value
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import sha256_of
-from goldgate.suites.research.run.fold import fold, offset_in
-from goldgate.suites.research.run.sources import FOLD_COST, Checked, Sources, shown
+from goldgate.suites.research.run.fold import fold
+from goldgate.suites.research.run.sources import Checked, Sources, shown
 from goldgate.suites.research.run.splice import MOST_PIECES, is_spliced
 from goldgate.suites.research.run.telling import says_something, telling
 
@@ -199,7 +199,7 @@ def _not_there(quote: str, start: int, end: int, chunk: Chunk, sources: Sources)
             return None
         at: int | None = text.find(quote)
         if at == -1:
-            at = offset_in(text, folded) if sources.may_search(len(text) * FOLD_COST) else None
+            at = sources.offset(text, folded)
         place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
         return Checked(None, "span_shifted", f"the quote is {place}, not at {start}")
     joined = sources.joined()

@@ -19,9 +19,10 @@ from goldgate.suites.research.run.ledger import Ledger, check_ledger, read_sourc
 from goldgate.suites.research.run.log import Log, parse_log
 from goldgate.suites.research.run.sources import Sources
 from goldgate.suites.research.run.steps import count_steps
-from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_suspicions
+from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_empty_claims, note_suspicions
 
 NO_QUERY = -1
+_MOST_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
 _NO_CONTENT = Content(b"", b"")
 _STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
@@ -48,6 +49,7 @@ class RunFacts(NamedTuple):
     stop_reason: str | None
     verified: int
     covered: int
+    empty: int  # covered claims that claim nothing, or rest on evidence of nothing
     candidate: int
     retracted: int
     unreadable_claims: int
@@ -137,8 +139,8 @@ class _Judge:
         output = self._output()
         run_id = output["run_id"] if output is not None else None
         log = parse_log(files.events, run_id, findings) if files.events is not None else None
-        if log is not None and log.ambiguous:
-            self.broken, self.claims_unknown = self.broken or "repeated_key", True
+        if log is not None and log.broken is not None:
+            self.broken, self.claims_unknown = self.broken or log.broken, True
         if run_id is None and log is not None:
             run_id = log.run_id
         listed = output.get("steps") if output is not None else None
@@ -158,7 +160,9 @@ class _Judge:
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        note_suspicions(Outcome(query, stop_reason, claims, ledger, len(found), uncited), findings)
+        outcome = Outcome(query, stop_reason, claims, ledger, len(found), uncited, objective)
+        empty = note_empty_claims(outcome, findings)
+        note_suspicions(outcome, findings)
         torn = log is not None and log.torn
         suspect = fingerprint = b""
         content = _NO_CONTENT
@@ -179,6 +183,7 @@ class _Judge:
             stop_reason=_STOP_REASONS.get(stop_reason, stop_reason),
             verified=claims.verified,
             covered=claims.covered,
+            empty=empty,
             candidate=claims.candidate,
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,
@@ -227,11 +232,13 @@ class _Judge:
             self.fitting = True
             return value  # type: ignore[no-any-return]
         whole = True
-        for problem in problems(ResearchOutput, value):
+        for number, problem in enumerate(problems(ResearchOutput, value, most=_MOST_PROBLEMS), 1):
             inside = problem.pointer.count("/") > 1 or problem.pointer in ("/corpus_id", "/index_id", "/chunker")
             whole = whole and inside
             # What is wrong inside a claim or a record costs that one; it gets its own name later.
             self.findings.add("contract", "warning" if inside else "error", OUTPUT, problem.message, problem.pointer)
+            if number == _MOST_PROBLEMS:
+                self.findings.count("contract", "warning", 0, at_least=True)
         if not whole:
             self.broken = self.broken or "output_unreadable"
         return self._readable(value)

@@ -32,6 +32,14 @@ class Limits(NamedTuple):
     run: int = 256_000_000
 
 
+# Bytes that a decoder takes for each, roughly: an object, a list, a value of either, a line.
+_DECODED = {b"{": 180, b"[": 64, b",": 32, b":": 32}
+_DECODED_LINE = 16
+_DECODED_TIMES = 3  # the limit of a run, for all that is decoded of it
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_FEW_STRINGS = 64  # bytes for each quotation mark of its own, in a file that is looked at without its strings
+
+
 class Artifact(NamedTuple):
     """A stored source: its bytes, and the hash that they really have."""
 
@@ -93,6 +101,7 @@ class _Reader:
         self.limits = limits
         self.files = RunFiles()
         self.hash = hashlib.sha256()
+        self.decoded = 0  # bytes, estimated
 
     def read(self, folder: str) -> RunFiles | None:
         """In this order: large sources must not use up the limit of a run before its log was read."""
@@ -167,6 +176,11 @@ class _Reader:
         self.files.read += 1
         if stored:
             return data
+        try:
+            self._require_memory(data, lines=shown.endswith(".jsonl"))
+        except _RefusedError as refusal:
+            self._refuse(shown, *refusal.args)
+            return None
         self.hash.update(f"{shown}\0{len(data)}\0".encode())
         self.hash.update(data)
         return data[len(_BOM) :] if data.startswith(_BOM) else data
@@ -202,8 +216,27 @@ class _Reader:
             limit = f"the limit of a run is {self.limits.run:,} (research.max_run_megabytes)"
             raise _RefusedError("too_large", f"with this file of {size:,} bytes the run is too large; {limit}")
 
+    def _require_memory(self, data: bytes, *, lines: bool) -> None:
+        """Refuse a file of so many small values that decoding it takes far more memory than its bytes."""
+        limit = _DECODED_TIMES * self.limits.run
+        size = decoded_size(data, lines=lines)
+        marks = data.count(b'"') - data.count(b'\\"') if self.decoded + size > limit else len(data)
+        if marks * _FEW_STRINGS < len(data):
+            size = decoded_size(_STRING.sub(b"", data), lines=lines) + len(data)
+        if self.decoded + size > limit:
+            words = f"with this file some {(self.decoded + size) // 1_000_000:,} MB of values would be decoded"
+            most = f"the limit is {limit // 1_000_000:,} MB, three times research.max_run_megabytes"
+            raise _RefusedError("too_large", f"{words}; {most}")
+        self.decoded += size
+
     def _refuse(self, shown: str, code: str, message: str) -> None:
         self.files.unread.append(Unread(shown, code, message))
+
+
+def decoded_size(data: bytes, *, lines: bool) -> int:
+    """About how many bytes JSON takes in memory, without decoding it: signs within strings count as well."""
+    size = len(data) + sum(weight * data.count(sign) for sign, weight in _DECODED.items())
+    return size + _DECODED_LINE * data.count(b"\n") if lines else size
 
 
 def sha256_of(value: object) -> str | None:

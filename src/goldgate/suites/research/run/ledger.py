@@ -10,17 +10,19 @@ from typing import Any
 from goldgate.core.finding import Findings
 from goldgate.files.storable import storable_name
 from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
+from goldgate.shape.problems import problems, wrong_fields
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.decode import BadLine, decode_lines, same
 from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, RunFiles
 from goldgate.suites.research.run.sources import Level, Sources
-from goldgate.suites.research.run.telling import tells
+from goldgate.suites.research.run.telling import LONGEST_EMPTY, empty_quote, tells
 
 _chunk_fits = fits(Chunk)
 
 _FEW_CHARACTERS = 3  # letters and digits: the quote "a" is in every source
+_NEARLY_ALL = 0.8  # of a chunk: a quote of so much of it points at nothing
+_BOILERPLATE_CHUNKS = 4  # a short text that is quoted from so many chunks is a heading or a footer
 _SHORT = 24  # characters of a quote that is looked at more closely
 
 
@@ -31,6 +33,7 @@ class Ledger:
     valid: dict[str, Level] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     nameless: int = 0  # records without an id that can be read
+    empty: dict[str, str] = field(default_factory=dict)  # valid records that are evidence of nothing, and why
 
     def __len__(self) -> int:
         return len(self.valid) + len(self.failed) + self.nameless
@@ -70,6 +73,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
     ledger = Ledger()
     valid, failed = ledger.valid, ledger.failed
     seen: dict[str, dict[str, Any]] = {}
+    repeated: dict[str, dict[str, list[str]]] = {}  # by short quote and chunk: ids
     unstored = thin = 0
     plainly = not demands.anchored
     for pointer, number, record in records(output):
@@ -90,6 +94,7 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
             valid[identity] = "verbatim"
             if len(record["quote"]) < _SHORT:
                 thin += _is_thin(record)
+            _note_empty(record, sources, ledger, repeated)
             continue
         checked = check_record(record, sources, demands)
         if checked.level is not None:
@@ -97,10 +102,14 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
             unstored += checked.level == "structural"
             if type(quote := record.get("quote")) is not str or len(quote) < _SHORT:
                 thin += _is_thin(record)
+            _note_empty(record, sources, ledger, repeated)
         else:
             assert checked.failure is not None
             failed[identity] = checked.failure
             findings.add(checked.failure, "error", OUTPUT, f"{identity}: {checked.message}", f"{pointer}/{number}")
+    for by_chunk in repeated.values():
+        if len(by_chunk) >= _BOILERPLATE_CHUNKS:
+            ledger.empty |= {identity: "boilerplate" for ids in by_chunk.values() for identity in ids}
     if unstored and sources.chunks:
         message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
         findings.add("chunk_not_stored", "warning", CHUNKS, message)
@@ -112,6 +121,27 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: Demands, fin
         message = f"{thin} record(s) quote fewer than {_FEW_CHARACTERS} letters or digits, which any source has"
         findings.add("thin_quote", "warning", OUTPUT, message, "/evidence")
     return ledger
+
+
+def _note_empty(
+    record: dict[str, Any], sources: Sources, ledger: Ledger, repeated: dict[str, dict[str, list[str]]]
+) -> None:
+    """Put a valid record into `ledger.empty` if it quotes nothing in particular, or else into `repeated` if it may."""
+    quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
+    chunk = sources.chunks.get(chunk_id)
+    if quote is None:
+        start, end = record["span"]["start"], record["span"]["end"]
+        size = end - start
+        quote = chunk["text"][start:end] if chunk is not None and size <= LONGEST_EMPTY else None
+    else:
+        size = len(quote)
+    if chunk is not None and size >= _NEARLY_ALL * len(chunk["text"]) and sources.has_several_sentences(chunk):
+        ledger.empty[identity] = "whole chunks"
+    elif quote is not None and size <= LONGEST_EMPTY:
+        if (reason := empty_quote(quote)) is not None:
+            ledger.empty[identity] = reason
+        else:
+            repeated.setdefault(quote, {}).setdefault(chunk_id, []).append(identity)
 
 
 def _is_thin(record: dict[str, Any]) -> bool:
@@ -135,6 +165,9 @@ def records(output: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:
 def _note_chunk(line: int, value: object, findings: Findings) -> None:
     if isinstance(value, BadLine):
         findings.add("bad_chunk", "error", CHUNKS, str(value), line=line)
+        return
+    if findings.is_full("bad_chunk", "error"):
+        findings.count("bad_chunk", "error", len(wrong_fields(Chunk, value)) if type(value) is dict else 1)
         return
     for problem in problems(Chunk, value):
         findings.add("bad_chunk", "error", CHUNKS, problem.message, problem.pointer, line)

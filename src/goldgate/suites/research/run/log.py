@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from goldgate.core.finding import Findings
+from goldgate.core.finding import Findings, Severity
 from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
+from goldgate.shape.problems import problems, wrong_fields
 from goldgate.suites.research.contracts import Event, Status, StopReason
-from goldgate.suites.research.run.decode import Ambiguous, BadLine, TornLine, decode_lines
+from goldgate.suites.research.run.decode import MOST_BAD_LINES, Ambiguous, BadLine, TornLine, Unread, decode_lines
 from goldgate.suites.research.run.files import EVENTS
 
 _event_fits = fits(Event)
@@ -39,7 +39,7 @@ class Log:
     steps: set[int] = field(default_factory=set)
     torn: bool = False
     damaged: bool = False
-    ambiguous: bool = False  # a line has a key twice: what it says of claims and the end can be read in two ways
+    broken: str | None = None  # why nobody can say what it tells of claims and the end: a key twice, lines not read
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
@@ -54,9 +54,14 @@ def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
     log = Log(run_id)
     steps = log.steps
     elsewhere: dict[str, None] = {}
+    bad = 0
     for line, event in decode_lines(data):
         if not _event_fits(event):
-            _note(log, line, event, findings)
+            bad += _note(log, line, event, findings)
+            if bad > MOST_BAD_LINES:
+                event = Unread(f"more than {MOST_BAD_LINES:,} lines show no step: the rest is left unread")
+                _note(log, line, event, findings)
+                break
             if type(event) is not dict:
                 continue
         step = event.get("step_id")
@@ -111,19 +116,27 @@ def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line
         objectives.setdefault(objective)
 
 
-def _note(log: Log, line: int, event: object, findings: Findings) -> None:
+def _note(log: Log, line: int, event: object, findings: Findings) -> bool:
+    """Note what is wrong with a line; the result says whether it may have been a step, which cannot be read."""
     if isinstance(event, TornLine):
         log.torn = True
         findings.add("torn_log", "error", EVENTS, f"the last line is torn: {event}", line=line)
-        return
+        return True
     if isinstance(event, BadLine):
         log.damaged = True
-        log.ambiguous |= isinstance(event, Ambiguous)
-        findings.add("bad_event", "error", EVENTS, str(event), line=line)
-        return
+        if isinstance(event, Ambiguous):
+            log.broken = log.broken or ("too_large" if isinstance(event, Unread) else "repeated_key")
+        findings.add("too_large" if isinstance(event, Unread) else "bad_event", "error", EVENTS, str(event), line=line)
+        return not isinstance(event, Unread)
+    wrong = wrong_fields(Event, event) if type(event) is dict else ["step_id"]
+    unknown_steps = wrong.count("step_id")
+    log.damaged |= unknown_steps > 0  # it may have been a step, and nobody can say which
+    counts: dict[Severity, int] = {"error": unknown_steps, "warning": len(wrong) - unknown_steps}
+    if all(findings.is_full("bad_event", severity) for severity, count in counts.items() if count):
+        for severity, count in counts.items():
+            findings.count("bad_event", severity, count)
+        return unknown_steps > 0
     for problem in problems(Event, event):
-        unknown_step = problem.pointer in ("", "/step_id")
-        log.damaged |= unknown_step  # it may have been a step, and nobody can say which
-        findings.add(
-            "bad_event", "error" if unknown_step else "warning", EVENTS, problem.message, problem.pointer, line
-        )
+        severity = "error" if problem.pointer in ("", "/step_id") else "warning"
+        findings.add("bad_event", severity, EVENTS, problem.message, problem.pointer, line)
+    return unknown_steps > 0

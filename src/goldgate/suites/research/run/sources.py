@@ -12,18 +12,21 @@ from typing import Literal, NamedTuple
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact, sha256_of
 from goldgate.suites.research.run.fold import fold, has_single_blanks, offset_in
-from goldgate.suites.research.run.telling import says_something, telling
+from goldgate.suites.research.run.telling import TELLING, has_several_sentences, mark_telling, says_something, telling
 
 Level = Literal["structural", "verbatim", "chain", "anchored"]
 LEVELS: tuple[Level, ...] = ("structural", "verbatim", "chain", "anchored")
 
 GAP = "\x00"  # between chunks in the text of all chunks: no quote reaches across
 FOLD_COST = 40  # folding a character takes as long as searching so many
+MARK_COST = 40  # marking a character as telling or not takes as long as searching so many
+_GLANCE = 64  # characters of a span that are looked at first
 
 # Characters that a run may have searched, for each that it stores: far more than honest runs need, and an end for
 # those without one.
 _SEARCHES = 5_000
 _LEAST_BUDGET, _MOST_BUDGET = 10_000_000, 20_000_000_000
+_MOST_PLACED = 1_000_000  # characters in which places are looked for: each is folded up to twenty times, for a message
 _SHOWN_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
 
 
@@ -65,6 +68,9 @@ class Sources:
         self._folded: dict[str, str] = {}
         self._texts: dict[str, str | None] = {}
         self._folded_texts: dict[str, str] = {}
+        self._marks: dict[str, str] = {}
+        self._placed = 0
+        self._several_sentences: dict[str, bool] = {}
         self._joined: Joined | None = None
 
     def says_something(self, name: object) -> bool:
@@ -131,7 +137,27 @@ class Sources:
 
     def tells(self, chunk: Chunk, start: int, end: int) -> bool | None:
         """Whether there is a letter or a digit at the span; None if there was too much to look through in this run."""
-        return telling(chunk["text"][start:end]) if self.may_search(end - start) else None
+        text = chunk["text"]
+        if telling(text[start : min(end, start + _GLANCE)]):  # as nearly always
+            return True
+        name = chunk["chunk_id"]
+        if name not in self._marks:  # looked through once, however many spans lie in it
+            if not self.may_search(len(text) * MARK_COST):
+                return None
+            self._marks[name] = mark_telling(text)
+        return self._marks[name].find(TELLING, start, end) >= 0 if self.may_search(end - start) else None
+
+    def offset(self, text: str, folded_quote: str) -> int | None:
+        """Where in the unfolded text the folded quote begins; None if there was too much to look through."""
+        self._placed += len(text)
+        return offset_in(text, folded_quote) if self._placed <= _MOST_PLACED else None
+
+    def has_several_sentences(self, chunk: Chunk) -> bool:
+        """Whether quoting all of the chunk points at nothing, found out once."""
+        name = chunk["chunk_id"]
+        if name not in self._several_sentences:
+            self._several_sentences[name] = has_several_sentences(chunk["text"])
+        return self._several_sentences[name]
 
     def joined(self) -> Joined:
         """All chunks as one folded text."""
@@ -184,10 +210,8 @@ class Sources:
         )
 
     def _shifted(self, chunk: Chunk, source: str, at: int) -> str:
-        found: int | None = at
-        if at < 0:
-            found = offset_in(source, self.folded(chunk)) if self.may_search(len(source) * FOLD_COST) else None
-        place = "elsewhere in its artifact" if found is None else f"at {found} of its artifact"
+        offset = at if at >= 0 else self.offset(source, self.folded(chunk))
+        place = "elsewhere in its artifact" if offset is None else f"at {offset} of its artifact"
         return f"chunk {shown(chunk['chunk_id'])} begins {place}, not at {chunk.get('start_offset')}"
 
 

@@ -16,6 +16,7 @@ from goldgate.suites.research.run.log import Log
 
 _manifest_fits = fits(Manifest)
 _SHOWN_STEPS = 5
+_MOST_PROBLEMS = 1_000  # that are looked for in each list of a manifest
 _MOST_STEPS = 2**64 - 1  # as JSON readers take them; whoever writes such a step number has lost count anyway
 
 
@@ -105,9 +106,13 @@ def _by_step(files: RunFiles, run_id: str | None, findings: Findings) -> dict[in
         if not _manifest_fits(value):
             if isinstance(value, BadLine):
                 findings.add("bad_manifest", "error", file, str(value), line=line)
+            elif findings.is_full("bad_manifest", "error"):
+                findings.count("bad_manifest", "error", at_least=True)  # its fields and lists may have several
             else:
-                for problem in problems(Manifest, value):
+                for number, problem in enumerate(problems(Manifest, value, most=_MOST_PROBLEMS), 1):
                     findings.add("bad_manifest", "error", file, problem.message, problem.pointer, line)
+                    if number == _MOST_PROBLEMS:
+                        findings.count("bad_manifest", "error", 0, at_least=True)
             continue
         if run_id is not None and value["run_id"] != run_id:
             message = f"a manifest of run {value['run_id']}"

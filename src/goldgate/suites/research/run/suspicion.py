@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from goldgate.core.finding import Findings
@@ -9,6 +10,7 @@ from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.claims import MANY, Claims
 from goldgate.suites.research.run.files import OUTPUT
 from goldgate.suites.research.run.ledger import Ledger
+from goldgate.suites.research.run.telling import asked_words, empty_claim
 
 ABSTAINED = "NO_EVIDENCE"
 _RARE = 8  # one required id among so many records is a heap, not a selection
@@ -23,6 +25,27 @@ class Outcome(NamedTuple):
     ledger: Ledger
     found: int  # required ids in the ledger
     uncited: int
+    objective: str | None = None
+
+
+def note_empty_claims(run: Outcome, findings: Findings) -> int:
+    """Count the covered claims that claim nothing, or rest on evidence of nothing; a finding says why."""
+    empty, valid = run.ledger.empty, run.ledger.valid
+    asked = asked_words(run.objective or "")
+    reasons: Counter[str] = Counter()
+    for claim in run.claims.read:
+        records = [identity for identity in claim.cited if identity in valid] if claim.status == "verified" else []
+        if not records:
+            continue
+        if (nothing := empty_claim(claim.statement, asked)) is not None:
+            reasons[nothing] += 1
+        elif all(identity in empty for identity in records):
+            reasons[f"only {empty[records[0]]}"] += 1
+    if reasons:
+        words = ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+        message = f"{reasons.total()} of {run.claims.covered} covered claims are empty: {words}"
+        findings.add("empty_evidence", "warning", OUTPUT, message, "/claims")
+    return reasons.total()
 
 
 def note_suspicions(run: Outcome, findings: Findings) -> None:
