@@ -57,13 +57,13 @@ def table(path: Path, encoding: str) -> str:
     columns: dict[str, list[Any]] = {"id": [str(row) for row in range(ROWS)], "response": [text] * ROWS}
     if encoding == "lists":
         columns = {"id": ["1"], "events": [[{"event_type": text}] * ROWS]}
-    settings: dict[str, Any] = {
+    settings: dict[str, dict[str, Any]] = {
         "dictionary": {},
         "lists": {},
         "plain": {"use_dictionary": False},
         "delta": {"use_dictionary": False, "column_encoding": {"response": "DELTA_BYTE_ARRAY"}},
-    }[encoding]
-    write_table(pyarrow.table(columns), path, compression="zstd", **settings)
+    }
+    write_table(pyarrow.table(columns), path, compression="zstd", **settings[encoding])
     return str(path)
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import foreign_files
 from goldgate.files.text_file import cannot_read
 from goldgate.imports.span import Broken
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, long_line, open_records, too_large
@@ -20,25 +21,27 @@ _MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that bra
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 
 
-def files_of(paths: Sequence[str]) -> Iterator[str]:
-    """The files given; of a folder, those in it that end as JSON files do, in the order of their names."""
+def files_of(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """The named files; of a folder, those in it that end as JSON files do, in the order of their names.
+
+    Each comes with the reason why it must not be read, if there is one: see `foreign_files`.
+    """
     for path in dict.fromkeys(paths):
         if not os.path.isdir(path):
-            yield path
+            yield path, None
             continue
         try:
-            names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+            files = foreign_files(path, _ENDINGS)
         except OSError as problem:
             raise cannot_read(path, KIND, problem) from None
-        if not names:
+        if not files:
             raise InputError(
                 f"{KIND}.no_files",
                 "this folder has no file with traces",
                 place=Place(path),
                 expected="files that end in " + ", ".join(_ENDINGS),
             )
-        for name in names:
-            yield os.path.join(path, name)
+        yield from files
 
 
 def documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:

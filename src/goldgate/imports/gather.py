@@ -122,7 +122,10 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
     flaws = Flaws()
     seen: dict[str, Any] | None = None
     try:
-        for path in files_of(paths):
+        for path, refusal in files_of(paths):
+            if refusal is not None:
+                flaws.add(path, lambda: None, f"{refusal}: it is not read")
+                continue
             for line, value in documents(path):
                 if not isinstance(value, dict):
                     reason = value.reason if isinstance(value, Broken) else f"{describe(value)} is no object"
