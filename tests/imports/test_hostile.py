@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,34 @@ def test_packed_files_folders_and_standard_forms(tmp_path: Path) -> None:
     write(tmp_path / "in", json.dumps({**RUN, "id": "r2"}), "b.json")
     write(tmp_path / "in", "not a trace", "notes.txt")
     assert import_runs([str(tmp_path / "in")], str(tmp_path / "runs")).runs == 2
+
+
+def test_links_out_of_a_folder_and_pipes_are_listed_and_not_read(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "in", tmp_path / "outside"
+    for path in (folder, outside):
+        path.mkdir()
+    write(outside, json.dumps({**RUN, "id": "foreign"}), "secret.json")
+    write(folder, json.dumps(RUN), "a.json")
+    for name, target in {
+        "b.json": folder / "a.json",
+        "c.json": outside / "secret.json",
+        "d.json": Path("..", "outside", "secret.json"),
+        "e.json": folder / "nothing.json",
+        "f.json": folder / "f.json",
+    }.items():
+        (folder / name).symlink_to(target)
+    os.mkfifo(folder / "g.json")
+    (folder / "h.json").mkdir()
+    (folder / "in.link").symlink_to(outside)
+    result = import_runs([str(folder)], str(tmp_path / "runs"))
+    assert names(tmp_path / "runs") == ["run_r1"]
+    listed = {Path(finding.file).name: finding.message for finding in result.findings if finding.code == "unread"}
+    link, other = (
+        "a link that leaves the folder, or leads nowhere: it is not read",
+        "not a regular file: it is not read",
+    )
+    assert listed == {**dict.fromkeys(["c.json", "d.json", "e.json", "f.json"], link), "g.json": other, "h.json": other}
+    assert not result.passed
 
 
 def test_huge_texts_and_many_traces(tmp_path: Path) -> None:

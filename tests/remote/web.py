@@ -31,6 +31,9 @@ class Site:
     garbage: bytes = b""  # in place of every answer
     shift: int = 0  # ranges are given from so many bytes before
     version: int = 1
+    other: dict[str, bytes] = field(default_factory=dict)  # files of another version, for answers after the first
+    trickle: float = 0.0  # seconds between two bytes of an answer
+    page: bytes = b""  # in answer to whoever lists a bucket of S3
     served: list[tuple[str, str]] = field(default_factory=list)  # path, range
     sent: int = 0  # bytes of endless answers
 
@@ -73,12 +76,19 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(site.garbage)
                 self.close_connection = True
                 return
+            if site.page and "list-type=2" in self.path:
+                site.served.append(("list", ""))
+                self._head(200, {"Content-Type": "application/xml", "Content-Length": str(len(site.page))})
+                self.wfile.write(site.page)
+                return
             if site.status != 200 or name not in site.files:
                 self._head(site.status if site.status != 200 else 404, {"Content-Length": "0"})
                 return
-            data, status, headers = site.files[name], 200, {"Accept-Ranges": "bytes" if site.ranges else "none"}
+            changed = name in site.other and any(served == name for served, _ in site.served)
+            data = site.other[name] if changed and with_body else site.files[name]
+            status, headers = 200, {"Accept-Ranges": "bytes" if site.ranges else "none"}
             if site.etags:
-                headers["ETag"] = f'"{site.version}"'
+                headers["ETag"] = f'"{site.version + (changed and with_body)}"'
             wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             if wanted and site.ranges:
                 begin, end = int(wanted[1]) - site.shift, int(wanted[2]) + 1 - site.shift
@@ -99,12 +109,22 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self._head(status, headers)
             if not with_body:
                 return
+            if site.trickle:
+                self._trickle(data)
+                return
             if site.cut > 0:
                 site.cut -= 1
                 self.wfile.write(data[: len(data) // 2])
                 self.close_connection = True
                 return
             self.wfile.write(data)
+
+        def _trickle(self, data: bytes) -> None:
+            with suppress(OSError):  # the client has closed the connection
+                for at in range(len(data)):
+                    self.wfile.write(data[at : at + 1])
+                    self.wfile.flush()
+                    time.sleep(site.trickle)
 
         def _go_on(self) -> None:
             with suppress(OSError):  # nobody listens any more

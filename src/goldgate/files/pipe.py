@@ -1,4 +1,4 @@
-"""Opening what may be a named pipe: one that nobody writes to is an error, not a wait without end."""
+"""Files that are not simply opened: named pipes without a writer, and what a folder of others only seems to hold."""
 
 from __future__ import annotations
 
@@ -17,6 +17,29 @@ class NoWriterError(OSError):
     def __init__(self) -> None:
         super().__init__(f"a pipe that nobody writes to: nothing came in {WRITER_SECONDS:g} seconds")
         self.strerror = self.args[0]
+
+
+def leaves(root: str, path: str) -> bool:
+    """Whether a link leads out of the folder `root`, which is a real path."""
+    real = os.path.realpath(path)
+    return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
+
+
+def foreign_files(folder: str, endings: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    """The paths in a folder that others wrote, sorted, each with the reason why it must not be read, if there is one.
+
+    Not read are links that leave the folder, and what is not a regular file: opening a pipe could wait for ever.
+    OSError if the folder cannot be listed.
+    """
+    root = os.path.realpath(folder)
+
+    def refusal(path: str) -> str | None:
+        if os.path.islink(path) and (leaves(root, path) or not os.path.exists(path)):
+            return "a link that leaves the folder, or leads nowhere"
+        return None if os.path.isfile(path) else "not a regular file"
+
+    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(endings)]
+    return [(path, refusal(path)) for path in paths]
 
 
 def opener(path: str, flags: int) -> int:

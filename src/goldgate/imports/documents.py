@@ -6,40 +6,42 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from goldgate.errors import InputError, Place
-from goldgate.files.random_access import BLOCK
+from goldgate.files.pipe import foreign_files
 from goldgate.files.text_file import cannot_read
 from goldgate.imports.span import Broken
-from goldgate.readers.records import RecordFile, decode, iterate, open_records
+from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, long_line, open_records, too_large
 
 KIND = "trace"
-_WHOLE = 256_000_000  # bytes of a file that is one JSON object over many lines, which must be read whole
 _BRACE_LINE = 16  # bytes of a line with a brace and nothing else
 _MARK = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}]')  # strings, so that braces in them are passed over
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 
 
-def files_of(paths: Sequence[str]) -> Iterator[str]:
-    """The files given; of a folder, those in it that end as JSON files do, in the order of their names."""
+def files_of(paths: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """The named files; of a folder, those in it that end as JSON files do, in the order of their names.
+
+    Each comes with the reason why it must not be read, if there is one: see `foreign_files`.
+    """
     for path in dict.fromkeys(paths):
         if not os.path.isdir(path):
-            yield path
+            yield path, None
             continue
         try:
-            names = sorted(name for name in os.listdir(path) if name.endswith(_ENDINGS))
+            files = foreign_files(path, _ENDINGS)
         except OSError as problem:
             raise cannot_read(path, KIND, problem) from None
-        if not names:
+        if not files:
             raise InputError(
                 f"{KIND}.no_files",
                 "this folder has no file with traces",
                 place=Place(path),
                 expected="files that end in " + ", ".join(_ENDINGS),
             )
-        for name in names:
-            yield os.path.join(path, name)
+        yield from files
 
 
 def documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
@@ -47,15 +49,16 @@ def documents(path: str) -> Iterator[tuple[Callable[[], int | None], Any]]:
     file = open_records(path, KIND)
     try:
         lines = _Lines(file)
-        if not file.is_array and not _is_printed(file) and (whole := _whole(file)) is not None:
-            yield partial(lines.at, 0), whole
-            return
         try:
+            if not file.is_array and not _is_printed(file) and (whole := _whole(file)) is not None:
+                yield partial(lines.at, 0), whole
+                return
             for offset, data in _printed(file) if _is_printed(file) else iterate(file):
                 yield partial(lines.at, offset), _decoded(data)
-        except InputError as problem:  # the array breaks off: what was read before counts
-            line, reason = problem.place.line, Broken(problem.message)
-            yield lambda: line, reason
+        except InputError as problem:  # an array breaks off, a record is too large: the records before it count
+            line = problem.place.line
+            reason = "; ".join(filter(None, (problem.message, problem.found, problem.advice)))
+            yield lambda: line, Broken(f"{reason}; the rest of the file is not read")
     finally:
         file.close()
 
@@ -71,7 +74,10 @@ def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     begin = offset = file.start
     lines: list[bytes] = []
     depth = 0
-    for line in file.plain.stream(file.start):
+    stream = file.plain.stream(file.start)
+    while line := stream.readline(file.limit + 1):
+        if len(line) > file.limit:
+            raise long_line(file, offset)
         if lines and (depth <= 0 or line.rstrip() == b"{"):
             yield begin, b"".join(lines)
             lines, depth = [], 0
@@ -81,6 +87,9 @@ def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
             marks = _MARK.findall(line)
             depth += marks.count(b"{") - marks.count(b"}")
         offset += len(line)
+        if offset - begin > file.limit and lines:
+            found = f"an object of at least {offset - begin:,} bytes"
+            raise too_large(KIND, RecordStore([file]).place(begin), found, file.limit)
     if lines:
         yield begin, b"".join(lines)
 
@@ -93,12 +102,8 @@ class _Lines:
         self._offset, self._line = 0, 1
 
     def at(self, offset: int) -> int:
-        while self._offset < offset:
-            block = self._file.plain.read_some(self._offset, min(BLOCK, offset - self._offset))
-            if not block:
-                break
-            self._offset += len(block)
-            self._line += block.count(b"\n")
+        self._line += self._file.newlines(self._offset, offset)
+        self._offset = max(self._offset, offset)
         return self._line
 
 
@@ -111,16 +116,13 @@ def _decoded(data: bytes) -> Any:
 
 def _whole(file: RecordFile) -> Any:
     """The object that the file is as a whole; None if its first line is a record, or it is nothing at all."""
-    with file.plain.stream(file.start) as stream:
-        first = b""
-        while not first.strip():
-            first = stream.readline()
-            if not first:
-                return None
-        if first.rstrip()[-1:] in (b"}", b"]") and not isinstance(_decoded(first), Broken):
-            return None
-        rest = stream.read(_WHOLE)
-        if not rest.strip() or stream.read(1):
-            return None
-    value = _decoded(first + rest)
+    begin, size = file.start, file.plain.size() - file.start
+    head = [data for _, data in islice(iterate(file), 2)]
+    if len(head) < 2 or (head[0].rstrip()[-1:] in (b"}", b"]") and not isinstance(_decoded(head[0]), Broken)):
+        return None
+    if size > file.limit:
+        if not isinstance(_decoded(head[1]), Broken):
+            return None  # JSON Lines of which the first is damaged
+        raise too_large(KIND, Place(file.name, 1), f"one object over many lines, of {size:,} bytes", file.limit)
+    value = _decoded(file.plain.read(begin, size))
     return value if isinstance(value, dict) else None

@@ -16,9 +16,12 @@ import orjson
 from goldgate.errors import InputError, Place, describe
 from goldgate.imports.documents import KIND, documents, files_of
 from goldgate.imports.formats import FORMATS
+from goldgate.imports.names import folder_name
 from goldgate.imports.span import Broken, Format, Span
+from goldgate.readers.records import LIMIT_VARIABLE, record_limit
 
 _LISTED = 20  # flaws with their places; of the rest the number is enough
+_TRACE_RECORDS = 4  # a trace, which is built in memory, may be so many times as large as a record
 _KEYS = 6  # of a record that nobody knows
 
 
@@ -72,11 +75,21 @@ class Gathered:
             self._homeless.append((span.id, place))
             self._parents[span.id] = span.parent
 
-    def traces(self) -> Iterator[tuple[str, list[Span]]]:
-        """Each trace's id and spans, in the order of the ids."""
+    def finish(self) -> None:
+        """Give every span to its trace. A trace that is too large to be built is dropped and noted as a flaw."""
         for name, place in self._homeless:
             self._traces.setdefault(self._home(name), []).append(place)
         self._homeless.clear()
+        limit = record_limit() * _TRACE_RECORDS
+        for trace in sorted(self._traces):
+            size = sum(length for _, length in self._traces[trace])
+            if size > limit:
+                del self._traces[trace]
+                reason = f"a trace of {size:,} bytes, more than {limit:,}; {LIMIT_VARIABLE} sets a quarter of it"
+                self.flaws.add(folder_name(trace), lambda: None, reason)
+
+    def traces(self) -> Iterator[tuple[str, list[Span]]]:
+        """Each trace's id and spans, in the order of the ids."""
         for trace in sorted(self._traces):
             yield trace, [self._read(place) for place in self._traces[trace]]
 
@@ -109,7 +122,10 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
     flaws = Flaws()
     seen: dict[str, Any] | None = None
     try:
-        for path in files_of(paths):
+        for path, refusal in files_of(paths):
+            if refusal is not None:
+                flaws.add(path, lambda: None, f"{refusal}: it is not read")
+                continue
             for line, value in documents(path):
                 if not isinstance(value, dict):
                     reason = value.reason if isinstance(value, Broken) else f"{describe(value)} is no object"
@@ -132,6 +148,7 @@ def gather(paths: Sequence[str], format: Format | None) -> Gathered:
                         flaws.add(path, line, str(problem))
         if gathered is None or not gathered.spans:
             raise _nothing(paths, seen, flaws, format)
+        gathered.finish()
     except BaseException:
         if gathered is not None:
             gathered.close()

@@ -12,6 +12,7 @@ import orjson
 
 from goldgate.errors import InputError
 from goldgate.files.opened import copy_aside
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.dialects import find_dialect, recognize
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records, with_whole_pairs
@@ -123,7 +124,7 @@ def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
     """Line, offset and bytes of each record."""
     line, counted = 1, 0
     for offset, data in iterate(file):
-        line += file.plain.read(counted, offset - counted).count(b"\n")
+        line += file.newlines(counted, offset)
         counted = offset
         yield line, offset, data
 
@@ -155,5 +156,12 @@ def _blocks(file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] |
             continue
         except ValueError:
             found = data.rstrip().replace(b"\n", b" ")
-        yield b"\n" * max(0, line - written) + found + b"\n"
+        yield from blank_lines(line - written)
+        yield found + b"\n"
         written = max(line, written) + 1
+
+
+def blank_lines(count: int) -> Iterator[bytes]:
+    """So many line ends, in blocks; none for a negative count."""
+    for begin in range(0, count, BLOCK):
+        yield b"\n" * min(BLOCK, count - begin)

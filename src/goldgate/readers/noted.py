@@ -17,7 +17,7 @@ from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, describe
 from goldgate.files.random_access import BLOCK
 from goldgate.readers.guess import bad_id
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate
+from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate, long_line
 
 BUCKETS = 64  # by the first bits of the hash: a join needs a dictionary for one bucket at a time
 HASH_BYTES = 8
@@ -26,6 +26,7 @@ _SMALLEST_PIECE = 1 << 20  # less is read faster than it is given away
 _PIECES_A_WORKER = 4
 
 # An id at the head of a plain line, the usual place: saves decoding the line twice.
+_BLANK_LINES = re.compile(rb"\s*\n")
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*"([^"\\]*)"')
 
 
@@ -158,25 +159,32 @@ def _lines(file: RecordFile, begin: int, end: int) -> Iterator[_Head]:
     at = 0 if offset == begin else data.find(b"\n") + 1
     if offset < begin and not at:
         return
-    find, match = data.find, _ID_FIRST.match
+    find, match, limit = data.find, _ID_FIRST.match, file.limit
     while stop := find(b"\n", at) + 1:
         head = match(data, at, stop)
+        if stop - at > limit:
+            raise long_line(file, offset + at)
         if head is not None:
             yield offset + at, stop - at, head[1] or None
-        elif not data[at:stop].isspace():
+        elif blank := _BLANK_LINES.match(data, at):  # millions of them are passed over at once
+            stop = blank.end()
+        else:
             yield offset + at, stop - at, None
         at = stop
     if offset + at < end:
-        last = data[at:] + b"".join(_rest(file, offset + len(data)))
+        last = data[at:] + b"".join(_rest(file, offset + len(data), limit - (len(data) - at)))
+        if len(last) > limit:
+            raise long_line(file, offset + at)
         if last and not last.isspace():
             yield offset + at, len(last), id_at_head(last)
 
 
-def _rest(file: RecordFile, offset: int) -> Iterator[bytes]:
-    """What is left of a line, with its end."""
-    while block := file.plain.read_some(offset, BLOCK):
+def _rest(file: RecordFile, offset: int, limit: int) -> Iterator[bytes]:
+    """What is left of a line, with its end; a block more than `limit` at most."""
+    while limit >= 0 and (block := file.plain.read_some(offset, BLOCK)):
         end = block.find(b"\n") + 1
         yield block[:end] if end else block
         if end:
             return
         offset += len(block)
+        limit -= len(block)

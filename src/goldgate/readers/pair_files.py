@@ -12,7 +12,14 @@ import orjson
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place
 from goldgate.files.opened import copy_aside
-from goldgate.readers.dialect_file import GoldOpener, decode_published, first_record, numbered_lines, rewritten
+from goldgate.readers.dialect_file import (
+    GoldOpener,
+    blank_lines,
+    decode_published,
+    first_record,
+    numbered_lines,
+    rewritten,
+)
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
@@ -170,7 +177,8 @@ class PairOpener:
                 continue
             identity = self._identity(answer, file, line, in_order=in_order)
             record = orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
-            yield b"\n" * max(0, line - written) + record + b"\n"
+            yield from blank_lines(line - written)
+            yield record + b"\n"
             written = max(line, written) + 1
 
     def _identity(self, answer: Answer, file: RecordFile, line: int, *, in_order: bool) -> str:

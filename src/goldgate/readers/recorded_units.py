@@ -13,6 +13,7 @@ from goldgate.core.sums import Counts
 from goldgate.errors import InputError, Place
 from goldgate.files.pipe import opener
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.records import STORED_RECORDS, bounded_lines
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import GROUP, PARTS, TIMES, UNITS
 
@@ -44,7 +45,7 @@ def read_units(result: StoredResult) -> Iterator[RecordedUnit]:
     by_id = pairing.field == _ID
     try:
         with open(result.records, "rb", buffering=1 << 20, opener=opener) as stream:
-            for line in stream:
+            for line in bounded_lines(stream, "records", result.records_name, STORED_RECORDS):
                 number += 1
                 quick = read_quickly(line, number) if by_id else None
                 yield quick if quick is not None else read_line(line, number, pairing)

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import orjson
 
-from goldgate.errors import InputError, Place, describe
+from goldgate.errors import ConfigError, InputError, Place, describe
 from goldgate.files.opened import copy_aside, open_once
 from goldgate.files.random_access import BLOCK, RandomAccess
 from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
@@ -34,6 +34,11 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ARRAY = re.compile(rb"\s*+\[(?!\s*+(?:\"|NaN))")
 _LISTS = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
+LIMIT_VARIABLE = "GOLDGATE_MAX_RECORD_MEGABYTES"
+DEFAULT_MEGABYTES = 64
+STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may be so many times as large as one of them
+_MEGABYTE = 1_000_000
+_UNLIMITED = 1 << 62
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -59,6 +64,15 @@ class RecordFile:
     start: int = 0
     records: int = 0
     form: str | None = None  # how the records are written on disk, where `plain` has them in another form
+    limit: int = _UNLIMITED  # bytes of a record; copies that goldgate made have none, because their originals had
+
+    def newlines(self, begin: int, end: int) -> int:
+        """How many lines end between two offsets. Memory does not depend on the distance."""
+        count = 0
+        while begin < end and (block := self.plain.read_some(begin, min(BLOCK, end - begin))):
+            count += block.count(b"\n")
+            begin += len(block)
+        return count
 
     @property
     def name(self) -> str:
@@ -113,13 +127,7 @@ class RecordStore:
     def place(self, location: int, fieldname: str | None = None) -> Place:
         """The file and line of a record: counted now, because only an error asks."""
         file = self.files[location >> OFFSET_BITS]
-        remaining = location & _OFFSET
-        line = 1
-        offset = 0
-        while remaining > 0 and (block := file.plain.read_some(offset, min(BLOCK, remaining))):
-            line += block.count(b"\n")
-            offset, remaining = offset + len(block), remaining - len(block)
-        return Place(file.name, line, fieldname)
+        return Place(file.name, 1 + file.newlines(0, location & _OFFSET), fieldname)
 
     def decode(self, location: int, data: bytes) -> dict[str, Any]:
         """The record as an object; anything else is an error with its line."""
@@ -257,6 +265,7 @@ def decode(data: bytes) -> Any:
 
 def open_records(path: str | Path, kind: str) -> RecordFile:
     """Get a file ready for reading: its form, and plain bytes that can be read at any place."""
+    limit = record_limit()
     stored = _stored(path, kind)
     try:
         plain = _unpacked(stored) if stored.read_some(0, 2) == _GZIP else stored
@@ -267,7 +276,59 @@ def open_records(path: str | Path, kind: str) -> RecordFile:
     start = len(_BOM) if head.startswith(_BOM) else 0
     # Whether the first character opens an array of records: published .json files are often JSON Lines, and the lines
     # of some are lists themselves, which begin with a text.
-    return RecordFile(stored, plain, _ARRAY.match(head, start) is not None, start)
+    return RecordFile(stored, plain, _ARRAY.match(head, start) is not None, start, limit=limit)
+
+
+def record_limit() -> int:
+    """The most bytes of a record or line of an input: 64 MB, or what GOLDGATE_MAX_RECORD_MEGABYTES sets.
+
+    It never changes a number: an input with a larger record is an error.
+    """
+    text = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not text:
+        return DEFAULT_MEGABYTES * _MEGABYTE
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise ConfigError(
+            "environment.wrong_value",
+            f"the environment variable {LIMIT_VARIABLE} is not a number of megabytes",
+            expected=f"a whole number from 1 on; without it {DEFAULT_MEGABYTES}",
+            found=describe(text),
+        )
+    return int(text) * _MEGABYTE
+
+
+def too_large(kind: str, place: Place, size: str, limit: int) -> InputError:
+    """The error for a record or a line that is larger than `record_limit`."""
+    return InputError(
+        f"{kind}.too_large",
+        "a record is larger than the limit",
+        place=place,
+        expected=f"at most {limit:,} bytes",
+        found=size,
+        advice=f"if this is right, set the environment variable {LIMIT_VARIABLE} to more than "
+        f"{limit // _MEGABYTE}; memory grows with it",
+    )
+
+
+def bounded_lines(stream: IO[bytes], kind: str, name: str, records: int = 1) -> Iterator[bytes]:
+    """The lines of an open file; an error for one that is more than so many times as large as a record may be."""
+    limit, number = record_limit() * records, 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit:
+            raise too_large(kind, Place(name, number), f"a line of more than {limit:,} bytes", limit)
+        yield line
+
+
+def long_line(file: RecordFile, offset: int) -> InputError:
+    """The error for a line that begins there and is over the limit of its file. Its size is measured by reading on."""
+    end = offset
+    while block := file.plain.read_some(end, BLOCK):
+        stop = block.find(b"\n")
+        end += len(block) if stop < 0 else stop
+        if stop >= 0:
+            break
+    return too_large(file.kind, RecordStore([file]).place(offset), f"a line of {end - offset:,} bytes", file.limit)
 
 
 @contextmanager
@@ -321,10 +382,16 @@ def _unpacked(stored: RandomAccess) -> RandomAccess:
 
 def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     offset = file.start
-    for line in file.plain.stream(offset):
-        if not line.isspace():
-            yield offset, line
-        offset += len(line)
+    with file.plain.stream(offset) as stream:
+        while line := stream.readline(file.limit + 1):
+            if len(line) > file.limit:
+                raise long_line(file, offset)
+            if not line.isspace():
+                yield offset, line
+            else:  # blank lines follow each other: millions of them are passed over at once
+                ahead = stream.peek()
+                line += stream.read(ahead.rfind(b"\n", 0, len(ahead) - len(ahead.lstrip())) + 1)
+            offset += len(line)
 
 
 # A string, a piece of structure, or the quotation mark of a string that the buffer does not hold whole.
@@ -350,6 +417,8 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     depth += 1
                 elif depth == 0 and mark in (b",", b"]"):
                     data = buffer[element : token.start()]
+                    if len(data) > file.limit:
+                        raise _large_element(file, base + element, len(data))
                     blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
                     if blanks < len(data) or mark == b",":
                         yield base + element + blanks, data[blanks:]
@@ -363,11 +432,19 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                 if (buffer[scanned:] + stream.read(BLOCK)).strip():
                     raise _bad_array(file, base + scanned, "something follows the end of the array")
                 return
+            pending = len(buffer) - element
+            if pending > file.limit:
+                raise _large_element(file, base + element, pending)
             more = stream.read(want)
             if not more:
                 raise _bad_array(file, base + len(buffer), "the array is never closed")
-            want = max(BLOCK, len(buffer) - element)  # a giant element is read in growing steps: linear
+            want = max(BLOCK, min(pending, file.limit - pending))  # a giant element in growing steps: linear
             buffer, base, scanned, element = buffer[element:] + more, base + element, scanned - element, 0
+
+
+def _large_element(file: RecordFile, offset: int, size: int) -> InputError:
+    found = f"an element of at least {size:,} bytes"
+    return too_large(file.kind, RecordStore([file]).place(offset), found, file.limit)
 
 
 def _bad_array(file: RecordFile, offset: int, message: str) -> InputError:

@@ -19,6 +19,7 @@ from goldgate.core.suite import Suite
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import Place
 from goldgate.files.text_file import cannot_read
+from goldgate.readers.records import STORED_RECORDS, bounded_lines
 from goldgate.results.units import ODD, not_as_written
 from goldgate.viewer.bits import all_bits, bits_of
 
@@ -104,7 +105,7 @@ def build_index(
     try:
         size = file.stat().st_size
         with open(file, "rb", buffering=1 << 20) as stream:
-            for number, line in enumerate(stream):
+            for number, line in enumerate(bounded_lines(stream, "records", str(file), STORED_RECORDS)):
                 position += len(line)
                 offsets.append(position)
                 weights.append(_note(suite, line, explained, number, file, listed))

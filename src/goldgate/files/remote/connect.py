@@ -3,8 +3,9 @@ environment; none is taken from anywhere else, and none is kept."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 from goldgate.core.missing_extra import missing_extra
@@ -16,6 +17,9 @@ T = TypeVar("T")
 
 CONNECT_SECONDS = 20.0
 READ_SECONDS = 60.0  # without a single byte
+PATIENCE_SECONDS = 120.0  # for any answer, and beyond it for as many bytes as a slow server gives
+SLOWEST = 16_000  # bytes a second
+LISTING_SECONDS = 600.0
 TRIES = 3  # where the library has no retries of its own
 PAUSE_SECONDS = 0.5  # before the second try; twice as long before the next
 
@@ -30,6 +34,7 @@ EXTRAS = {
     "hf": "remote-hf",
 }
 _ON_THE_WEB = ("http", "https")
+_S3 = ("s3", "s3a")
 _RETRIED_BELOW = ("s3", "s3a", "gs", "gcs", "hf")
 
 
@@ -43,6 +48,10 @@ class Connected(NamedTuple):
     @property
     def is_web(self) -> bool:
         return self.scheme in _ON_THE_WEB
+
+    @property
+    def is_s3(self) -> bool:
+        return self.scheme in _S3
 
 
 def connect(url: str) -> Connected:
@@ -96,6 +105,29 @@ def _unusable(scheme: str, shown: str, problem: Exception) -> ConfigError:
     )
 
 
+def wait_for(place: Connected, work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """Do it in fsspec's own thread, where the connections are; TimeoutError after so many seconds."""
+    from fsspec.asyn import sync
+
+    async def limited() -> T:
+        return await asyncio.wait_for(work, seconds)
+
+    result: T = sync(place.filesystem.loop, limited)
+    return result
+
+
+def seconds_for(length: int) -> float:
+    """How long so many bytes may take. Limits on waiting for the next byte do not end a trickle."""
+    return PATIENCE_SECONDS + length / SLOWEST
+
+
+def call(place: Connected, method: str, seconds: float, *arguments: Any, **options: Any) -> Any:
+    """Call a method of the file system by its name; TimeoutError after so many seconds, where it can be ended."""
+    if getattr(place.filesystem, "async_impl", False):
+        return wait_for(place, getattr(place.filesystem, f"_{method}")(*arguments, **options), seconds)
+    return getattr(place.filesystem, method)(*arguments, **options)
+
+
 def trying(connected: Connected, work: Callable[[], T]) -> T:
     """Do it, a bounded number of times where the server was not reached. The exception is the last one's."""
     tries = 1 if connected.scheme in _RETRIED_BELOW else TRIES
@@ -128,7 +160,7 @@ def _options(scheme: str) -> dict[str, Any]:
 
         timeout = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
         return {"client_kwargs": {"timeout": timeout, "trust_env": True}}
-    if scheme in ("s3", "s3a"):  # s3fs tries five times itself; botocore below it need not do so too
+    if scheme in _S3:  # s3fs tries five times itself; botocore below it need not do so too
         waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
         return {"config_kwargs": {**waits, "retries": {"max_attempts": 0}}}
     return {}

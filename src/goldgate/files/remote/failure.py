@@ -45,7 +45,7 @@ def why(problem: BaseException) -> Why:
         name = type(cause).__name__
         if isinstance(cause, PermissionError) or _NO_CREDENTIALS.search(name):
             return Why.DENIED
-        if name == "FileExpired":
+        if name in ("FileExpired", "OtherVersionError"):
             return Why.CHANGED
         if isinstance(cause, (TimeoutError, ConnectionError)) or _NOT_REACHED.search(name):
             return Why.UNREACHABLE

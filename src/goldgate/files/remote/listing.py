@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.remote.connect import Connected, connect, tried
+from goldgate.files.remote.connect import LISTING_SECONDS, Connected, call, connect, seconds_for, tried, wait_for
 from goldgate.files.remote.failure import read_error
+from goldgate.files.remote.remote_file import identity_of
+from goldgate.files.remote.web import read_parts
 from goldgate.files.url import LISTED_NOWHERE, has_query, join_url, scheme_of, shown_url
+
+MOST_ENTRIES = 1_000_000  # of one folder
 
 
 class RemoteEntry:
     """A file or a folder of a listing."""
 
-    __slots__ = ("_is_folder", "_kind", "_place", "name", "path", "size")
+    __slots__ = ("_is_folder", "_kind", "_marks", "_place", "name", "path", "size")
 
-    def __init__(self, name: str, path: str, kind: str, place: Connected, size: int | None, *, is_folder: bool) -> None:
+    def __init__(self, name: str, path: str, kind: str, place: Connected, info: Mapping[str, Any]) -> None:
         self.name = name
         self.path = path  # its URL
-        self.size = size or 0
+        self.size: int = info.get("size") or 0
         self._kind = kind
         self._place = place
-        self._is_folder = is_folder
+        self._marks = dict(identity_of(info).marks)
+        self._is_folder = info.get("type") == "directory"
 
     def is_symlink(self) -> bool:
         return False
@@ -35,9 +40,15 @@ class RemoteEntry:
 
     def read(self) -> bytes:
         """All of it, at once; an InputError if it has not as many bytes as the listing says."""
-        data: bytes = _try(
-            self._place, self.path, self._kind, lambda: self._place.filesystem.cat_file(self._place.path)
-        )
+        place = self._place
+
+        def read_all() -> bytes:
+            if place.is_s3:
+                return read_parts(place, self._marks, [(0, self.size)], 1)[0]
+            found: bytes = call(place, "cat_file", seconds_for(self.size), place.path)
+            return found
+
+        data: bytes = _try(place, self.path, self._kind, read_all)
         if len(data) != self.size:
             raise InputError(
                 f"{self._kind}.changed",
@@ -56,8 +67,10 @@ def scan(url: str, kind: str) -> list[RemoteEntry]:
     folder = place.path.rstrip("/")
 
     def listed() -> list[dict[str, Any]]:
+        if place.is_s3:
+            return wait_for(place, _list_s3(place), LISTING_SECONDS)
         place.filesystem.invalidate_cache()
-        found: list[dict[str, Any]] = place.filesystem.ls(place.path, detail=True)
+        found: list[dict[str, Any]] = call(place, "ls", LISTING_SECONDS, place.path, detail=True)
         return found
 
     entries = []
@@ -67,9 +80,39 @@ def scan(url: str, kind: str) -> list[RemoteEntry]:
         if path.strip("/") == folder.strip("/") or not name:
             continue  # some stores have an object with the name of the folder
         inner = Connected(place.filesystem, path, place.scheme)
-        is_folder = info.get("type") == "directory"
-        entries.append(RemoteEntry(name, join_url(url, name), kind, inner, info.get("size"), is_folder=is_folder))
+        entries.append(RemoteEntry(name, join_url(url, name), kind, inner, info))
     return sorted(entries, key=lambda entry: entry.name)
+
+
+class EndlessListingError(Exception):
+    """A listing that begins again, or does not end."""
+
+
+async def _list_s3(place: Connected) -> list[dict[str, Any]]:
+    """What lies in a folder of S3, a page after the other; s3fs itself would follow a listing without end."""
+    files = place.filesystem
+    bucket, key, _ = files.split_path(place.path)
+    wanted = {"Bucket": bucket, "Prefix": f"{key.rstrip('/')}/" if key else "", "Delimiter": "/", **files.req_kw}
+    entries: list[dict[str, Any]] = []
+    tokens: set[str] = set()
+    while True:
+        page = await files._call_s3("list_objects_v2", **wanted)
+        for folder in page.get("CommonPrefixes", ()):
+            entries.append({"name": f"{bucket}/{folder['Prefix']}", "type": "directory"})
+        for file in page.get("Contents", ()):
+            entries.append({**file, "name": f"{bucket}/{file['Key']}", "size": file["Size"], "type": "file"})
+        token = page.get("NextContinuationToken")
+        if not page.get("IsTruncated") or token is None:
+            break
+        if token in tokens:
+            raise EndlessListingError("the store gives the same page of its listing again and again")
+        if len(entries) > MOST_ENTRIES:
+            raise EndlessListingError(f"the folder has more than {MOST_ENTRIES:,} files and folders")
+        tokens.add(token)
+        wanted["ContinuationToken"] = token
+    if not entries:
+        raise FileNotFoundError(place.path)
+    return entries
 
 
 def require_listed(url: str, kind: str) -> str:

@@ -10,11 +10,12 @@ from goldgate.files.opened import copy_aside
 from goldgate.files.random_access import RandomAccess
 from goldgate.files.remote.connect import Connected, connect, trying
 from goldgate.files.remote.failure import is_error, read_error
-from goldgate.files.remote.remote_file import PIECE, Identity, RemoteFile, identify, identity_of, web_headers
+from goldgate.files.remote.remote_file import PIECE, Identity, RemoteFile, ask_info, identify, identity_of
 from goldgate.files.remote.web import WebStream, WrongPartError, read_parts, read_whole
 from goldgate.files.url import shown_url
 
 _NO_RANGES = "its server does not give parts of a file"
+_NO_MARKS = "its server does not mark versions of a file (ETag, Last-Modified)"
 
 
 def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
@@ -24,7 +25,7 @@ def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
     """
     place, name = connect(url), shown_url(url)
     try:
-        info: dict[str, Any] = trying(place, lambda: _asked(place))
+        info: dict[str, Any] = trying(place, lambda: ask_info(place))
         if info.get("type") == "directory":
             raise _is_a_folder(name, kind)
         identity = identity_of(info)
@@ -37,25 +38,20 @@ def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
         raise read_error(problem, name, kind) from None
 
 
-def _asked(place: Connected) -> dict[str, Any]:
-    place.filesystem.invalidate_cache()
-    info: dict[str, Any] = place.filesystem.info(place.path)
-    return info
-
-
 def _gives_ranges(place: Connected, info: dict[str, Any], identity: Identity) -> bool:
     """Whether a server gives parts of this file; for one that is read in one piece it need not."""
-    if identity.size < 0:
+    if identity.size < 0 or not identity.marks:  # answers of several versions would look alike
         return False
+    marks = dict(identity.marks)
     # Other answers than a file are empty too, which is an error; and some servers say so of every file.
-    if identity.size == 0 and read_whole(place, web_headers(identity), 0):
+    if identity.size == 0 and read_whole(place, marks, 0):
         return False
     if identity.size <= PIECE:
         return True
     if not info.get("partial", True):
         return False
     try:
-        return len(read_parts(place, web_headers(identity), [(1, 2)], 1)[0]) == 1
+        return len(read_parts(place, marks, [(1, 2)], 1)[0]) == 1
     except WrongPartError:
         return False
 
@@ -67,8 +63,8 @@ def _copied(place: Connected, name: str, kind: str, most: int | None) -> RandomA
     """
     before = identify(place)
     wanted = min((size for size in (before.size, most) if size is not None and size >= 0), default=None)
-    with WebStream(place, web_headers(before)) as stream:
-        copy = copy_aside(name, kind, _up_to(stream, wanted), _NO_RANGES)
+    with WebStream(place, dict(before.marks)) as stream:
+        copy = copy_aside(name, kind, _up_to(stream, wanted), _NO_RANGES if before.marks else _NO_MARKS)
     if most is not None and copy.size() > most:
         return copy
     if before.size >= 0 and copy.size() != before.size:

@@ -1,6 +1,7 @@
 """A file elsewhere, read by ranges: the same bytes as when it was opened, or an error.
 
-Which file it is, its store says: its size, and its ETag or the time of its last change. It is asked again at the end.
+Which file it is, its store says: its size, and its ETag or the time of its last change. It is asked again at the end,
+and web servers and S3 say it with every range: an answer from another version is an error.
 What is read in order is read in large pieces, of which a process keeps few; what is read here and there is asked for
 as it is, several places at a time.
 """
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.random_access import RandomAccess
-from goldgate.files.remote.connect import Connected, connect, trying
+from goldgate.files.remote.connect import Connected, call, connect, seconds_for, trying
 from goldgate.files.remote.failure import Why, is_error, read_error, why
 from goldgate.files.remote.web import WrongPartError, read_parts, read_whole
 from goldgate.files.url import has_query, shown_url
@@ -131,15 +132,15 @@ class RemoteFile(RandomAccess):
             raise self.changed("it was written again")
 
     def _fetch(self, begin: int, end: int) -> bytes:
-        place, headers = self._place(), web_headers(self.identity)
+        place, marks = self._place(), dict(self.identity.marks)
 
         def read() -> bytes:
-            if not place.is_web:
-                found: bytes = place.filesystem.cat_file(place.path, start=begin, end=end)
+            if not place.is_web and not place.is_s3:
+                found: bytes = call(place, "cat_file", seconds_for(end - begin), place.path, start=begin, end=end)
                 return found
-            if (begin, end) == (0, self.identity.size):  # which also servers without ranges give
-                return read_whole(place, headers, end)
-            return read_parts(place, headers, [(begin, end)], 1)[0]
+            if place.is_web and (begin, end) == (0, self.identity.size):  # which also servers without ranges give
+                return read_whole(place, marks, end)
+            return read_parts(place, marks, [(begin, end)], 1)[0]
 
         return self._whole(self._try(read), end - begin)
 
@@ -148,12 +149,11 @@ class RemoteFile(RandomAccess):
         begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
 
         def read() -> list[bytes]:
-            if place.is_web:
-                return read_parts(place, web_headers(self.identity), spans, AT_ONCE)
+            if place.is_web or place.is_s3:
+                return read_parts(place, dict(self.identity.marks), spans, AT_ONCE)
             at_once = {"batch_size": AT_ONCE} if getattr(place.filesystem, "async_impl", False) else {}
-            found: list[bytes] = place.filesystem.cat_ranges(
-                [place.path] * len(spans), begins, ends, on_error="raise", **at_once
-            )
+            seconds, paths = seconds_for(sum(ends) - sum(begins)), [place.path] * len(spans)
+            found: list[bytes] = call(place, "cat_ranges", seconds, paths, begins, ends, on_error="raise", **at_once)
             return found
 
         return [self._whole(data, end - begin) for data, (begin, end) in zip(self._try(read), spans, strict=True)]
@@ -183,8 +183,14 @@ class RemoteFile(RandomAccess):
 
 def identify(place: Connected) -> Identity:
     """What the store says of it now; the library's exception if it cannot be asked."""
+    return identity_of(ask_info(place))
+
+
+def ask_info(place: Connected) -> dict[str, Any]:
+    """What the store says of a file or folder now, in the words of its library."""
     place.filesystem.invalidate_cache()
-    return identity_of(place.filesystem.info(place.path))
+    info: dict[str, Any] = call(place, "info", seconds_for(0), place.path)
+    return info
 
 
 def identity_of(info: Mapping[str, Any]) -> Identity:
@@ -192,12 +198,6 @@ def identity_of(info: Mapping[str, Any]) -> Identity:
     marks = tuple((mark, str(info[mark])) for mark in _MARKS if info.get(mark) is not None)
     size = info.get("size")
     return Identity(-1 if size is None else int(size), marks)
-
-
-def web_headers(identity: Identity) -> dict[str, str]:
-    """Bytes as they are stored, and only of this very file where the server can tell."""
-    etag = dict(identity.marks).get("ETag", "W/")
-    return {"Accept-Encoding": "identity"} | ({} if etag.startswith("W/") else {"If-Match": etag})
 
 
 class _Held:

@@ -14,12 +14,11 @@ from goldgate.errors import InputError, MachineError, Place, describe
 from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
 from goldgate.readers.layouts.openai_batch import message_text
-from goldgate.readers.records import RecordFile
+from goldgate.readers.records import RecordFile, too_large
 
 if TYPE_CHECKING:
     import zipfile
 
-MOST_BYTES = 1 << 30  # of one sample, or of a log that is one JSON file
 _ZIP = b"PK\x03\x04"
 _ZSTANDARD = 93  # what newer versions of Inspect pack with, and zipfile cannot read
 _ATTACHMENT = "attachment://"
@@ -81,7 +80,12 @@ def _samples(file: RecordFile) -> Iterator[Any]:
     if file.plain.read_some(0, len(_ZIP)) == _ZIP:
         yield from _packed(file)
         return
-    data = file.plain.read_some(file.start, MOST_BYTES)
+    size = file.plain.size() - file.start
+    if size > file.limit:
+        error = too_large(file.kind, Place(file.name), f"a log of {size:,} bytes, which is read whole", file.limit)
+        error.advice = f"convert it: inspect log convert --to eval; or {error.advice}"
+        raise error
+    data = file.plain.read(file.start, size)
     try:
         log = json.loads(data)
     except (ValueError, RecursionError):
@@ -101,8 +105,9 @@ def _packed(file: RecordFile) -> Iterator[Any]:
             if not members:
                 raise _not_a_log(file, "it is a zip archive without samples/")
             for member in members:
-                if member.file_size > MOST_BYTES:
-                    raise _not_a_log(file, f"{member.filename} has {member.file_size:,} bytes")
+                if member.file_size > file.limit:
+                    found = f"{member.filename} with {member.file_size:,} bytes"
+                    raise too_large(file.kind, Place(file.name), found, file.limit)
                 yield json.loads(_unpacked(archive, member, file))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RecursionError) as problem:
         raise _not_a_log(file, str(problem) or type(problem).__name__) from None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from typing import TextIO
 
 from goldgate.errors import InputError, Place
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
-from goldgate.readers.records import RecordFile
+from goldgate.readers.records import RecordFile, too_large
 
-LONGEST_CELL = 1 << 30
 _RESPONSE = "response"
 
 
@@ -21,9 +21,10 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
     import csv  # few predictions are tables
 
     mark = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
-    csv.field_size_limit(LONGEST_CELL)
+    csv.field_size_limit(min(file.limit + 1, 1 << 30))
     with io.TextIOWrapper(file.plain.stream(file.start), "utf-8", newline="") as text:
-        rows = csv.DictReader(text, delimiter=mark, restkey="", strict=True)
+        lines = _Lines(file, text)
+        rows = csv.DictReader(lines, delimiter=mark, restkey="", strict=True)
         try:
             columns = rows.fieldnames or []
             if fields.response is None and _RESPONSE not in columns:
@@ -34,7 +35,9 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
                     f"the columns {', '.join(columns)}",
                     "--response-field names the column with what the model wrote",
                 )
+            lines.begin_row()
             for row in rows:
+                lines.begin_row()
                 if "" in row or None in row.values():
                     found = "more cells" if "" in row else "fewer cells"
                     raise _wrong(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
@@ -45,6 +48,33 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
             ) from None
         except UnicodeDecodeError:
             raise _wrong(file, None, "text in UTF-8", "other bytes", "save the file as UTF-8") from None
+
+
+class _Lines:
+    """The lines of a table; a row with more characters than a record may have bytes is an error."""
+
+    def __init__(self, file: RecordFile, text: TextIO) -> None:
+        self._file = file
+        self._text = text
+        self._line = 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        """Count from here on."""
+        self._first, self._size = self._line + 1, 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(self._file.limit + 1)
+        if not line:
+            raise StopIteration
+        self._line, self._size = self._line + 1, self._size + len(line)
+        if self._size > self._file.limit:
+            place, found = Place(self._file.name, self._first), f"a row of at least {self._size:,} characters"
+            raise too_large(self._file.kind, place, found, self._file.limit)
+        return line
 
 
 def _wrong(file: RecordFile, line: int | None, expected: str, found: str, advice: str | None) -> InputError:

@@ -142,7 +142,7 @@ def _check_file(
     result: GoldCheck,
 ) -> None:
     base = number << OFFSET_BITS
-    lines = _LineCounter(store, base)
+    lines = _LineCounter(file)
     try:
         for offset, data in iterate(file):
             line = lines.line_of(offset, data)
@@ -159,25 +159,24 @@ def _check_file(
                 problems += _check(record, data, schema)
             for code, message, path, severity in problems:
                 result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
-    except InputError as error:  # an array that is never closed: what comes before it was read
+    except InputError as error:  # an array that is never closed, a record that is too large: the records before count
         line = error.place.line or 1
-        result.findings.append(Finding(error.code, "error", file.name, line, None, None, error.message))
+        message = "; ".join(filter(None, (error.message, error.found, error.advice)))
+        message += "; what follows is not checked"
+        result.findings.append(Finding(error.code, "error", file.name, line, None, None, message))
     result.records += file.records
 
 
 class _LineCounter:
     """The line of each record in turn; asking the store would count from the start every time."""
 
-    def __init__(self, store: RecordStore, base: int) -> None:
-        self._store = store
-        self._base = base
+    def __init__(self, file: RecordFile) -> None:
+        self._file = file
         self._counted = 0  # bytes
         self._line = 1
 
     def line_of(self, offset: int, data: bytes) -> int:
-        between = offset - self._counted
-        if between:
-            self._line += self._store.read(self._base + self._counted, between).count(b"\n")
+        self._line += self._file.newlines(self._counted, offset)
         blank = data[: len(data) - len(data.lstrip())].count(b"\n")  # before an element of an array
         line = self._line + blank
         self._line += data.count(b"\n")

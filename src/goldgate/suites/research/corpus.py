@@ -11,6 +11,7 @@ from goldgate.errors import ConfigError, InputError, Place, describe
 from goldgate.files.remote.open_remote import open_remote
 from goldgate.files.text_file import cannot_read
 from goldgate.files.url import is_url, real_place, shown_url
+from goldgate.readers.records import bounded_lines
 from goldgate.suites.research.run.files import sha256_of
 
 KIND = "corpus"
@@ -58,7 +59,7 @@ def _of_list(path: str | Path, file: str) -> frozenset[str]:
     """The first word of each line; what follows it is a name, and a line that begins with # a remark."""
     found: set[str] = set()
     with open_remote(str(path), KIND).stream() if is_url(path) else open(path, "rb") as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(bounded_lines(stream, KIND, file), 1):
             words = line.decode("utf-8-sig", "replace").split(maxsplit=1)
             if not words or words[0].startswith("#"):
                 continue

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from goldgate.errors import InputError, Place
+from goldgate.files.pipe import leaves
 from goldgate.files.remote.listing import scan
 from goldgate.files.storable import storable_name
 from goldgate.files.url import is_url
 from goldgate.readers.no_result import what_is_there
 from goldgate.suites.research.golden import Golden, load_golden
 from goldgate.suites.research.run.facts import RunResult, Settings, judge_run
-from goldgate.suites.research.run.files import RUN_FILES, leaves
+from goldgate.suites.research.run.files import RUN_FILES
 
 SHARD_RUNS = 32
 _SHOWN_NAMES = 5

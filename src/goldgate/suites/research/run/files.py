@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from goldgate.files.pipe import leaves
 from goldgate.files.remote.listing import RemoteEntry, scan
 from goldgate.files.storable import storable_name
 from goldgate.files.url import is_url
@@ -75,12 +76,6 @@ class RunFiles:
 def read_run(root: str, name: str, limits: Limits) -> RunFiles | None:
     """The files of the run directory `name` under `root`, a real path; None if it has none of a run's files."""
     return _Reader(root, limits).read(os.path.join(root, name))
-
-
-def leaves(root: str, path: str) -> bool:
-    """Whether a link leads out of the outputs directory (or nowhere)."""
-    real = os.path.realpath(path)
-    return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
 
 
 def _scan(folder: str) -> list[Entry]:
