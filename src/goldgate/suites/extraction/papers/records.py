@@ -19,7 +19,7 @@ Record = Mapping[str, frozenset[str]]  # role → its values; a role without a v
 def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[Record]]:
     """The records of each event type, in the order of the events. An event without an argument is no record."""
     found: dict[str, list[Record]] = {}
-    for event_type, _, arguments in events:
+    for event_type, _, arguments, _ in events:
         values: dict[str, set[str]] = {}
         for role, mention in arguments:
             values.setdefault(role, set()).add(value(mention))
