@@ -65,7 +65,7 @@ class BitIndex:
         return bits
 
     def count(self, features: Iterable[Hashable]) -> list[int]:
-        """How many of these each item has: bit j of the k-th integer is digit k, in base two, of the count of item j."""
+        """How many of these each item has: bit j of integer k is digit k, in base two, of the count of item j."""
         counters: list[int] = []
         for feature in features:
             carry = self.having(feature)
@@ -90,6 +90,16 @@ def at_least(counters: Sequence[int], least: int) -> int:
             above |= equal & counters[place]
             equal &= ~counters[place]
     return above | equal
+
+
+def largest_of(counters: Sequence[int], among: int) -> tuple[int, int]:
+    """The largest number that the counters hold at some bits, and at which of them they hold it."""
+    largest = 0
+    for place in range(len(counters) - 1, -1, -1):
+        if among & counters[place]:
+            among &= counters[place]
+            largest |= 1 << place
+    return largest, among
 
 
 def ones(bits: int) -> Iterator[int]:
