@@ -114,9 +114,9 @@ def _mention(part: dict[str, Any], key: str = "text") -> Mention | None:
 
 def _span(place: dict[str, Any], text: str) -> tuple[int, ...] | None:
     """The offsets of some words; of empty tokens, their numbers behind offsets that no words have."""
-    tokens = place.get("token_start"), place.get("token_end")
-    if not text and type(tokens[0]) is int and type(tokens[1]) is int:
-        return (-1, -1, *tokens)
+    first, last = place.get("token_start"), place.get("token_end")
+    if not text and type(first) is int and type(last) is int:
+        return -1, -1, first, last
     start = next((place[key] for key in _STARTS if place.get(key) is not None), None)
     if type(start) is not int:
         return None

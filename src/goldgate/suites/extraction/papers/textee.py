@@ -97,8 +97,8 @@ class _Keys(NamedTuple):
         return keys
 
 
-def _place(mention: Mention, by_offsets: bool) -> Hashable:
-    """Empty where words decide and normalize to nothing."""
+def _place(mention: Mention, by_offsets: bool) -> tuple[int, ...] | str | None:
+    """Offsets, or words: empty where they normalize to nothing."""
     return mention.span if by_offsets else mention.text
 
 

@@ -56,9 +56,9 @@ def value_rows(lefts: Sequence[ReadText], rights: Sequence[ReadText], rule: Rela
     index = _Values(rights)
     texts = BitIndex([(b.text,) for b in rights])
     wordless = bits_at([at for at, b in enumerate(rights) if not b.words], len(rights))
-    words = [a.words for a in lefts], [b.words for b in rights]
-    spans: list[dict[str, tuple[Span, ...]]] = [dict.fromkeys(side, ()) for side in words]
-    by_words = indexed_rows(*words, *spans, rule)
+    ours, theirs = [a.words for a in lefts], [b.words for b in rights]
+    no_spans: dict[str, tuple[Span, ...]] = dict.fromkeys([*ours, *theirs], ())
+    by_words = indexed_rows(ours, theirs, no_spans, no_spans, rule)
 
     def row(number: int) -> int:
         left = lefts[number]
