@@ -71,7 +71,7 @@ def test_without_a_profile_there_are_no_such_numbers() -> None:
 
 
 def test_the_signature_names_the_profile_and_its_version() -> None:
-    assert "|profile:duee-fin.v1" in judge("duee-fin", [], []).report["signature"]
+    assert "|profile:duee-fin.v2" in judge("duee-fin", [], []).report["signature"]
 
 
 def test_an_unknown_profile_is_refused_with_those_there_are() -> None:

@@ -139,7 +139,8 @@ def test_best_assignment_is_the_best_of_all(weights: list[list[int]]) -> None:
         tried = (sum(weights[r][c] for r, c in enumerate(chosen)) for chosen in permutations(range(columns), rows))
     else:
         tried = (sum(weights[r][c] for c, r in enumerate(chosen)) for chosen in permutations(range(rows), columns))
-    assert best_assignment(weights) == max(tried, default=0)
+    levels = [{w: sum(1 << c for c in range(columns) if row[c] == w) for w in row if w} for row in weights]
+    assert best_assignment(levels, columns) == max(tried, default=0)
 
 
 @given(*[st.lists(st.dictionaries(st.sampled_from("ABC"), st.sampled_from("xy"), min_size=1), max_size=4)] * 2)
@@ -148,6 +149,23 @@ def test_equal_records_first_loses_nothing(predicted: list[dict[str, str]], gold
     short, long = sorted((ours, theirs), key=len)
     tried = (sum(map(right, short, chosen)) for chosen in permutations(long, len(short)))
     assert at_best(ours, theirs) == max(tried)
+
+
+@pytest.mark.parametrize(("seed", "values"), [(1, 3), (2, 40)])
+def test_many_records_are_not_compared_pair_by_pair(seed: int, values: int) -> None:
+    """600 on both sides; pairs one by one and a search for each record would take 20 seconds."""
+    choose = random.Random(seed)
+
+    def made() -> list[Json]:
+        return [event("T", *((role, str(choose.randrange(values))) for role in "ABCDEF")) for _ in range(600)]
+
+    gold, predicted = made(), made()
+    found = judge("all", gold, predicted)
+    table = [tuple(next(a["argument"] for a in e["arguments"] if a["role"] == r) for r in "ABCDEF") for e in predicted]
+    wanted = [tuple(next(a["argument"] for a in e["arguments"] if a["role"] == r) for r in "ABCDEF") for e in gold]
+    assert triple(found, "doc2edag")[0] == published.doc2edag(table, wanted)[0]
+    assert triple(found, "duee_fin")[0] == published.duee_fin([*map(_pairs, predicted)], [*map(_pairs, gold)])
+    assert triple(found, "doc2edag_best")[0] >= max(triple(found, name)[0] for name in ("doc2edag", "duee_fin"))
 
 
 def test_many_records_of_few_in_gold_take_no_time() -> None:

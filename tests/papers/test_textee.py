@@ -148,6 +148,28 @@ def test_an_event_that_is_none_does_not_take_the_trigger_of_the_next() -> None:
     assert triple(judge("textee", [event("Attack", trigger=("bombed",))], answer), "textee_tc") == (1, 1, 1)
 
 
+def test_words_that_normalize_to_nothing_and_empty_roles_count_by_their_offsets() -> None:
+    gold = [event("Attack", ("Place", "\u200b", 11, 12), ("Place", "Rome", 13, 17), trigger=(" ", 4, 5))]
+    answer = [event("Attack", ("Place", "\u200b", 11, 12), ("", "Rome", 13, 17), trigger=("\u00ad", 4, 5))]
+    instances = [_instance("0", answer)], [_instance("0", gold)]
+    found = judge("textee", gold, answer)
+    assert triples(found) == published.textee(*instances)
+    assert triple(found, "textee_ac") == (1, 2, 2)
+    assert triple(found, "strict") == (0, 0, 1)
+    # Where words decide, a word that is nothing is not a key; an empty role is a role.
+    by_text = judge("textee", gold, [event("Attack", ("Place", "\u200b"), ("", "Rome"), trigger=("x",))])
+    assert (triple(by_text, "textee_ti"), triple(by_text, "textee_ai")) == ((0, 1, 0), (1, 1, 1))
+    assert triple(by_text, "textee_ac") == (0, 1, 1)
+
+
+def test_empty_tokens_are_compared_by_their_numbers() -> None:
+    def tokens(start: int) -> list[dict[str, Any]]:
+        return [{"event_type": "Attack", "arguments": [], "trigger": "", "token_start": start, "token_end": start + 1}]
+
+    for start, hits in ((3, 1), (4, 0)):
+        assert triple(judge("textee", tokens(3), tokens(start)), "textee_tc") == (hits, 1, 1)
+
+
 def _instance(number: str, events: list[dict[str, Any]]) -> dict[str, Any]:
     """The same as TextEE has it, with offsets of characters in place of tokens: they are only compared."""
     return {

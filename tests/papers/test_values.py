@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
+from goldgate.suites.extraction.papers import value_rule
 from goldgate.suites.extraction.papers.chinese_number import chinese_number
 from goldgate.suites.extraction.papers.dates import Date
 from goldgate.suites.extraction.papers.quantities import Quantity
-from goldgate.suites.extraction.papers.value_rule import agree, fits, read_text
+from goldgate.suites.extraction.papers.value_rule import agree, fits, read_text, value_rows
 from goldgate.suites.extraction.settings import RelaxedSettings
 
 from .made import event, judge, triple
@@ -75,6 +77,11 @@ def test_the_same(one: str, two: str) -> None:
 @pytest.mark.parametrize(
     ("one", "two"),
     [
+        ("500万股", "万股"),  # one states a number, the other none
+        ("5%", "%"),
+        ("2023年3月12日", "年月日"),
+        ("约5%的股份", "的股份"),
+        ("covid-19", "covid"),
         ("5%", "6%"),
         ("5%", "15%"),  # although one contains the other
         ("5%", "5个百分点"),
@@ -189,3 +196,37 @@ def test_any_text_can_be_read_and_is_the_same_as_itself(text: str) -> None:
     found = read_text(text)
     assert fits(found, found, RULE)
     assert all(agree(value, value) for value in found.values)
+
+
+WRITTEN = st.lists(
+    st.lists(
+        st.sampled_from(
+            "5% 6% 5 5元 5美元 5个百分点 2023年 2023 2023-03-12 3月12日 3月 第三届 Q3 股份 的股份 acme a ab b".split()
+        ),
+        min_size=1,
+        max_size=3,
+    ).map(" ".join),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(WRITTEN, WRITTEN, st.sampled_from(["include_or_char_overlap", "span_iou"]))
+def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[str], mode: Any) -> None:
+    rule = relaxed_rule(RelaxedSettings(mode))
+    lefts, rights = [read_text(each) for each in ours], [read_text(each) for each in theirs]
+    plain = value_rows(lefts, rights, rule)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(value_rule, "FEW_PAIRS", 0)
+        indexed = value_rows(lefts, rights, rule)
+    for number in range(len(lefts)):
+        assert indexed(number) == plain(number), (lefts[number], rights)
+
+
+def test_thousands_of_values_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[object] = []
+    monkeypatch.setattr(value_rule, "agree", lambda *values: compared.append(values))
+    gold = [event("T", *(("r", f"{n}万股") for n in range(1_000)))]
+    answer = [event("T", *(("r", f"{n * 10_000} shares") for n in range(1_000)))]
+    assert triple(judge("values", gold, answer), "values") == (1_000, 1_000, 1_000)
+    assert not compared

@@ -41,7 +41,7 @@ _GROUPS = {
     "Parse diagnostics": ("total_samples", "missing_predictions", "parse_"),
     "Schema compliance": ("schema_",),
     "Hallucination": ("hallucination_",),
-    "Length of matched values": ("relaxed_excess", "relaxed_shortfall"),
+    "Length of matched values": ("relaxed_excess", "relaxed_shortfall", "stub_rate"),
 }
 _REST = "Other metrics"
 _THOUGHT = "cot_"  # they come last, under a heading of their own

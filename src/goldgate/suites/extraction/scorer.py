@@ -228,5 +228,5 @@ def _unsupported_units(facts: Facts) -> set[Unit]:
     units = {value.unit for value in facts.unsupported}
     if count_where_none_is_repeated(facts.predicted) is not None:
         return units  # each unit has one value
-    unsupported = set(facts.unsupported)
-    return units - {value.unit for value in facts.predicted.values() if value not in unsupported}
+    unsupported = {(value.unit, value.span) for value in facts.unsupported}
+    return units - {value.unit for value in facts.predicted.values() if (value.unit, value.span) not in unsupported}

@@ -53,7 +53,7 @@ class KeySettings:
 
 # Numbers that papers report, beside the specification's; `goldgate.suites.extraction.papers` has what each adds.
 Profile = Literal["textee", "doc2edag", "duee-fin", "values", "all"]
-PROFILE_VERSION = 1  # raised whenever a number of a profile may change
+PROFILE_VERSION = 2  # raised whenever a number of a profile may change
 
 FromGold = TypedDict("FromGold", {"from": Literal["gold"]})  # a class could not have a field of this name
 

@@ -126,7 +126,8 @@ def _unlike_papers(report: Report) -> Iterator[Remark]:
 def _beyond(report: Report) -> Iterator[Remark]:
     """Pairs of counts whose ratio is beyond what a model that answers as asked would have."""
     values = report["reading"]["values"]
-    counts = {name: _counts(report, name) for name in ("relaxed_excess", "relaxed_shortfall", "cot_copied_rate")}
+    rates = ("relaxed_excess", "relaxed_shortfall", "stub_rate", "cot_copied_rate")
+    counts = {name: _counts(report, name) for name in rates}
     counts["values"] = values["distinct"], values["units"]
     for name, most, code, words, names in _RATIOS:
         above, below = counts[name]
@@ -148,14 +149,19 @@ _RATIOS = (
         ("missing_length", "gold_length"),
     ),
     (
+        *("stub_rate", Fraction(1, 50), "stub_values"),
+        "{} of {} predicted arguments are stubs, a letter or a third of gold's or less: relaxed_f1 and "
+        "hallucination_rate forgive them, strict_f1 does not",
+        ("stubs", "predicted"),
+    ),
+    (
         *("cot_copied_rate", Fraction(1, 10), "copied_thought"),
         "{} of {} thoughts are the answer over again: cot_faithfulness counts them, and they show no reasoning",
         ("copied", "checked"),
     ),
     (
         *("values", Fraction(3, 2), "value_variants"),
-        "{} values were checked for {} units: one argument written in many ways "
-        "makes hallucination_entity_rate smaller",
+        "{} values were checked for {} units: one argument at many offsets makes hallucination_entity_rate smaller",
         ("values", "units"),
     ),
 )

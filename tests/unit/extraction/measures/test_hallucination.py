@@ -65,14 +65,16 @@ def test_every_value_is_checked_once_and_empty_ones_not() -> None:
         pytest.param([event("T", ("r", "甲公司")), event("T", ("r", "甲公司"))], 1, id="in-two-events"),
         pytest.param([event("T", ("r", "甲公司"), ("s", "甲公司"))], 2, id="in-two-roles"),
         pytest.param([event("T", ("r", "甲公司")), event("U", ("r", "甲公司"))], 2, id="in-two-types"),
-        pytest.param([event("T", ("r", "甲公司"), ("r", "甲 公司"))], 2, id="written-in-two-ways"),
+        pytest.param([event("T", ("r", "甲公司"), ("r", "甲 公司 "))], 1, id="written-in-two-ways"),
         pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 0, 3)], 1, id="at-one-place-twice"),
         pytest.param([spanned("甲公司", 0, 3), spanned("甲公司", 1, 4)], 2, id="at-two-places"),
         pytest.param([spanned("甲公司", 0, 3), event("T", ("r", "甲公司"))], 2, id="with-and-without-a-place"),
         pytest.param([event("T", ("r", "2020"), ("r", 2020))], 1, id="number-and-its-text"),
     ],
 )
-def test_value_is_one_if_type_role_text_and_offsets_are_the_same(predicted: list[Json], checked: int) -> None:
+def test_value_is_one_if_type_role_normalized_text_and_offsets_are_the_same(
+    predicted: list[Json], checked: int
+) -> None:
     for mode in ("normalized_substring", "exact_span"):
         record = score(predicted, gold(text=TEXT), hallucination=mode).record
         assert record["hallucination"]["checked"] == checked
@@ -84,12 +86,21 @@ def test_supported_value_said_200_times_does_not_dilute_the_others() -> None:
     assert once["hallucination_entity_rate"] == often["hallucination_entity_rate"] == 1 / 3
 
 
-def test_one_argument_written_in_many_ways_stands_out() -> None:
-    values = ["ABC" + " " * blanks for blanks in range(6)]
-    result = judge([gold(text=TEXT)], [{"id": "1", "events": [event("T", *(("r", value) for value in values))]}])
+def test_spelling_a_value_in_many_ways_dilutes_nothing() -> None:
+    spellings = [("r", "ABC" + " " * blanks) for blanks in range(6)]
+    for mode, unsupported in (("normalized_substring", ["乙"]), ("exact_span", ["ABC ", "乙"])):
+        record = score([event("T", *spellings, ("r", "乙"))], gold(text=TEXT), hallucination=mode).record
+        found = record["hallucination"]
+        # Of the six spellings of ABC the worst counts: one with a blank that the text does not have.
+        assert (found["checked"], [text for *_, text in found["unsupported"]]) == (2, unsupported), mode
+
+
+def test_one_argument_at_many_offsets_stands_out() -> None:
+    events = [spanned("ABC", start, start + 3) for start in range(6)]
+    result = judge([gold(text=TEXT)], [{"id": "1", "events": events}])
     assert result.report["stands_out"][-1] == {
         "code": "value_variants",
-        "message": "6 values were checked for 1 units: one argument written in many ways makes "
+        "message": "6 values were checked for 1 units: one argument at many offsets makes "
         "hallucination_entity_rate smaller",
         "counts": {"values": 6, "units": 1},
     }

@@ -68,6 +68,43 @@ def test_one_character_for_every_value_is_no_longer_silent() -> None:
     assert "relaxed_shortfall" in [entry["code"] for entry in result.report["stands_out"]]
 
 
+@pytest.mark.parametrize(
+    ("predicted", "wanted", "stubs"),
+    [
+        pytest.param(["abcdef", "甲"], ["abcdef", "甲"], 0, id="equal-to-gold"),
+        pytest.param(["甲"], ["甲公司"], 1, id="a-character-of-gold"),
+        pytest.param(["中行"], ["中国银行"], 0, id="half-of-it"),
+        pytest.param(["中国"], ["中国工商银行"], 1, id="a-third-of-it"),
+        pytest.param(["%"], ["5%"], 1, id="a-mark"),
+        pytest.param(["5"], ["5人"], 0, id="a-digit-of-two-characters"),
+        pytest.param(["5"], ["5千人"], 1, id="a-digit-of-three-characters"),
+        pytest.param(["x"], ["yz"], 1, id="a-letter-that-is-paired-with-nothing"),
+        pytest.param(["6"], ["5"], 0, id="another-digit"),
+        pytest.param(["xy"], ["abcdefgh"], 0, id="short-and-wrong"),
+        pytest.param(["ab", "b"], ["ab", "a"], 1, id="a-hit-that-is-paired-otherwise"),
+    ],
+)
+def test_stubs_are_counted_pair_by_pair(predicted: list[str], wanted: list[str], stubs: int) -> None:
+    result = score([one_role(*predicted)], gold(one_role(*wanted)))
+    assert counts(result, "stub_rate") == ((stubs, len(predicted)),)
+
+
+def test_stubs_that_hide_what_is_made_up_stand_out_where_means_do_not() -> None:
+    text = "甲公司于2020年1月向乙银行质押股份"
+    kept = [("质押方", "甲公司"), ("质权方", "乙银行"), ("日期", "2020年1月"), ("质押物", "股份")]
+    wanted = gold(event("质押", *kept, ("事件", "甲方出质")), text=text)
+
+    def answered(*values: tuple[str, str]) -> Json:
+        result = judge([wanted], [{"id": "1", "events": [event("质押", *kept, *values)]}])
+        return {"codes": [entry["code"] for entry in result.report["stands_out"]], "result": result}
+
+    made_up, stub = answered(("事件", "甲方出质了")), answered(("事件", "甲"))
+    assert (made_up["result"]["hallucination_rate"], stub["result"]["hallucination_rate"]) == (1, 0)
+    # 3 of 17 characters are missing, which is less than 1/3
+    assert "relaxed_shortfall" not in stub["codes"]
+    assert ("stub_values" in made_up["codes"], "stub_values" in stub["codes"]) == (False, True)
+
+
 def test_bound_above_one_is_no_mistake_for_a_ratio() -> None:
     judge([gold(one_role("ab"))], [], gates={"relaxed_excess": gate(max="2")})
     with pytest.raises(ConfigError, match="relaxed_shortfall is a rate"):

@@ -19,14 +19,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from goldgate.suites.extraction.events.event import Span
-from goldgate.suites.extraction.events.largest_matching import Row, bits_at, ones
+from goldgate.suites.extraction.events.largest_matching import BitIndex, Row, at_least, bits_at, ones
 from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule, needed, shares_stretch
 
 Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
 ROWS_KEPT = 1 << 29  # bits: 64 MB of rows are kept, the others are made anew when they are asked for
-RARE = 64  # a character that fewer than one in 64 rights have is kept as a list, not as bits
 STEP, STEPS = 128, 512  # bits between two sets that are kept of a sorted order, and how many sets at most
 SHORT = 256  # characters of a right that is looked up by every stretch of it
 STRETCHES = 10_000_000  # characters at which such stretches begin, in all indexes together
@@ -36,8 +35,8 @@ LOOKED_UP = 32  # characters of a stretch by which longer ones are looked up
 def rows(lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> Row:
     """Which rights fit a left one."""
     if len(lefts) <= FEW_LEFT or len(lefts) * len(rights) <= FEW_PAIRS:
-        return _kept(lambda number: row_by_rule(lefts[number], rights, left, right, rule), len(rights))
-    return _kept(indexed_rows(lefts, rights, left, right, rule), len(rights))
+        return kept_rows(lambda number: row_by_rule(lefts[number], rights, left, right, rule), len(rights))
+    return kept_rows(indexed_rows(lefts, rights, left, right, rule), len(rights))
 
 
 def row_by_rule(a: str, rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule) -> int:
@@ -64,7 +63,7 @@ def indexed_rows(
     return row
 
 
-def _kept(row: Row, rights: int) -> Row:
+def kept_rows(row: Row, rights: int) -> Row:
     """Rows that are made once, as long as there is room for them."""
     made: dict[int, int] = {}
     most = ROWS_KEPT // (rights + 1)
@@ -86,37 +85,24 @@ class _Characters:
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
         self.rights = rights
         self.threshold = threshold
-        self.having: defaultdict[str, list[int]] = defaultdict(list)  # character → rights
-        sizes: defaultdict[int, list[int]] = defaultdict(list)  # number of different characters → rights
         wanted = set().union(*lefts)
+        self.characters = BitIndex([wanted.intersection(b) for b in rights])
+        sizes: defaultdict[int, list[int]] = defaultdict(list)  # number of different characters → rights
         for number, b in enumerate(rights):
-            characters = set(b)
-            sizes[len(characters)].append(number)
-            for character in characters & wanted:
-                self.having[character].append(number)
+            sizes[len(set(b))].append(number)
         self.sizes = {size: bits_at(numbers, len(rights)) for size, numbers in sizes.items()}
-        self.often: dict[str, int] = {}
 
     def row(self, a: str) -> int:
         characters = set(a)
-        counters: list[int] = []  # bit j of counters[k] is digit k, in base two, of what right j shares
-        all_of_a = -1
-        for character in characters:
-            carry = self._having(character)
-            all_of_a &= carry
-            for place, digit in enumerate(counters):
-                counters[place], carry = digit ^ carry, digit & carry
-                if not carry:
-                    break
-            else:
-                counters.append(carry)
+        counters = self.characters.count(characters)
+        all_of_a = at_least(counters, len(characters))
         fit = within = 0
         for size, of_size in self.sizes.items():
             common = needed(len(characters) + size, self.threshold)
             if common <= min(len(characters), size):
-                fit |= _at_least(counters, common) & of_size
+                fit |= at_least(counters, common) & of_size
             if size <= len(characters):
-                within |= _at_least(counters, size) & of_size
+                within |= at_least(counters, size) & of_size
         for number in ones(all_of_a & ~fit):
             if a in self.rights[number]:
                 fit |= 1 << number
@@ -124,29 +110,6 @@ class _Characters:
             if self.rights[number] in a:
                 fit |= 1 << number
         return fit
-
-    def _having(self, character: str) -> int:
-        found = self.often.get(character)
-        if found is None:
-            numbers = self.having.get(character, ())
-            found = bits_at(numbers, len(self.rights))
-            if len(numbers) * RARE >= len(self.rights):
-                self.often[character] = found
-        return found
-
-
-def _at_least(counters: list[int], least: int) -> int:
-    """The bits at which the number that the counters hold is no less than this."""
-    if least >> len(counters):
-        return 0
-    above, equal = 0, -1
-    for place in range(len(counters) - 1, -1, -1):
-        if least >> place & 1:
-            equal &= counters[place]
-        else:
-            above |= equal & counters[place]
-            equal &= ~counters[place]
-    return above | equal
 
 
 class _Places:
@@ -223,7 +186,7 @@ class _Stretches:
         self.low, self.high = threshold.numerator, threshold.denominator
         self.threshold = threshold
         self.rights = rights
-        self.number = {b: number for number, b in enumerate(rights)}
+        self.texts = BitIndex([(b,) for b in rights])
         self.of_length: defaultdict[int, list[int]] = defaultdict(list)
         for number, b in enumerate(rights):
             self.of_length[len(b)].append(number)
@@ -246,8 +209,7 @@ class _Stretches:
         return bits_at(found, len(self.rights)) | self.equal(a)
 
     def equal(self, a: str) -> int:
-        number = self.number.get(a)
-        return 0 if number is None else 1 << number
+        return self.texts.having(a)
 
     def _stretches(self, of_lefts: set[int]) -> int:
         """How much there would be to index for lefts of these lengths."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 Row = Callable[[int], int]  # number of a left one → bit j is set if it fits right j
 
@@ -11,6 +11,7 @@ Row = Callable[[int], int]  # number of a left one → bit j is set if it fits r
 # are in the records; where long paths cross, all searches are then made at once.
 LOOKED_AT = 1_000_000
 BITS_LOOKED_AT = 1 << 33  # in the rows of these
+RARE = 64  # a feature that fewer than one in 64 items have is kept as a list of them, not as bits
 FEW_ONES = 16  # so many are found faster one by one than by writing the bits down
 
 
@@ -40,6 +41,65 @@ def bits_at(places: Iterable[int], size: int) -> int:
     for place in places:
         made[place >> 3] |= 1 << (place & 7)
     return int.from_bytes(made, "little")
+
+
+class BitIndex:
+    """Which items of a list have a feature, as bits."""
+
+    def __init__(self, features: Sequence[Iterable[Hashable]]) -> None:
+        self._size = len(features)
+        self._numbers: dict[Hashable, list[int]] = {}
+        self._often: dict[Hashable, int] = {}  # bits of features that many have
+        for number, of_item in enumerate(features):
+            for feature in of_item:
+                self._numbers.setdefault(feature, []).append(number)
+
+    def having(self, feature: Hashable) -> int:
+        """The items that have the feature."""
+        bits = self._often.get(feature)
+        if bits is None:
+            numbers = self._numbers.get(feature, ())
+            bits = bits_at(numbers, self._size) if numbers else 0
+            if len(numbers) * RARE >= self._size:
+                self._often[feature] = bits
+        return bits
+
+    def count(self, features: Iterable[Hashable]) -> list[int]:
+        """How many of these each item has: bit j of integer k is digit k, in base two, of the count of item j."""
+        counters: list[int] = []
+        for feature in features:
+            carry = self.having(feature)
+            for place, digit in enumerate(counters):
+                if not carry:
+                    break
+                counters[place], carry = digit ^ carry, digit & carry
+            if carry:
+                counters.append(carry)
+        return counters
+
+
+def at_least(counters: Sequence[int], least: int) -> int:
+    """The bits at which the number that the counters hold is no less than this."""
+    if least >> len(counters):
+        return 0
+    above, equal = 0, -1
+    for place in range(len(counters) - 1, -1, -1):
+        if least >> place & 1:
+            equal &= counters[place]
+        else:
+            above |= equal & counters[place]
+            equal &= ~counters[place]
+    return above | equal
+
+
+def largest_of(counters: Sequence[int], among: int) -> tuple[int, int]:
+    """The largest number that the counters hold at some bits, and at which of them they hold it."""
+    largest = 0
+    for place in range(len(counters) - 1, -1, -1):
+        if among & counters[place]:
+            among &= counters[place]
+            largest |= 1 << place
+    return largest, among
 
 
 def ones(bits: int) -> Iterator[int]:

@@ -15,8 +15,7 @@ from goldgate.suites.extraction.settings import RelaxedSettings
 Spans = Sequence[Span]
 Fits = Callable[[str, Spans, str, Spans], bool]
 
-LONG = 100_000  # characters that comparing every window may copy, before hashes take over
-_BASE, _PRIME = 1_000_003, (1 << 61) - 1
+LONG = 100_000  # characters that comparing every window may copy, before parts of half the length are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def shares_stretch(a: str, b: str, length: int) -> bool:
     short = min(len(a), len(b))
     if short < length or length <= 0 or length * (short - length + 1) <= LONG:
         return shares_stretch_plainly(a, b, length)
-    return shares_stretch_by_hash(a, b, length)
+    return shares_stretch_by_halves(a, b, length)
 
 
 def shares_stretch_plainly(a: str, b: str, length: int) -> bool:
@@ -94,26 +93,62 @@ def shares_stretch_plainly(a: str, b: str, length: int) -> bool:
     return any(short[at : at + length] in long for at in range(len(short) - length + 1))
 
 
-def shares_stretch_by_hash(a: str, b: str, length: int) -> bool:
-    """The same in linear time, for long texts; stretches with the same hash are compared."""
-    places: dict[int, list[int]] = {}
-    for at, found in enumerate(_window_hashes(a, length)):
-        places.setdefault(found, []).append(at)
-    for at, found in enumerate(_window_hashes(b, length)):
-        here = places.get(found)
-        if here and any(a[place : place + length] == b[at : at + length] for place in here):
-            return True
+def shares_stretch_by_halves(a: str, b: str, length: int) -> bool:
+    """The same for long texts, by looking for parts of one in the other.
+
+    Every stretch of this length has one of the parts in it: they are half as long and begin just as far apart. Where a
+    part stands in the other text again and again, only the places are tried at which more than a part may be shared.
+    """
+    half = (length + 1) // 2
+    for at in range(0, len(a) - half + 1, length - half + 1):
+        part = a[at : at + half]
+        place = b.find(part)
+        while place >= 0:
+            following = b.find(part, place + 1)
+            period = following - place
+            last, tried = place, [place]
+            if 0 < period <= half:
+                last, tried = _repeated(a, at, b, place, half, period)
+                following = b.find(part, last + 1)
+            if any(_shared(a, at, b, each, half) >= length for each in tried):
+                return True
+            place = following
     return False
 
 
-def _window_hashes(text: str, length: int) -> list[int]:
-    """The hash of each stretch of this length, from that of the one before it."""
-    leaving = pow(_BASE, length - 1, _PRIME)
-    found, hashes = 0, []
-    for at, character in enumerate(text):
-        if at >= length:
-            found -= ord(text[at - length]) * leaving
-        found = (found * _BASE + ord(character)) % _PRIME
-        if at >= length - 1:
-            hashes.append(found)
-    return hashes
+def _repeated(a: str, at: int, b: str, place: int, half: int, period: int) -> tuple[int, list[int]]:
+    """The last place of a part that stands in `b` at every period from `place` on, and the places to be tried.
+
+    Around each, both texts agree up to where the first of them stops repeating itself, and beyond only where both stop
+    at once. So most is shared at one end, or where the two begin or cease to repeat themselves side by side.
+    """
+    before_a, before_b = (_alike_before(text[:end], text[: end + period]) for text, end in ((a, at), (b, place)))
+    after_a = _alike(a[at + half :], a[at + half - period :])
+    after_b = _alike(b[place + half :], b[place + half - period :])
+    count = after_b // period
+    side_by_side = ((before_a - before_b) // period, (after_b - after_a) // period)
+    numbers = {0, count, *side_by_side, *(number + 1 for number in side_by_side)}
+    return place + count * period, [place + n * period for n in sorted(numbers) if 0 <= n <= count]
+
+
+def _shared(a: str, at: int, b: str, place: int, size: int) -> int:
+    """How long the stretch is that both texts share around a part that stands in both."""
+    return _alike_before(a[:at], b[:place]) + size + _alike(a[at + size :], b[place + size :])
+
+
+def _alike_before(a: str, b: str) -> int:
+    """How many characters two texts have in common at the end."""
+    most = min(len(a), len(b))
+    return _alike(a[len(a) - most :][::-1], b[len(b) - most :][::-1])
+
+
+def _alike(a: str, b: str) -> int:
+    """How many characters two texts have in common at the beginning."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

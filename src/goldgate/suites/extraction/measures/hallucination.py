@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from goldgate.core.measure import EACH, RatioMeasure, over
 from goldgate.core.pieces import ALONE, stands_alone
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.suites.extraction.events.event import Events, Value
+from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
 from goldgate.suites.extraction.events.normalize import Haystack
 from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
@@ -16,14 +16,15 @@ from goldgate.suites.extraction.settings import HallucinationSettings
 
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
-HALLUCINATION_VERSION = 2  # in the signature; 1 counted a value as often as it was said
+HALLUCINATION_VERSION = 3  # in the signature; 1 counted a value as often as it was written, 2 each spelling of it
 MANY_VALUES = 50  # beyond, each is looked for once: a model that repeats itself may do so 10,000 times
 
 
 class Hallucination(RatioMeasure[Facts]):
     """Unsupported / checked values, and samples with at least one / samples that have a source text.
 
-    A value is checked once, however often it is said: same event type, role, text as written, offsets.
+    A value is checked once, however often and in how many spellings it is written: same event type, role, normalized
+    text, offsets. It is unsupported if one of its spellings is.
     """
 
     table = "hallucination"
@@ -46,15 +47,18 @@ class Hallucination(RatioMeasure[Facts]):
             tally.counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
 
 
-def distinct_values(events: Events) -> list[Value]:
-    """Every value that was said, once, in the order of the answer."""
-    return [*dict.fromkeys(events.values())]
+def distinct_values(values: Iterable[Value]) -> list[Value]:
+    """The first spelling of each value: of those with the same unit and offsets."""
+    distinct: dict[tuple[Unit, Span | None], Value] = {}
+    for value in values:
+        distinct.setdefault((value.unit, value.span), value)
+    return [*distinct.values()]
 
 
 def count_distinct(events: Events) -> int:
     """How many there are; where every value gave a unit of its own, without looking at them."""
     found = count_where_none_is_repeated(events)
-    return len(distinct_values(events)) if found is None else found
+    return len(distinct_values(events.values())) if found is None else found
 
 
 def count_where_none_is_repeated(events: Events) -> int | None:
@@ -76,7 +80,7 @@ def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
 
 def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
     """The same by the rule, one value after the other."""
-    values = distinct_values(events)
+    values = distinct_values(events.values())
     found = contained({value.unit[2] for value in values}, text.normalized)
     return [value for value in values if value.unit[2] not in found]
 
@@ -104,15 +108,15 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
             if argument not in text.normalized:
                 span = None if spans is None else spans[place]
                 missing.append(Value((event_type, roles[place], argument), written, span))
-    return missing if len(missing) < 2 else [*dict.fromkeys(missing)]
+    return missing if len(missing) < 2 else distinct_values(missing)
 
 
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
-    """The values that are not in the text letter for letter, at their offsets if they carry any."""
-    values, whole = distinct_values(events), text.text
-    found = contained({value.text for value in values if value.span is None}, whole)
-    return [
+    """The values with a spelling that is not in the text letter for letter, at its offsets if it carries any."""
+    spellings, whole = dict.fromkeys(events.values()), text.text
+    present = contained({value.text for value in spellings if value.span is None}, whole)
+    return distinct_values(
         value
-        for value in values
-        if (value.text not in found if value.span is None else whole[slice(*value.span)] != value.text)
-    ]
+        for value in spellings
+        if (value.text not in present if value.span is None else whole[slice(*value.span)] != value.text)
+    )

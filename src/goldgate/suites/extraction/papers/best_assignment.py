@@ -2,56 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from heapq import nlargest
+from collections.abc import Mapping, Sequence
+
+from goldgate.suites.extraction.events.largest_matching import largest_matching, ones
+
+Levels = Mapping[int, int]  # a row: weight above zero → the columns that have it, as bits
 
 
-def best_assignment(weights: Sequence[Sequence[int]]) -> int:
-    """The largest sum of weights, not below zero, of which no two are in one row or one column.
+def best_assignment(rows: Sequence[Levels], columns: int) -> int:
+    """The largest sum of weights of which no two are in one row or one column.
 
-    Kuhn and Munkres, with one search for each row of the smaller side. Of a row only its best columns can be needed,
-    as many as there are rows: of these, the others leave at least one.
+    Kuhn and Munkres, all free rows at once. Every row begins with the largest weight as its price, every column with
+    0. Two prices are never below the weight that row and column have in common, and pairs are made only where they
+    equal it. After a largest matching of these, the rows that free rows reach become cheaper and the columns dearer
+    until a new pair is possible. When the free rows, which are always the cheapest, are down to 0, all prices together
+    are the weights of the pairs: no assignment has more.
     """
-    rows = [*map(list, weights)]
-    if rows and len(rows) > len(rows[0]):
-        rows = [*map(list, zip(*rows, strict=True))]
-    needed = sorted({at for row in rows for at in nlargest(len(rows), range(len(row)), key=row.__getitem__)})
-    rows = [[row[at] for at in needed] for row in rows]
-    if len(rows) == 1:
-        return max(rows[0])
-    return _largest_sum(rows) if rows and rows[0] else 0
+    prices = _Prices(rows, columns)
+    left_of: dict[int, int] = {}
+    while prices.free > 0:
+        equal: dict[int, int] = {}
+
+        def row(number: int, equal: dict[int, int] = equal) -> int:
+            if number not in equal:
+                equal[number] = prices.equal_to_weight(number)
+            return equal[number]
+
+        left_of = largest_matching(len(rows), columns, row, left_of)
+        reached, reached_columns = sorted({*range(len(rows))}.difference(left_of.values())), 0
+        for number in reached:  # it grows on the way
+            new = row(number) & ~reached_columns
+            reached_columns |= new
+            reached += [left_of[column] for column in ones(new)]
+        if not reached:
+            break
+        prices.shift(reached, reached_columns)
+    return prices.total()
 
 
-def _largest_sum(rows: list[list[int]]) -> int:
-    """The same for no more rows than columns. Costs are negated weights; numbering is from 1, 0 stands for none."""
-    columns = len(rows[0])
-    of_row, of_column = [0] * (len(rows) + 1), [0] * (columns + 1)  # potentials
-    row_at = [0] * (columns + 1)
-    for start in range(1, len(rows) + 1):
-        row_at[0] = start
-        before = [0] * (columns + 1)
-        slack: list[float] = [float("inf")] * (columns + 1)
-        seen = [False] * (columns + 1)
-        here = 0
-        while row_at[here]:
-            seen[here] = True
-            row, least, following = row_at[here], float("inf"), 0
-            for column in range(1, columns + 1):
-                if seen[column]:
-                    continue
-                cost = -rows[row - 1][column - 1] - of_row[row] - of_column[column]
-                if cost < slack[column]:
-                    slack[column], before[column] = cost, here
-                if slack[column] < least:
-                    least, following = slack[column], column
-            for column in range(columns + 1):
-                if seen[column]:
-                    of_row[row_at[column]] += int(least)
-                    of_column[column] -= int(least)
-                else:
-                    slack[column] -= least
-            here = following
-        while here:
-            row_at[here] = row_at[before[here]]
-            here = before[here]
-    return sum(rows[row_at[column] - 1][column - 1] for column in range(1, columns + 1) if row_at[column])
+class _Prices:
+    """What rows and columns cost; `free` is the price of every row that has no partner."""
+
+    def __init__(self, rows: Sequence[Levels], columns: int) -> None:
+        self.rows = [dict(sorted(levels.items(), reverse=True)) for levels in rows]  # the largest weight first
+        self.free = max((weight for levels in rows for weight in levels), default=0)
+        self.of_row = [self.free] * len(rows)
+        self.columns_at = {0: (1 << columns) - 1}  # price → the columns that have it
+
+    def equal_to_weight(self, number: int) -> int:
+        """The columns with which a row costs no more than their weight."""
+        bits, price = 0, self.of_row[number]
+        for weight, columns in self.rows[number].items():
+            bits |= columns & self.columns_at.get(weight - price, 0)
+        return bits
+
+    def shift(self, reached: Sequence[int], reached_columns: int) -> None:
+        """Lower the price of these rows, and raise that of these columns, until another pair is possible."""
+        step = min(self.free, min(self._slack(number, ~reached_columns) for number in reached))
+        self.free -= step
+        for number in reached:
+            self.of_row[number] -= step
+        shifted: dict[int, int] = {}
+        for price, columns in self.columns_at.items():
+            for new, part in ((price, columns & ~reached_columns), (price + step, columns & reached_columns)):
+                if part:
+                    shifted[new] = shifted.get(new, 0) | part
+        self.columns_at = dict(sorted(shifted.items()))  # the lowest price first
+
+    def _slack(self, number: int, others: int) -> int:
+        """By how much the price of a row may fall, as far as columns that were not reached are concerned."""
+        least = own = self.of_row[number]
+        for weight, places in self.rows[number].items():
+            if own - weight >= least:
+                break
+            for price, columns in self.columns_at.items():
+                if own + price - weight >= least:
+                    break
+                if places & columns & others:
+                    least = own + price - weight
+        return least
+
+    def total(self) -> int:
+        return sum(self.of_row) + sum(price * columns.bit_count() for price, columns in self.columns_at.items())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from goldgate.suites.extraction.events.event import Events, Span, event_list
+from goldgate.suites.extraction.events.event import Events, event_list
 from goldgate.suites.extraction.events.form import Form
 from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.response import Status
@@ -20,11 +20,14 @@ _STARTS = ("start", "trigger_start_index")
 
 
 class Mention(NamedTuple):
-    """Some words: as they were written, normalized, and where they stand, if that was said."""
+    """Some words: as they were written, normalized, and where they stand, if that was said.
+
+    Words that normalize to nothing are a mention where they have a place: offsets, or the numbers of empty tokens.
+    """
 
     written: str
     text: str
-    span: Span | None
+    span: tuple[int, ...] | None
 
 
 class Argument(NamedTuple):
@@ -40,6 +43,7 @@ class PaperEvent(NamedTuple):
     event_type: str
     triggers: tuple[Mention, ...]
     arguments: tuple[Argument, ...]
+    without_unit: tuple[Argument, ...] = ()  # arguments with an empty role, or words that normalize to nothing
 
 
 def gold_events(facts: Facts) -> list[PaperEvent]:
@@ -62,14 +66,15 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
 
 def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
     """Events with the triggers that the list has for them. An event without a type is none, and has none."""
-    triggers = [_triggers(item) for item in listed if _has_type(item)]
+    typed = [item for item in listed if _has_type(item)]
     found = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
             Argument(role, Mention(texts[place], normalized[place], None if spans is None else spans[place]))
             for place, role in enumerate(roles)
         )
-        found.append(PaperEvent(event_type, triggers[number] if number < len(triggers) else (), arguments))
+        item = typed[number] if number < len(typed) else {}
+        found.append(PaperEvent(event_type, _triggers(item), arguments, _without_unit(item)))
     return found
 
 
@@ -87,14 +92,31 @@ def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _mention(given: dict[str, Any]) -> Mention | None:
-    words = given.get("text")
-    if type(words) is not str or not (text := normalize(words)):
+def _without_unit(item: dict[str, Any]) -> tuple[Argument, ...]:
+    """The arguments that a published scorer counts by their offsets, although they give no unit."""
+    listed = item.get("arguments")
+    found = []
+    for argument in listed if type(listed) is list else ():
+        if type(argument) is dict and type(argument.get("role")) is str:
+            role, mention = argument["role"].strip(), _mention(argument, "argument")
+            if mention is not None and not (role and mention.text):
+                found.append(Argument(role, mention))
+    return tuple(found)
+
+
+def _mention(part: dict[str, Any], key: str = "text") -> Mention | None:
+    words = part.get(key)
+    if type(words) is not str:
         return None
-    return Mention(words, text, _span(given, words))
+    text, span = normalize(words), _span(part, words)
+    return Mention(words, text, span) if text or span is not None else None
 
 
-def _span(place: dict[str, Any], text: str) -> Span | None:
+def _span(place: dict[str, Any], text: str) -> tuple[int, ...] | None:
+    """The offsets of some words; of empty tokens, their numbers behind offsets that no words have."""
+    first, last = place.get("token_start"), place.get("token_end")
+    if not text and type(first) is int and type(last) is int:
+        return -1, -1, first, last
     start = next((place[key] for key in _STARTS if place.get(key) is not None), None)
     if type(start) is not int:
         return None

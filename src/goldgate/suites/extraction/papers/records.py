@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from goldgate.core.sums import Counts
+from goldgate.suites.extraction.events.largest_matching import BitIndex, largest_of
 from goldgate.suites.extraction.papers.best_assignment import best_assignment
 from goldgate.suites.extraction.papers.read_events import Mention, PaperEvent
 
@@ -19,7 +20,7 @@ Record = Mapping[str, frozenset[str]]  # role → its values; a role without a v
 def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[Record]]:
     """The records of each event type, in the order of the events. An event without an argument is no record."""
     found: dict[str, list[Record]] = {}
-    for event_type, _, arguments in events:
+    for event_type, _, arguments, _ in events:
         values: dict[str, set[str]] = {}
         for role, mention in arguments:
             values.setdefault(role, set()).add(value(mention))
@@ -43,13 +44,21 @@ def doc2edag_pairs(predicted: Sequence[Record], gold: Sequence[Record]) -> list[
 
     Predicted records with more roles come first; each takes the gold record that is most like it of those left, where
     two records are alike in a role that both leave empty, too. Of equals, the first one is taken.
+
+    Of a predicted record, right - |all roles of both| is right + |common roles| - |roles of gold| and what is its own.
     """
-    left, pairs = [*gold], []
+    index, pairs, left = BitIndex([[*_items(record), *record] for record in gold]), [], (1 << len(gold)) - 1
+    of_size = BitIndex([(len(record),) for record in gold])
+    sizes = sorted({len(record) for record in gold})
     for record in sorted(predicted, key=len, reverse=True):
         if not left:
             break
-        alike = [right(record, other) - len(record.keys() | other.keys()) for other in left]
-        pairs.append((record, left.pop(alike.index(max(alike)))))
+        counters = index.count([*_items(record), *record])
+        largest = [(size, *largest_of(counters, left & of_size.having(size))) for size in sizes]
+        most = max(count - size for size, count, places in largest if places)
+        taken = min(places & -places for size, count, places in largest if places and count - size == most)
+        left ^= taken
+        pairs.append((record, gold[taken.bit_length() - 1]))
     return pairs
 
 
@@ -79,12 +88,12 @@ def as_duee_fin(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
 
     Of equals, the first is taken; one in which nothing is right is left for others.
     """
-    left, hits = [*predicted], 0
+    index, left, hits = BitIndex([*map(_items, predicted)]), (1 << len(predicted)) - 1, 0
     for record in gold:
-        found = [right(record, other) for other in left]
-        if any(found):
-            hits += max(found)
-            left.pop(found.index(max(found)))
+        most, places = largest_of(index.count(_items(record)), left)
+        if most:
+            hits += most
+            left ^= places & -places
     return hits
 
 
@@ -100,7 +109,23 @@ def at_best(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
     left, wanted = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
     if not left or not wanted:
         return hits
-    return hits + best_assignment([[right(record, other) for other in left] for record in wanted])
+    index = BitIndex([*map(_items, left)])
+    return hits + best_assignment([_levels(index.count(_items(record))) for record in wanted], len(left))
+
+
+def _items(record: Record) -> list[tuple[str, str]]:
+    """The arguments of a record, each with its role."""
+    return [(role, value) for role, values in record.items() for value in values]
+
+
+def _levels(counters: Sequence[int]) -> dict[int, int]:
+    """What counters hold, turned round: a number above zero → the bits at which they hold it."""
+    levels = {0: -1}
+    for place, digit in enumerate(counters):
+        parts = [(number + (1 << place), bits & digit) for number, bits in levels.items()]
+        levels = {number: bits & ~digit for number, bits in levels.items()} | dict(parts)
+        levels = {number: bits for number, bits in levels.items() if bits or not number}
+    return {number: bits for number, bits in levels.items() if number and bits}
 
 
 def whole(predicted: Sequence[Record], gold: Sequence[Record]) -> int:

@@ -1,12 +1,13 @@
 """Triggers and arguments, identified and classified, as TextEE counts them (Huang et al., Findings of ACL 2024).
 
 Every count is one of sets of keys, one sample at a time. A place is a pair of offsets, or the normalized words in a
-sample in which something has no offsets.
+sample in which something has no offsets. By offsets, words that normalize to nothing and empty roles count like others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from goldgate.core.measure import EACH, Over, RatioMeasure, precision_recall_f1
@@ -80,13 +81,15 @@ class _Keys(NamedTuple):
     @staticmethod
     def of(events: Sequence[PaperEvent], by_offsets: bool) -> _Keys:
         keys = _Keys(set(), set(), set(), set(), set(), set())
-        for event_type, triggers, arguments in events:
-            places = [_place(trigger, by_offsets) for trigger in triggers]
+        for event_type, triggers, *arguments in events:
+            places = [place for trigger in triggers if (place := _place(trigger, by_offsets))]
             keys.ti.update((place,) for place in places)
             keys.tc.update((place, event_type) for place in places)
             at = places[0] if places else None  # what arguments are attached to: without a trigger, nothing
-            for role, mention in arguments:
+            for role, mention in chain(*arguments):
                 argument = _place(mention, by_offsets)
+                if not argument:
+                    continue
                 keys.ai.add((event_type, argument))
                 keys.ac.add((event_type, argument, role))
                 keys.ai_plus.add((at, event_type, argument))
@@ -94,9 +97,10 @@ class _Keys(NamedTuple):
         return keys
 
 
-def _place(mention: Mention, by_offsets: bool) -> Hashable:
+def _place(mention: Mention, by_offsets: bool) -> tuple[int, ...] | str | None:
+    """Offsets, or words: empty where they normalize to nothing."""
     return mention.span if by_offsets else mention.text
 
 
 def _mentions(event: PaperEvent) -> list[Mention]:
-    return [*event.triggers, *(mention for _, mention in event.arguments)]
+    return [*event.triggers, *(mention for _, mention in (*event.arguments, *event.without_unit))]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from goldgate.core.measure import precision_recall_f1
 from goldgate.core.sums import Counts
+from goldgate.suites.extraction.events.candidates import kept_rows
 from goldgate.suites.extraction.events.event import Events
-from goldgate.suites.extraction.events.largest_matching import bits_at, largest_matching
+from goldgate.suites.extraction.events.largest_matching import largest_matching
 from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
 from goldgate.suites.extraction.papers.by_event_type import ByEventType
-from goldgate.suites.extraction.papers.value_rule import fits, read_text
+from goldgate.suites.extraction.papers.value_rule import read_text, value_rows
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -44,18 +45,12 @@ class Valued(ByEventType):
     def _hits(self, predicted: dict[str, str], gold: dict[str, str]) -> int:
         """How many arguments of a role the largest matching has. The order of the input makes no difference."""
         lefts, rights = sorted(predicted), sorted(gold)
-        theirs = [read_text(gold[argument]) for argument in rights]
         place = {argument: number for number, argument in enumerate(rights)}
         equal = {place[argument]: number for number, argument in enumerate(lefts) if argument in place}
-        rows: dict[int, int] = {}
-
-        def row(number: int) -> int:
-            if number not in rows:
-                ours = read_text(predicted[lefts[number]])
-                fitting = (at for at, other in enumerate(theirs) if fits(ours, other, self.rule))
-                rows[number] = bits_at(fitting, len(rights))
-            return rows[number]
-
+        if len(equal) == min(len(lefts), len(rights)):
+            return len(equal)
+        ours, theirs = [read_text(predicted[a]) for a in lefts], [read_text(gold[b]) for b in rights]
+        row = kept_rows(value_rows(ours, theirs, self.rule), len(rights))
         return len(largest_matching(len(lefts), len(rights), row, equal))
 
 
