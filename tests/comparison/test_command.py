@@ -26,7 +26,7 @@ def run(*words: str | Path) -> Result:
 def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
     result = run(stored / "a", stored / "b")
     assert result.exit_code == 0
-    for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.385, -0.244]", "strict_f1 by part", "en-021"):
+    for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.384, -0.244]", "strict_f1 by part", "en-021"):
         assert words in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
 
@@ -117,8 +117,8 @@ def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
 def test_latex_can_be_pasted(stored: Path) -> None:
     shown = run(stored / "a", stored / "b", "--format", "latex").stdout
     assert "% signature: goldgate:" in shown
-    assert r"\textbf{0.8862}* [0.839, 0.921]" in shown
-    assert r"strict\_f1 & b & $-$0.3144 [$-$0.385, $-$0.244]" in shown
+    assert r"\textbf{0.8862}* [0.840, 0.921]" in shown
+    assert r"strict\_f1 & b & $-$0.3144 [$-$0.384, $-$0.244]" in shown
     for begin, end in ((r"\toprule", r"\bottomrule"), (r"\begin{table}", r"\end{table}"), ("{", "}")):
         assert shown.count(begin) == shown.count(end)
 

@@ -123,9 +123,17 @@ def test_several_runs_against_one(seeds: Path) -> None:
 
 @pytest.mark.parametrize(
     ("p", "shown"),
-    [(1.0, "1.0000"), (0.0001, "0.0001"), (0.00009, "<0.0001"), (0.04999, "0.0500"), (0.05, "0.0500"), (None, "n/a")],
+    [
+        (1.0, "1.0000"),
+        (0.0001, "0.0001"),
+        (0.00009, "<0.0001"),
+        (0.04999, "0.04999"),
+        (0.02496, "0.0250"),
+        (0.05, "0.0500"),
+        (None, "n/a"),
+    ],
 )
-def test_p_values_are_never_shown_smaller_than_they_are(p: float | None, shown: str) -> None:
+def test_p_values_are_rounded_and_stay_on_their_side_of_one_in_twenty(p: float | None, shown: str) -> None:
     assert str(p_value(p)) == shown
 
 

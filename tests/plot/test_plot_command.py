@@ -67,7 +67,7 @@ def test_one_picture_is_printed_or_written(stored: Path, tmp_path: Path) -> None
 
 def test_an_agent_has_gates_on_scales(stored: Path) -> None:
     shown = texts(run(stored / "failing", "--kind", "gates").stdout)
-    for words in ("FAIL", "evidence_coverage_rate", "0.6666", "[0.313, 0.898]", "≥ 0.95", "= 1.00"):
+    for words in ("FAIL", "evidence_coverage_rate", "0.6667", "[0.314, 0.897]", "≥ 0.95", "= 1.00"):
         assert words in shown
     assert "golden_recall" in texts(run(stored / "failing", "--kind", "scores").stdout)
 
@@ -76,10 +76,10 @@ def test_systems_have_the_numbers_of_their_comparison(stored: Path, tmp_path: Pa
     result = run(stored / "a", f"second={stored / 'b'}", "--out", tmp_path)
     assert [Path(line).name for line in result.stdout.split()] == ["systems.svg", "differences.svg"]
     shown = texts((tmp_path / "systems.svg").read_text())
-    for words in ("strict_f1", "type_f1", "a", "second", "0.8862", "*", "[0.839, 0.921]", "0.5718", "430/752"):
+    for words in ("strict_f1", "type_f1", "a", "second", "0.8862", "*", "[0.840, 0.921]", "0.5718", "430/752"):
         assert words in shown
     differences = texts((tmp_path / "differences.svg").read_text())
-    for words in ("Differences from a", "second", "-0.3144", "[-0.385, -0.244]", "p (Holm)"):
+    for words in ("Differences from a", "second", "-0.3144", "[-0.384, -0.244]", "p (Holm)"):
         assert words in differences
     swapped = texts(run(stored / "a", stored / "b", "--kind", "differences", "--against", "b").stdout)
     assert "Differences from b" in swapped

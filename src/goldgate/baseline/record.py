@@ -14,7 +14,7 @@ from typing import Any
 from goldgate.baseline.required import ADVICE, Baseline
 from goldgate.baseline.stored_report import load_reports, proposed_for
 from goldgate.core.gate import Gate
-from goldgate.core.metric import shorten
+from goldgate.core.metric import cut
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, Place
 from goldgate.files.strict_json import parse_json
@@ -113,7 +113,7 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
         "default": gate.bounds() if gate is not None else None,
         "numerator": hits,
         "denominator": trials,
-        "observed": shorten(hits, trials, 6) if trials else None,
+        "observed": cut(hits, trials, 6) if trials else None,
         "by_report": [f"{numerator}/{denominator}" for numerator, denominator in counted],
         "proposal": None,
     }
@@ -128,7 +128,7 @@ def _entry(gate: Gate | None, counted: Sequence[tuple[int, ...]], chance: Decima
         entry["caution"] = f"{hits} of {trials} leave no threshold above 0, and one of 0 cannot fail: collect more"
     elif trials < FEW_TRIALS:
         entry["caution"] = f"only {trials} trials: the proposal is low because little is known"
-    threshold = shorten(found.hits, further, _DIGITS)
+    threshold = cut(found.hits, further, _DIGITS)
     entry["proposal"] = {
         "threshold": threshold,
         "prior": "Beta(1, 1)",

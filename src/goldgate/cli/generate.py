@@ -20,14 +20,14 @@ from goldgate.cli.generation_options import (
     options,
     read_choices,
 )
-from goldgate.cli.generation_text import dry_run_text, resume_command, say_error, stopped_line, summary_text
+from goldgate.cli.generation_text import dry_run_text, resume_command, stopped_line, summary_text
 from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.printing import say, show_error
 from goldgate.cli.progress import ProgressLine
 from goldgate.cli.run import Job, carry_out
-from goldgate.cli.start import EXIT_INTERRUPTED
+from goldgate.cli.start import EXIT_INTERRUPTED, tell
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class _Run:
         if score and merging:
             self._check_folders()
         if merging:
-            return merge(prepared, Listener((lambda _: None) if self.quiet else say_error))
+            return merge(prepared, Listener((lambda _: None) if self.quiet else tell))
         journal: Journal = held.enter_context(open_journal(prepared))
         if score:  # before anything is paid for
             self._check_folders()
@@ -142,15 +142,15 @@ class _Run:
         ending = outcome.ending
         if ending.reason == "interrupted":
             if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
-                say_error("the report that is there is an earlier run's")
+                tell("the report that is there is an earlier run's")
             self._say_cost(outcome)
-            say_error("interrupted; everything answered is in the journal. To go on:")
-            say_error(f"  {resume_command()}")
+            tell("interrupted; everything answered is in the journal. To go on:")
+            tell(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
         if ending.reason == "decided" and outcome.stopped is not None:
-            say_error(stopped_line(outcome.stopped))
+            tell(stopped_line(outcome.stopped))
         if ending.reason == "budget":
-            say_error(f"stopped: {ending.message}")
+            tell(f"stopped: {ending.message}")
         if score:
             status = self._score(prepared, outcome)
             self._say_cost(outcome)
@@ -160,7 +160,7 @@ class _Run:
         if missing and not self.given["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
             command = "the same command without --merge" if self.given["merge"] else "the same command"
-            say_error(f"{missing} of {total} answers are missing; {command} asks for them again")
+            tell(f"{missing} of {total} answers are missing; {command} asks for them again")
             status = EXIT_SYSTEM_ERROR
         return status if self.quiet else say(summary_text(self.options, outcome.summary), status)
 
@@ -285,7 +285,7 @@ class _Run:
                     shown = seeds_text(seeds)
         if not self.quiet:
             say(shown, EXIT_PASSED)
-            say_error(self._reports_text(evaluations, statuses))
+            tell(self._reports_text(evaluations, statuses))
 
     def _reports_text(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> str:
         lines = ["The reports of the single seeds:"]
@@ -306,7 +306,7 @@ class _Run:
         from goldgate.generation.artifacts import cost_line
 
         if not self.quiet:
-            say_error(cost_line(outcome.summary))
+            tell(cost_line(outcome.summary))
 
     def _fail(self, error: GoldgateError) -> int:
         show_error(error)

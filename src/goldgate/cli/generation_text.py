@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 if TYPE_CHECKING:
     from goldgate.generation.options import GenerationOptions
     from goldgate.generation.run import DryRun, Prepared
-
-
-def say_error(text: str) -> None:
-    """A line on stderr, if anybody is there: after a hang-up the terminal is gone."""
-    with suppress(OSError):
-        click.echo(text, err=True)
 
 
 def resume_command() -> str:

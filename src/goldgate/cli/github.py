@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from goldgate.cli.start import tell
+
 IN_ACTIONS = _ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
 
@@ -40,4 +42,4 @@ def _write_summary(path: str, report: dict[str, Any]) -> None:
             summary.write(shown.encode())
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or type(problem).__name__
-        click.echo(f"the summary of this step was not written ({_SUMMARY}): {why}", err=True)
+        tell(f"the summary of this step was not written ({_SUMMARY}): {why}")

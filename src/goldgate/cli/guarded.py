@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from goldgate.cli.faults import as_error
-from goldgate.cli.start import EXIT_INTERRUPTED, Terminated
+from goldgate.cli.start import EXIT_INTERRUPTED, Terminated, tell
 from goldgate.core.uninterrupted import uninterrupted
 from goldgate.errors import GoldgateError
 
@@ -35,5 +35,5 @@ def guarded(work: Callable[[], T]) -> T | GoldgateError:
 
 def _interrupted() -> click.exceptions.Exit:
     """Said here, because click would put an empty line before it."""
-    click.echo("interrupted", err=True)
+    tell("interrupted")
     return click.exceptions.Exit(EXIT_INTERRUPTED)

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from goldgate.cli.start import abandon_stdout
+from goldgate.cli.start import abandon_stdout, tell
 from goldgate.errors import ConfigError, GoldgateError
 
 BRIEF_HELP = "Print what decides and where the rest is, not all of it."
@@ -17,14 +17,19 @@ COLUMNS = 80  # where nobody knows
 
 
 def say(text: str | bytes, status: int) -> int:
-    """Print to stdout; the status, also where nobody reads to the end (`| head`)."""
+    """Print text, JSON or HTML to stdout so that no terminal and no CI runner obeys what stands in it.
+
+    The result is the status, also where the reader is gone before the end (`| head`).
+    """
     if sys.stdout is None:  # closed by whoever started us
         return _unprinted("standard output is closed")
-    if isinstance(text, bytes):  # JSON, where ## is part of a string
-        text = text.replace(b"##", rb"#\u0023")  # a CI runner obeys ##[…] and ##vso[…] wherever they stand
+    from goldgate.report.escape import for_terminal, in_json
+
     if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
         encoding = sys.stdout.encoding or "utf-8"
-        text = text.encode(encoding, "backslashreplace").decode(encoding)
+        text = for_terminal(text).encode(encoding, "backslashreplace").decode(encoding)
+    elif not text.startswith(b"<"):  # HTML is escaped where it is made
+        text = in_json(text.decode()).encode()
     try:
         click.echo(text, nl=False)
         sys.stdout.flush()
@@ -47,8 +52,7 @@ def show_error(error: GoldgateError) -> None:
     """Print an error to stderr, with its file as it was given."""
     from goldgate.report.text import render_error
 
-    shown = render_error({**error.as_json(), "file": error.place.file}, columns(sys.stderr))
-    click.echo(shown, nl=False, err=True)
+    tell(render_error({**error.as_json(), "file": error.place.file}, columns(sys.stderr)).rstrip("\n"))
 
 
 def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
@@ -78,13 +82,13 @@ def show_failed_gates(report: dict[str, Any]) -> None:
     from goldgate.report.layout import words
 
     if report["status"] == "NO_GATES":
-        click.echo("NO_GATES  nothing was judged: no gate can fail", err=True)
+        tell("NO_GATES  nothing was judged: no gate can fail")
     for gate in report["gates"]:
         if gate["verdict"] != "PASS":
             lets_pass = gate["verdict"] == "INCONCLUSIVE" and gate["on_inconclusive"] != "fail"
             warn = " (warn)" if gate["severity"] == "warn" or lets_pass else ""
             text = visible(f"{gate['verdict']}{warn}  {gate['metric']}: {gate['reason']}")
-            click.echo("\n".join(words(text, columns(sys.stderr), "      ", "")), err=True)
+            tell("\n".join(words(text, columns(sys.stderr), "      ", "")))
 
 
 def closing(report: dict[str, Any], places: Sequence[str]) -> str:

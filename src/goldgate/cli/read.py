@@ -131,8 +131,7 @@ def _say_error(error: GoldgateError, *, on_one_line: bool) -> None:
     import orjson
 
     from goldgate.core.evaluation import error_report, render_json
-    from goldgate.report.escape import in_json
 
     report = error_report("read", error)
     rendered = orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE) if on_one_line else render_json(report)
-    say(in_json(rendered.decode()).encode(), error.exit_status)
+    say(rendered, error.exit_status)

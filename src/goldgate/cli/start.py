@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import StringIO
 
 import click
 
@@ -41,13 +42,15 @@ def start(command: click.Command, name: str) -> int:
                 gc.freeze()
         return status if isinstance(status, int) else EXIT_PASSED
     except click.ClickException as problem:  # a mistake in the options
-        problem.show()
+        message = StringIO()
+        problem.show(message)
+        tell(message.getvalue().rstrip("\n"))
         return problem.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        tell("interrupted")
         return EXIT_INTERRUPTED
     except Terminated as ended:
-        _say(f"ended by {signal.Signals(ended.number).name}")
+        tell(f"ended by {signal.Signals(ended.number).name}")
         return 128 + ended.number
     except BrokenPipeError:  # nobody reads what is printed
         abandon_stdout()
@@ -58,7 +61,7 @@ def start(command: click.Command, name: str) -> int:
 
         if isinstance(problem, OSError):
             abandon_stdout()
-        _say(render_error(as_error(problem).as_json()).rstrip("\n"))
+        tell(render_error(as_error(problem).as_json()).rstrip("\n"))
         return EXIT_SYSTEM_ERROR
 
 
@@ -103,6 +106,9 @@ def _open_standard_files() -> None:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
 
 
-def _say(text: str) -> None:
+def tell(text: str) -> None:
+    """Print a line to stderr, safe for a terminal; nothing where it is gone, as after a hang-up."""
+    from goldgate.report.escape import for_terminal
+
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(for_terminal(text), err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ import click
 from goldgate.cli.guarded import guarded
 from goldgate.cli.printing import say, show_error
 from goldgate.cli.progress import ProgressLine
+from goldgate.cli.start import tell
 from goldgate.errors import EXIT_PASSED, GoldgateError
 
 if TYPE_CHECKING:
@@ -135,18 +135,15 @@ def _serve(folders: Sequence[ViewedFolder], compared: Compared | None, host: str
 
 
 def _warn(host: str) -> None:
-    click.echo(
+    tell(
         f"goldgate view listens on {host}: whoever can reach this machine, and has the address with its token, reads "
         "these results. They are sent as they are, not encrypted: on a network that others use, choose a tunnel "
-        "(ssh -L) instead.",
-        err=True,
+        "(ssh -L) instead."
     )
 
 
 def _announce(door: Door, no_browser: bool) -> None:
-    click.echo(f"goldgate view: {door.address}")
-    click.echo("Ctrl-C ends it.")
-    sys.stdout.flush()
+    say(f"goldgate view: {door.address}\nCtrl-C ends it.\n", EXIT_PASSED)
     if not no_browser:
         import webbrowser
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from shutil import get_terminal_size
 
 from goldgate.generation.counts import Counts
+from goldgate.report.escape import for_terminal
 
 ON_TERMINAL, ELSEWHERE = 0.25, 10.0  # seconds between two lines
 
@@ -33,7 +34,7 @@ class WatchLine:
         if self._quiet or (now < self._next and not finished):
             return
         self._next = now + (ON_TERMINAL if self._terminal else ELSEWHERE)
-        text = progress_text(counts, now - self._began, self._currency)
+        text = for_terminal(progress_text(counts, now - self._began, self._currency))
         if self._terminal:
             text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
             _write("\r" + text.ljust(self._width))
@@ -51,7 +52,7 @@ class WatchLine:
         """A line of its own."""
         if not self._quiet:
             self.clear()
-            _write(text + "\n")
+            _write(for_terminal(text) + "\n")
 
 
 def _write(text: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any
 
-from goldgate.core.metric import cut
+from goldgate.core.metric import Limit, rounded
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Cell,
@@ -30,7 +29,8 @@ from goldgate.core.page import (
 Report = Mapping[str, Any]
 
 SHOWN_PARTS = 10
-_LEAST_P = Decimal("0.0001")  # p-values are shown in steps of this
+_LEAST_P = 0.0001  # smaller p-values are shown as such
+_SIGNIFICANT = Limit("=", Fraction(1, 20))
 
 
 def describe_comparison(report: Report) -> Page:
@@ -58,11 +58,10 @@ def describe_comparison(report: Report) -> Page:
 
 
 def p_value(p: float | None) -> Measured:
-    """Four decimals, rounded up: a p-value is never shown smaller than it is."""
+    """Four decimals; 0.0500 only where it is 0.05."""
     if p is None:
         return Measured(None)
-    shown = str(Decimal(repr(p)).quantize(_LEAST_P, ROUND_CEILING))
-    return Measured(p, shown=shown if p >= _LEAST_P else f"<{_LEAST_P}")
+    return Measured(p, shown=rounded(p, limits=[_SIGNIFICANT]) if p >= _LEAST_P else f"<{_LEAST_P}")
 
 
 def _systems(report: Report) -> Table:
@@ -119,7 +118,7 @@ def _runs(report: Report) -> Iterator[Section]:
             found = system["metrics"][metric]
             if found["value"] is not None:
                 spreads = (Measured(found[key]) for key in ("between_runs", "se_runs", "se_units"))
-                ends = f"{cut(min(found['by_run']))} to {cut(max(found['by_run']))}"
+                ends = f"{rounded(min(found['by_run']))} to {rounded(max(found['by_run']))}"
                 name = Name(system["name"]), Name(metric, whole=True)
                 rows.append((*name, str(len(system["runs"])), ends, *spreads))
     columns = ("system", "metric", "runs", "from run to run", "sd", "se runs", f"se {_units(report)}")
@@ -173,7 +172,6 @@ def _change(entry: Mapping[str, Any]) -> Measured:
 
 
 def _exact(value: Fraction, interval: Interval | None = None) -> Measured:
-    """Decimals cut towards zero, so that a difference and its opposite look alike."""
     return Measured(float(value), value.numerator, value.denominator, interval=interval)
 
 
@@ -185,7 +183,7 @@ def _small(value: float | None) -> Measured:
     """A detectable difference: no two shares differ by more than 1."""
     if value is None:
         return Measured(None)
-    return Measured(value, shown=f"{value:.4f}" if value <= 1 else "> 1")
+    return Measured(value, shown=None if value <= 1 else "> 1")
 
 
 def _needed(units: int | None) -> Measured:

@@ -33,6 +33,7 @@ from goldgate.core.page import (
     measured,
     values,
 )
+from goldgate.core.picture import Picture, Score, ScorePicture
 from goldgate.errors import Place
 
 SHOWN_PROBLEMS = 20
@@ -64,6 +65,47 @@ def frame(
         origin=origin(report),
         samples=samples,
     )
+
+
+def beside_gates(page: Page) -> Page:
+    """The page, on which a number that a gate judges has as many digits everywhere as beside the gate."""
+    judged = {_number(line.measured): line.measured for line in page.gates or ()}
+    judged = {key: value for key, value in judged.items() if _looks(value) != _looks(value.against(()))}
+    if not judged:
+        return page
+
+    def beside(value: Measured) -> Measured:
+        same = judged.get(_number(value))
+        return value.against(same.limits) if same else value
+
+    def cell(content: Cell) -> Cell:
+        return beside(content) if isinstance(content, Measured) else content
+
+    def block(content: Block) -> Block:
+        if isinstance(content, Table):
+            return content._replace(rows=tuple(tuple(map(cell, row)) for row in content.rows))
+        if isinstance(content, Values):
+            return Values(tuple((name, beside(value)) for name, value in content.rows))
+        return content
+
+    def row(score: Score) -> Score:
+        return score._replace(measured=beside(score.measured))
+
+    def picture(drawn: Picture) -> Picture:
+        if not isinstance(drawn, ScorePicture):
+            return drawn
+        return drawn._replace(groups=tuple(g._replace(rows=tuple(map(row, g.rows))) for g in drawn.groups))
+
+    sections = tuple(each._replace(blocks=tuple(map(block, each.blocks))) for each in page.sections)
+    return page._replace(sections=sections, pictures=tuple(map(picture, page.pictures)))
+
+
+def _number(value: Measured) -> tuple[object, ...]:
+    return value.value, value.numerator, value.denominator, value.averaged
+
+
+def _looks(value: Measured) -> tuple[str, str]:
+    return str(value), str(value.interval)
 
 
 def plain_page(report: Mapping[str, Any], unit: str, records: str) -> Page:
@@ -187,20 +229,22 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
 def _gate(gate: Mapping[str, Any]) -> GateLine:
     names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
     bounds = {name: Decimal(gate[name]) for name in names if gate.get(name) is not None}
+    rule = Gate(
+        **bounds,
+        against=gate["against"]["name"] if "against" in gate else None,
+        on_not_evaluable=gate["on_not_evaluable"],
+        on_inconclusive=gate.get("on_inconclusive", "fail"),
+        severity=gate["severity"],
+    )
+    difference = _difference(gate.get("difference"))
     return GateLine(
         metric=gate["metric"],
-        gate=Gate(
-            **bounds,
-            against=gate["against"]["name"] if "against" in gate else None,
-            on_not_evaluable=gate["on_not_evaluable"],
-            on_inconclusive=gate.get("on_inconclusive", "fail"),
-            severity=gate["severity"],
-        ),
-        measured=measured(gate["measured"]),
+        gate=rule,
+        measured=measured(gate["measured"]).against(rule.limits()),
         verdict=gate["verdict"],
         reason=gate["reason"],
         support=gate.get("support"),
-        difference=_difference(gate.get("difference")),
+        difference=difference and difference.against(rule.difference_limits()),
     )
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
-from goldgate.core.metric import Mean, Metric, Rate
+from goldgate.core.metric import Limit, Mean, Metric, Rate, rounded
 from goldgate.errors import ConfigError, Place
 
 
@@ -71,6 +71,16 @@ class Gate:
             or (self.on_inconclusive != "fail" and default.on_inconclusive == "fail")
         )
 
+    def limits(self) -> tuple[Limit, ...]:
+        """What the value must meet."""
+        parts = (("≥", self.min), ("≤", self.max), ("=", self.equals))
+        return tuple(Limit(sign, Fraction(bound)) for sign, bound in parts if bound is not None)
+
+    def difference_limits(self) -> tuple[Limit, ...]:
+        """What the difference from a stored run must meet."""
+        drop = () if self.max_drop is None else (Limit("≥", -Fraction(self.max_drop)),)
+        return drop if self.max_rise is None else (*drop, Limit("≤", Fraction(self.max_rise)))
+
     def bounds(self) -> str:
         """The bounds in words: `≥ 0.95`, `drop ≤ 0.01 at 95 %`."""
         parts = (
@@ -117,8 +127,9 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     exact = measured.exact
     if exact is None:
         return not_evaluable(name, gate, measured, str(measured.reason))
+    counts = counts_of(measured, gate)
     broken = [
-        f"{counts_of(measured)} is not {sign} {bound}"
+        f"{counts} is not {sign} {bound}"
         for sign, bound, holds in (
             ("≥", gate.min, gate.min is None or exact >= Fraction(gate.min)),
             ("≤", gate.max, gate.max is None or exact <= Fraction(gate.max)),
@@ -128,7 +139,7 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     ]
     if broken:
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(broken))
-    return GateResult(name, gate, measured, Verdict.PASS, f"{counts_of(measured)} is {gate.bounds()}")
+    return GateResult(name, gate, measured, Verdict.PASS, f"{counts} is {gate.bounds()}")
 
 
 def not_evaluable(
@@ -176,11 +187,13 @@ def overall(results: list[GateResult]) -> Verdict:
     return Verdict.INCONCLUSIVE if any(r.gate.on_inconclusive == "fail" for r in open_gates) else Verdict.PASS
 
 
-def counts_of(measured: Metric | Mean) -> str:
-    """A rate as its counts, anything else as its value."""
+def counts_of(measured: Metric | Mean, gate: Gate) -> str:
+    """A rate as its counts, anything else as its value, which meets the gate's bounds as shown if it does."""
     if isinstance(measured, Rate):
         return f"{measured.numerator}/{measured.denominator}"
-    return str(measured) if isinstance(measured, Mean) else str(measured.value)
+    if isinstance(measured, Mean) and measured.value is not None:
+        return rounded(measured.value, limits=gate.limits())
+    return str(measured)
 
 
 def percent(share: Decimal) -> str:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from goldgate.core.products import MeanSums
 from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
-_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
+_MEETS = {"≥": operator.ge, "≤": operator.le, "=": operator.eq}
+
+
+class Limit(NamedTuple):
+    """A limit that a number meets or misses: a gate's threshold."""
+
+    sign: str  # "≥", "≤" or "="
+    number: Fraction
+
+
+_ENDS = tuple(Limit("=", Fraction(end)) for end in (-1, 0, 1))  # of shares and of their differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,7 @@ class Rate:
         return shown
 
     def __str__(self) -> str:
-        return "n/a" if not self.denominator else shorten(self.numerator, self.denominator)
+        return "n/a" if self.exact is None else rounded(self.exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +103,7 @@ class Mean:
         return "no rate to average is defined" if self.value is None else None
 
     def __str__(self) -> str:
-        return "n/a" if self.value is None else cut(self.value)
+        return "n/a" if self.value is None else rounded(self.value)
 
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
@@ -143,15 +154,27 @@ def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     return replace(mean(found, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
-def shorten(numerator: int, denominator: int, digits: int = SHOWN_DIGITS) -> str:
-    """The quotient with so many decimals, cut, never rounded up: 1.0000 is shown only for 1."""
+def rounded(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterable[Limit] = ()) -> str:
+    """The number with so many decimals, half to even, and with more where the rounded number would mislead.
+
+    It is 0, 1 or -1 only where the value is, and meets a limit exactly where the value does: 0.99997, and 0.79996
+    against a limit of 0.80.
+    """
+    # The shortest decimal of a float: 0.57 is stored a little below itself.
+    exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    tests = [(_MEETS[sign], limit) for sign, limit in (*_ENDS, *limits)]
+    while True:
+        steps = round(exact * 10**digits)
+        near = Fraction(steps, 10**digits)
+        if near == exact or all(meets(near, limit) == meets(exact, limit) for meets, limit in tests):
+            break
+        digits += 1
+    whole, decimals = divmod(abs(steps), 10**digits)
+    return f"{'-' if steps < 0 else ''}{whole}.{decimals:0{digits}d}"
+
+
+def cut(numerator: int, denominator: int, digits: int) -> str:
+    """The quotient with so many decimals, never above it: for a threshold, which must not be raised."""
     scale: int = 10**digits
-    cut = abs(numerator) * scale // denominator
-    sign = "-" if numerator < 0 else ""
-    return f"{sign}{cut // scale}.{cut % scale:0{digits}d}"
-
-
-def cut(value: float, digits: int = SHOWN_DIGITS) -> str:
-    """A float with so many decimals, cut, never rounded up."""
-    # The shortest decimal of the float: 0.57 is stored a little below itself and would be cut to 0.5699.
-    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR, _ANY_FLOAT))
+    steps = numerator * scale // denominator
+    return f"{steps // scale}.{steps % scale:0{digits}d}"

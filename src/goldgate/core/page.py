@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import cut, shorten
+from goldgate.core.metric import Limit, rounded
 
 if TYPE_CHECKING:
     from goldgate.core.picture import Picture
 
 NOT_AVAILABLE = "n/a"
-_ANY_FLOAT = Context(prec=400)  # digits: the largest float has 309 before the point
-_STEP = Decimal("0.001")  # the ends of an interval are shown to three digits
+_END_DIGITS = 3  # of the ends of an interval
 
 
 class Name(NamedTuple):
@@ -33,17 +32,18 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+    limits: tuple[Limit, ...] = ()  # of a gate: as shown, an end meets them exactly where it does
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.low, self.high
 
     def __str__(self) -> str:
-        """With few decimals, the lower end rounded down and the upper one up; whole numbers as such."""
+        """With few decimals; whole numbers as such."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             return f"[{self.low}, {self.high}]"
-        return f"[{_few_digits(self.low, ROUND_FLOOR)}, {_few_digits(self.high, ROUND_CEILING)}]"
-
-
-def _few_digits(bound: float, rounding: str) -> Decimal:
-    # From the shortest decimal of the float: 0.57 is stored a little below itself.
-    return Decimal(repr(bound)).quantize(_STEP, rounding, _ANY_FLOAT)
+        low, high = (rounded(end, _END_DIGITS, self.limits) for end in self.ends)
+        return f"[{low}, {high}]"
 
 
 class Measured(NamedTuple):
@@ -57,17 +57,24 @@ class Measured(NamedTuple):
     reason: str | None = None
     interval: Interval | None = None
     best: bool = False  # marked, as better beyond doubt
-    shown: str | None = None  # how people read it, where that is not the value with its decimals cut
+    shown: str | None = None  # how people read it, where that is not the rounded value
+    limits: tuple[Limit, ...] = ()  # of a gate: as shown, the value meets them exactly where it does
 
     def __str__(self) -> str:
-        """The value, decimals cut and never rounded up."""
+        """The value, rounded."""
         if self.shown is not None:
             return self.shown
         if self.numerator is not None and self.denominator is not None:
-            return shorten(self.numerator, self.denominator) if self.denominator else NOT_AVAILABLE
+            if not self.denominator:
+                return NOT_AVAILABLE
+            return rounded(Fraction(self.numerator, self.denominator), limits=self.limits)
         if self.value is None:
             return NOT_AVAILABLE
-        return str(self.value) if isinstance(self.value, int) else cut(self.value)
+        return str(self.value) if isinstance(self.value, int) else rounded(self.value, limits=self.limits)
+
+    def against(self, limits: tuple[Limit, ...]) -> Measured:
+        """The same beside a gate."""
+        return self._replace(limits=limits, interval=self.interval and self.interval._replace(limits=limits))
 
     @property
     def counts(self) -> str:

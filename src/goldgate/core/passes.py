@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of
-from goldgate.core.metric import Metrics, Rate
+from goldgate.core.metric import Count, Metrics, Rate, rounded
 from goldgate.core.page import Interval
 
 Number = int | float | str | Decimal
@@ -49,10 +49,12 @@ class Check:
         measured, gate = result.measured, result.gate
         if measured.exact is None:
             return f"{result.metric} is undefined ({measured.reason}), and should be {gate.bounds()}"
-        counts = f" = {counts_of(measured)}" if isinstance(measured, Rate) else ""
-        interval = f" {self.intervals[result.metric]}" if result.metric in self.intervals else ""
+        counts = f" = {counts_of(measured, gate)}" if isinstance(measured, Rate) else ""
+        value = str(measured) if isinstance(measured, Count) else rounded(measured.exact, limits=gate.limits())
+        interval = self.intervals.get(result.metric)
+        ends = "" if interval is None else f" {interval._replace(limits=gate.limits())}"
         verb = "is" if result.verdict is Verdict.PASS else "is not"
-        return f"{result.metric} {measured}{counts}{interval} {verb} {gate.bounds()}"
+        return f"{result.metric} {value}{counts}{ends} {verb} {gate.bounds()}"
 
 
 def check_bounds(metrics: Metrics, bounds: Mapping[str, Bound], intervals: Mapping[str, Interval]) -> Check:

@@ -6,10 +6,11 @@ Each remark has a stable `code`, a `message` for people and the `counts` behind 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import shorten
+from goldgate.core.metric import Limit, rounded
 
 Remark = dict[str, Any]  # code, message, counts
 
@@ -56,8 +57,8 @@ def missing_answers(missing: int, samples: int) -> Iterator[Remark]:
 
 
 def percent(part: int, whole: int) -> str:
-    """`12.5 %`, cut."""
-    return f"{shorten(100 * part, whole, 1)} %"
+    """`12.5 %`; 0 and 100 only where it is all or nothing."""
+    return f"{rounded(Fraction(100 * part, whole), 1, [Limit('=', Fraction(100))])} %"
 
 
 def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:

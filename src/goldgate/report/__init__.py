@@ -77,10 +77,11 @@ def describe(report: Report) -> Page:
         from goldgate.core.frame import error_page
 
         return error_page(report)
+    from goldgate.core.frame import beside_gates
     from goldgate.suites import load_suite
 
     suite = load_suite(report["suite"])
-    return suite.describe(report)._replace(pictures=suite.pictures(report))
+    return beside_gates(suite.describe(report)._replace(pictures=suite.pictures(report)))
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:

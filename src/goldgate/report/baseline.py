@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldgate.core.page import NOT_AVAILABLE, Column, Name, Notes, Page, Paragraph, Section, Table, counted
+from goldgate.core.page import NOT_AVAILABLE, Column, Measured, Name, Notes, Page, Paragraph, Section, Table, counted
 
 NO_USE = "none: 0 cannot fail"
 INDEPENDENT = (
@@ -21,7 +21,8 @@ def describe_baseline(record: Mapping[str, Any]) -> Page:
         proposal = entry["proposal"]
         counts = f"{entry['numerator']}/{entry['denominator']}"
         proposed = NOT_AVAILABLE if not proposal else f"≥ {proposal['threshold']}" if proposal["count"] else NO_USE
-        rows.append((Name(name), entry["observed"] or NOT_AVAILABLE, counts, entry["default"] or "none", proposed))
+        observed = Measured(None, entry["numerator"], entry["denominator"])
+        rows.append((Name(name), str(observed), counts, entry["default"] or "none", proposed))
         words = proposal["arithmetic"] if proposal else "no trials in these reports"
         words += f" ({entry['caution']})" if "caution" in entry else ""
         sums.append((Name(name), f": {words}."))

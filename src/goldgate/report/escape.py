@@ -37,6 +37,7 @@ _LOOKALIKE = re.compile(f"[{''.join(map(chr, _LATIN))}]")
 # Every character of which anything may have to be written out, but for those that Python does not call printable.
 _CAREFUL_IN_HTML = re.compile(rf"[\\{_BLANK}{''.join(map(chr, _LATIN))}]")
 _CAREFUL = re.compile(rf"[\\:#{_BLANK}{''.join(map(chr, _LATIN))}]")
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 _BLANKS = re.compile(r"^ | $|(?<= ) ")  # a page shows many blanks as one, and none at the ends
 _IN_MARKDOWN = str.maketrans({each: f"\\{each}" for each in "\\`*_[]<>#|~&"})
 # What GitHub and GitLab make a link or a mention of even behind a backslash, because they look at the finished page.
@@ -273,6 +274,16 @@ def in_json(document: str) -> str:
     Both can only stand in its strings, so that it says the same as before.
     """
     document = document.replace("##", "#\\u0023")
-    if document.isascii() and document.replace("\n", "").isprintable():
-        return document
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in document)
+    return document.translate({ord(each): json.dumps(each)[1:-1] for each in _unprintable(document)})
+
+
+def for_terminal(text: str) -> str:
+    """The text with what a terminal could obey or hide written out, except line ends and colours."""
+    escapes = {ord(each): escape_of(each) for each in _unprintable(text)}
+    if not escapes:
+        return text
+    return "".join(part if at % 2 else part.translate(escapes) for at, part in enumerate(_COLOUR.split(text)))
+
+
+def _unprintable(text: str) -> set[str]:
+    return {each for each in set(text) if not (each.isprintable() or each == "\n")}

@@ -13,7 +13,7 @@ from goldgate.baseline.packed import unpack
 from goldgate.baseline.record import load_baseline, make_baseline
 from goldgate.baseline.reference import MOST_BYTES, UNITS, make_folder
 from goldgate.core.evaluation import render_json
-from goldgate.core.metric import shorten
+from goldgate.core.metric import cut
 from goldgate.errors import InputError, Place
 from goldgate.files.text_file import read_bytes
 from goldgate.readers.recorded_units import UnitTables
@@ -88,7 +88,7 @@ def _other_counts(name: str, record: dict[str, Any]) -> Iterator[Difference]:
     for metric, entry in record["metrics"].items():
         hits, trials = (sum(int(counts.split("/")[n]) for counts in entry["by_report"]) for n in (0, 1))
         told = f"{entry.get('numerator')}/{entry.get('denominator')}, {entry.get('observed')}"
-        given = f"{hits}/{trials}, {shorten(hits, trials, 6) if trials else None}"
+        given = f"{hits}/{trials}, {cut(hits, trials, 6) if trials else None}"
         if told != given:
             yield Difference(name, told, given, f"/metrics/{metric}")
 

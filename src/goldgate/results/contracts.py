@@ -1,7 +1,7 @@
 """The shape of the JSON of `goldgate trend`, for whoever reads it."""
 
 # No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from goldgate.core.contracts import CountValue, ErrorValue, MeanValue, PlainMean, PlainRate, RateValue
 
@@ -16,12 +16,21 @@ class TrendReportEntry(TypedDict):
     differs_in: list[str]
 
 
+class TrendGate(TypedDict):
+    """The bounds that a gate sets for a value."""
+
+    min: NotRequired[str]
+    max: NotRequired[str]
+    equals: NotRequired[str]
+
+
 class TrendPoint(TypedDict):
     """What a report says of a metric, and the change since the last one that can be compared."""
 
     name: str
     measured: RateValue | CountValue | MeanValue | PlainRate | PlainMean | None
     change: float | None
+    gate: TrendGate | None
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"] | None
 
 

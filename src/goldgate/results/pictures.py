@@ -13,6 +13,7 @@ from goldgate.comparison.compare import compare_systems
 from goldgate.comparison.page import describe_comparison, p_value
 from goldgate.comparison.systems import SystemSource
 from goldgate.core.gate import Verdict
+from goldgate.core.metric import rounded
 from goldgate.core.page import Interval, Measured, Page, measured
 from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
@@ -132,7 +133,7 @@ def _spread(system: Report, metric: str) -> Score:
     found = system["metrics"][metric]
     spread = found.get("between_runs")
     runs = tuple(sorted(found.get("by_run", ())))
-    return Score(system["name"], measured(found), runs, "" if spread is None else f"{spread:.4f}")
+    return Score(system["name"], measured(found), runs, "" if spread is None else rounded(spread))
 
 
 def _differences(report: Report) -> Picture:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
+from goldgate.core.metric import rounded
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured, plural
-
-_STEP = Decimal("0.0001")
 
 
 def describe_power(plan: Mapping[str, Any]) -> Page:
@@ -46,7 +44,7 @@ def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
         yield ""  # the reason stands beside it
         return
     yield difference["reason"] or f"{difference['records_needed']:,}"
-    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {_up(difference['detectable'])}"
+    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {rounded(difference['detectable'])}"
 
 
 def _gates(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
@@ -70,7 +68,7 @@ def _curve(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
     }
     sizes = sorted({size for curve in curves.values() for size in curve})
     rows = tuple(
-        (f"{size:,}", *(_up(curve[size]) if size in curve else NOT_AVAILABLE for curve in curves.values()))
+        (f"{size:,}", *(rounded(curve[size]) if size in curve else NOT_AVAILABLE for curve in curves.values()))
         for size in sizes
     )
     if rows:
@@ -90,7 +88,7 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
         )
         return
     shown = ", ".join(
-        f"{name} {found['difference']['correlation']:.2f}"
+        f"{name} {rounded(found['difference']['correlation'], 2)}"
         for name, found in plan["metrics"].items()
         if found["difference"].get("correlation") is not None
     )
@@ -101,8 +99,3 @@ def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _percent(share: float) -> str:
     return f"{share * 100:g} %"
-
-
-def _up(value: float) -> str:
-    """With few decimals, rounded up: a smaller difference would not be found."""
-    return str(Decimal(repr(value)).quantize(_STEP, ROUND_CEILING))

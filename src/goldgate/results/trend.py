@@ -45,6 +45,13 @@ class Stored(NamedTuple):
         gates = [] if self.result is None else self.result.report["gates"]
         return {str(gate["metric"]): str(gate.get("verdict")) for gate in gates}
 
+    @property
+    def bounds(self) -> dict[str, dict[str, str]]:
+        """The bounds that its gates set for values."""
+        gates = [] if self.result is None else self.result.report["gates"]
+        names = ("min", "max", "equals")
+        return {str(gate["metric"]): {name: str(gate[name]) for name in names if name in gate} for gate in gates}
+
 
 def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] = ()) -> dict[str, Any]:
     """How these reports went, as the JSON of the command: `reports` in their order, and `metrics` by name.
@@ -184,6 +191,7 @@ def _points(
             "name": each.name,
             "measured": found,
             "change": _change(old, found) if comparable and old is not None and found is not None else None,
+            "gate": each.bounds.get(metric),
             "verdict": each.verdicts.get(metric),
         }
 

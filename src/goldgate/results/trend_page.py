@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
 from typing import Any
 
+from goldgate.core.gate import Gate
+from goldgate.core.metric import Limit, rounded
 from goldgate.core.page import (
     NOT_AVAILABLE,
     Cell,
@@ -20,7 +22,6 @@ from goldgate.core.page import (
     measured,
 )
 
-_STEP = Decimal("0.0001")
 _ADVICE = "A change may be chance: goldgate compare says whether two of these differ, document by document."
 
 
@@ -60,17 +61,22 @@ def _metric(points: list[Mapping[str, Any]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for point in points:
         found = point["measured"]
-        value: Cell = NOT_AVAILABLE if found is None else measured(found)
+        value: Cell = NOT_AVAILABLE if found is None else measured(found).against(_limits(point))
         change = Measured(point["change"], shown=_signed(point["change"]))
         rows.append((Name(point["name"]), value, change, point["verdict"] or ""))
     columns = ("report", "value", "change", "gate")
     return Table(tuple(map(Column, columns)), tuple(rows))
 
 
+def _limits(point: Mapping[str, Any]) -> tuple[Limit, ...]:
+    bounds = {name: Decimal(bound) for name, bound in (point["gate"] or {}).items()}
+    return Gate(min=bounds.get("min"), max=bounds.get("max"), equals=bounds.get("equals")).limits()
+
+
 def _signed(change: float | None) -> str:
-    """With its sign, decimals cut towards zero; empty where there is nothing to compare with."""
+    """With its sign; empty where there is nothing to compare with."""
     if change is None:
         return ""
     if isinstance(change, int):
         return f"{change:+d}" if change else "0"
-    return f"{Decimal(repr(change)).quantize(_STEP, ROUND_DOWN):+f}" if change else "0"
+    return f"{'+' if change > 0 else ''}{rounded(change)}" if change else "0"

@@ -13,13 +13,13 @@ value of it. How several of them are controlled together:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
-from goldgate.core.metric import Count, Mean, Metric, Ratio, shorten
+from goldgate.core.metric import Count, Limit, Mean, Metric, Ratio, rounded
 from goldgate.stats.interval import Interval, NoInterval, exact, one_sided
 from goldgate.stats.power import units_to_decide, units_to_separate
 from goldgate.stats.reported import interval_of
@@ -32,8 +32,6 @@ TOGETHER = (
     "a correction; that a gate fails is said by Holm's rule over {} gates, so that even one wrong FAIL is as unlikely."
 )
 
-_SHOWN = Decimal("0.0001")
-_SHOWN_CONFIDENCE = Decimal("0.0001")  # cut: 99.996 % is not 100 %
 _At = Callable[[float], Interval | NoInterval]  # the interval at a level
 
 
@@ -148,7 +146,7 @@ def _judged(
     reason = "; ".join(_said_in(bound, gate.confidence) for bound in bounds)
     if paired is not None and paired.same:
         reason += f"; {paired.against} judges the same bytes, so there is nothing to compare"
-    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_of(measured)}", more)
+    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_of(measured, gate)}", more)
 
 
 def _by_value(
@@ -164,7 +162,8 @@ def _by_value(
         value = each.sums.value or Fraction(0)
         for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
             if bound is not None:
-                words = f"a {word} of {_decimal(signed)} from {each.against}"
+                change = rounded(signed, limits=[Limit("≤", Fraction(bound))])
+                words = f"a {word} of {change} from {each.against}"
                 (held if signed <= Fraction(bound) else broken).append((words, bound))
     if plain.verdict is Verdict.FAIL or broken:
         reasons = [plain.reason] if plain.verdict is Verdict.FAIL else []
@@ -172,7 +171,7 @@ def _by_value(
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(reasons), more)
     has_bounds = not (gate.min is None and gate.max is None and gate.equals is None)
     values = Gate(gate.min, gate.max, gate.equals).bounds()
-    reasons = [f"{counts_of(measured)} is {values}"] if has_bounds else []
+    reasons = [f"{counts_of(measured, gate)} is {values}"] if has_bounds else []
     reasons += [f"{words} is ≤ {bound}" for words, bound in held]
     return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
 
@@ -187,7 +186,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[
             threshold = Fraction(limit)
             found.append(
                 _Bound(
-                    counts_of(measured),
+                    counts_of(measured, gate),
                     value,
                     sign,
                     threshold,
@@ -212,7 +211,7 @@ def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
     value = paired.sums.value
     if value is None:
         return
-    words = f"a difference of {_decimal(value)} from {paired.against}"
+    words = f"a difference of {rounded(value, limits=gate.difference_limits())} from {paired.against}"
     for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
         if limit is not None:
             border = -Fraction(limit) if least else Fraction(limit)
@@ -255,14 +254,14 @@ def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[st
 def _said_in(bound: _Bound, confidence: Decimal) -> str:
     found = bound.at(one_sided(float(confidence)))
     assert isinstance(found, Interval)
-    end = f"at least {_end(found.low, ROUND_FLOOR)}" if bound.least else f"at most {_end(found.high, ROUND_CEILING)}"
+    end = f"at least {_end(found.low, bound)}" if bound.least else f"at most {_end(found.high, bound)}"
     return f"{bound.words} is {bound.sign} {bound.shown}: {end} with {percent(confidence)} confidence"
 
 
 def _said_out(bound: _Bound, confidence: float) -> str:
     found = bound.at(one_sided(confidence))
     assert isinstance(found, Interval)
-    end = f"at most {_end(found.high, ROUND_CEILING)}" if bound.least else f"at least {_end(found.low, ROUND_FLOOR)}"
+    end = f"at most {_end(found.high, bound)}" if bound.least else f"at least {_end(found.low, bound)}"
     return f"{bound.words} is not {bound.sign} {bound.shown}: {end} with {_percent(confidence)} confidence"
 
 
@@ -271,7 +270,7 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     found = bound.at(level)
     if isinstance(found, NoInterval):
         return f"{bound.words} may or may not be {bound.sign} {bound.shown}: {found.reason}"
-    ends = f"from {_end(found.low, ROUND_FLOOR)} to {_end(found.high, ROUND_CEILING)}"
+    ends = f"from {_end(found.low, bound)} to {_end(found.high, bound)}"
     sure = f"{percent(confidence)} confidence at each end"
     said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
     if _is_out(bound, float(confidence)):
@@ -321,14 +320,9 @@ def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
     }
 
 
-def _decimal(value: Fraction) -> str:
-    return shorten(value.numerator, value.denominator)
-
-
-def _end(end: float, rounding: str) -> str:
-    """With few decimals, outwards."""
-    return str(end) if isinstance(end, int) else str(Decimal(repr(end)).quantize(_SHOWN, rounding))
+def _end(end: float, bound: _Bound) -> str:
+    return str(end) if isinstance(end, int) else rounded(end, limits=[Limit(bound.sign, bound.limit)])
 
 
 def _percent(confidence: float) -> str:
-    return percent(Decimal(repr(confidence)).quantize(_SHOWN_CONFIDENCE, ROUND_FLOOR))
+    return percent(Decimal(rounded(confidence)))

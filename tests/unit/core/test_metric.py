@@ -1,4 +1,4 @@
-"""Rates, counts and means: what is shown is cut, what is undefined says why."""
+"""Rates, counts and means: what is shown is rounded, what is undefined says why."""
 
 from __future__ import annotations
 
@@ -8,36 +8,48 @@ from types import MappingProxyType
 import pytest
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
-from goldgate.core.metric import Count, Rate, mean, shorten
+from goldgate.core.metric import Count, Limit, Rate, cut, mean, rounded
 from goldgate.core.tally import Tally
 
 
-@pytest.mark.parametrize(
-    ("numerator", "denominator", "shown"),
-    [
-        pytest.param(1, 1, "1.0000", id="one"),
-        pytest.param(0, 7, "0.0000", id="zero"),
-        pytest.param(2, 3, "0.6666", id="two-thirds-is-cut"),  # 0.66666…
-        pytest.param(19_999, 20_000, "0.9999", id="nearly-one-is-not-one"),  # 0.99995
-        pytest.param(999_999, 1_000_000, "0.9999", id="six-nines"),
-        pytest.param(57, 100, "0.5700", id="no-float-error"),  # 0.57 as a float lies below itself
-        pytest.param(3, 2, "1.5000", id="above-one"),
-        pytest.param(1, 30_000, "0.0000", id="tiny"),  # 0.0000333…
-        pytest.param(-1, 3, "-0.3333", id="negative-is-cut-towards-zero"),
-    ],
-)
-def test_quotients_are_shown_cut_never_rounded_up(numerator: int, denominator: int, shown: str) -> None:
-    assert shorten(numerator, denominator) == shown
-
-
-def test_more_digits_can_be_asked_for() -> None:
-    assert shorten(2, 3, digits=6) == "0.666666"
+def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_miss() -> None:
+    at_least, at_most, exactly = (Limit(sign, Fraction(4, 5)) for sign in "≥≤=")
+    cases: list[tuple[float | Fraction, tuple[Limit, ...], str]] = [
+        (Fraction(1), (), "1.0000"),
+        (Fraction(0), (), "0.0000"),
+        (Fraction(2, 3), (), "0.6667"),
+        (Fraction(-2, 3), (), "-0.6667"),
+        (Fraction(3, 2), (), "1.5000"),
+        (Fraction(12345, 100_000), (), "0.1234"),  # half to even
+        (Fraction(12355, 100_000), (), "0.1236"),
+        (0.57, (), "0.5700"),  # as a float it lies below itself
+        (0.12345, (), "0.1234"),
+        (Fraction(99_997, 100_000), (), "0.99997"),
+        (Fraction(999_999, 1_000_000), (), "0.999999"),
+        (Fraction(-99_999, 100_000), (), "-0.99999"),
+        (Fraction(100_001, 100_000), (), "1.00001"),
+        (Fraction(1, 30_000), (), "0.00003"),
+        (Fraction(-1, 30_000), (), "-0.00003"),
+        (Fraction(79_996, 100_000), (at_least,), "0.79996"),  # it misses 0.80
+        (Fraction(79_996, 100_000), (at_most,), "0.8000"),  # it meets 0.80, as shown
+        (Fraction(80_004, 100_000), (at_most,), "0.80004"),
+        (Fraction(80_004, 100_000), (at_least,), "0.8000"),
+        (Fraction(80_004, 100_000), (exactly,), "0.80004"),
+        (Fraction(4, 5), (at_least, at_most, exactly), "0.8000"),
+        (Fraction(2, 3), (Limit("≥", Fraction(6667, 10_000)),), "0.66667"),  # 0.6667 would meet it
+        (Fraction(66_666, 100_000), (Limit("≥", Fraction(66_666, 100_000)),), "0.6667"),
+        (Fraction(66_664, 100_000), (Limit("≥", Fraction(66_664, 100_000)),), "0.66664"),  # 0.6666 would miss it
+        (1e308, (), f"{10**308}.0000"),
+    ]
+    for value, limits, text in cases:
+        assert rounded(value, limits=limits) == text, (value, limits)
+    assert (rounded(Fraction(2, 3), 6), cut(2, 3, 6)) == ("0.666667", "0.666666")
 
 
 def test_rate_keeps_the_counts_behind_it() -> None:
     assert Rate(1, 2).as_json() == {"value": 0.5, "numerator": 1, "denominator": 2}
     assert Rate(1, 2).exact == Fraction(1, 2)
-    assert str(Rate(2, 3)) == "0.6666"
+    assert str(Rate(2, 3)) == "0.6667"
 
 
 def test_rate_over_nothing_is_undefined_with_a_reason() -> None:

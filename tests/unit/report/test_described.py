@@ -17,6 +17,8 @@ from goldgate.report.baseline import describe_baseline
 from goldgate.report.checks import describe_check, describe_gold_check
 from goldgate.report.escape import width
 from goldgate.report.generation import describe_seeds, seeds_markdown, seeds_text
+from goldgate.report.svg import page_pictures, render_svg
+from goldgate.results.trend_page import describe_trend
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 REPORTS = ("model-a", "model-b", "research-passing", "research-failing")
@@ -120,13 +122,37 @@ SEEDS = {
 }
 
 
-def test_seeds_are_cut_and_never_rounded_up() -> None:
+def test_seeds_are_rounded() -> None:
     assert seeds_text(SEEDS) == (
         "goldgate seeds: 1, 2, 3\n\nMetrics\n"
-        "  metric       mean  std. dev.     min     max\n"
-        "  strict_f1  0.9999        n/a  0.6666  1.0000\n"
+        "  metric        mean  std. dev.     min     max\n"
+        "  strict_f1  0.99999        n/a  0.6667  1.0000\n"
     )
-    assert "| `strict_f1` | 0.9999 | n/a | 0.6666 | 1.0000 |" in seeds_markdown(SEEDS)
+    assert "| `strict_f1` | 0.99999 | n/a | 0.6667 | 1.0000 |" in seeds_markdown(SEEDS)
+
+
+def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> None:
+    interval = {"level": 0.95, "low": 0.12396, "high": 0.1244, "method": "wilson-t", "unit": "sample", "units": 9}
+    rate = {"value": 0.123996, "numerator": 30_999, "denominator": 250_000, "interval": interval}
+    report = load("model-b")
+    report["metrics"]["main"]["strict_f1"] = rate
+    report["gates"][0] |= {"min": "0.124", "reason": "30999/250000 is not ≥ 0.124", "measured": rate}
+    for format in (*PAGE_FORMATS, "junit"):
+        text = render(report, format)  # type: ignore[arg-type]  # the names of the formats
+        assert "0.123996" in text, format
+        assert not re.search(r"\b0\.1240\b", re.sub(r"(?s)<svg.*?</svg>", "", text)), format  # a scale may have it
+        assert format == "csv" or "0.12396, 0.124" in text, format
+    pictures = [render_svg(picture) for picture in page_pictures(describe(report), "b")]
+    assert [picture.count(">0.123996<") for picture in pictures[:2]] == [1, 1]  # gates, scores
+
+
+def test_a_trend_shows_values_beside_their_gates() -> None:
+    point = {"name": "may", "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
+    rate = {"value": 0.79996, "numerator": 19_999, "denominator": 25_000}
+    page = describe_trend(
+        {"suite": "extraction", "reports": [], "metrics": {"strict_f1": [{**point, "measured": rate}]}}
+    )
+    assert "may     0.79996  -0.6667  FAIL" in render_page(page)
 
 
 def check(severity: str, message: str) -> dict[str, Any]:
@@ -152,7 +178,10 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
     record = {
         "format_version": 1,
         "suite": "research",
-        "metrics": {"a_rate": {**entry, "proposal": proposal}, "b": {**entry, "observed": None, "proposal": None}},
+        "metrics": {
+            "a_rate": {**entry, "proposal": proposal},
+            "b": {**entry, "numerator": 0, "denominator": 0, "proposal": None},
+        },
         "reports": [{}],
         "runs": 2,
         "objectives": 1,
@@ -163,9 +192,9 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
         (describe_gold_check(gold), ("1 record, 0 without events; 0 errors, 1 note", "note")),
         (
             describe_baseline(record),
-            ("1 report, 2 runs, 1 objective", "0.666666", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials"),
+            ("1 report, 2 runs, 1 objective", "0.6667", "2/3", "≥ 0.9", "n/a", "no trials", "only 3 trials"),
         ),
-        (describe_seeds(SEEDS), ("0.9999",)),
+        (describe_seeds(SEEDS), ("0.99999",)),
     ]
     for page, facts in pages:
         shown = render_page(page, format, columns=columns)

@@ -138,7 +138,7 @@ def _row(canvas: Canvas, found: _Line, label: str, columns: _Columns) -> None:
     _passing(canvas, found, scale, columns, top)
     ends = found.measured.interval
     if ends is not None:
-        left, right = (columns.left + scale.share(end) * width for end in ends)
+        left, right = (columns.left + scale.share(end) * width for end in ends.ends)
         canvas.add(interval(left, right, y), text(columns.interval, base, fit_number(ends)))
     canvas.add(dot(columns.left + scale.share(found.measured.value) * width, y, MARK, "mark"))
 
@@ -162,7 +162,8 @@ def _passing(canvas: Canvas, found: _Line, scale: Scale, columns: _Columns, top:
 def _scale(found: _Line) -> Scale:
     """Everything that is to be seen, and something beyond each bound; shares end at 0 and 1, where these are near."""
     measured = found.measured
-    ends = [exact(end) for end in (measured.value, *(measured.interval or ())) if end is not None]
+    interval_ends = measured.interval.ends if measured.interval else ()
+    ends = [exact(end) for end in (measured.value, *interval_ends) if end is not None]
     known = [*ends, *(exact(bound) for bound in (found.least, found.most) if bound is not None)]
     low, high = min(known), max(known)
     span = high - low or max(abs(low), Fraction(1, 10))

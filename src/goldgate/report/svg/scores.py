@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from goldgate.core.metric import rounded
 from goldgate.core.page import NOT_AVAILABLE
 from goldgate.core.picture import Score, ScorePicture
 from goldgate.report.html.element import Markup
@@ -145,7 +146,7 @@ def _values(row: Score) -> Iterator[Number]:
     found = row.measured
     if found.value is not None:
         yield exact(found.value)
-    yield from found.interval or ()
+    yield from found.interval.ends if found.interval else ()
     yield from row.runs
 
 
@@ -174,5 +175,5 @@ def _said(group: str, row: Score) -> str:
     if found.value is None:
         return f"{label}: {NOT_AVAILABLE}" + (f", {found.reason}" if found.reason else "")
     ends = "" if found.interval is None else f", interval {found.interval}"
-    runs = f", runs {', '.join(f'{run:.4f}' for run in row.runs)}" if row.runs else ""
+    runs = f", runs {', '.join(map(rounded, row.runs))}" if row.runs else ""
     return f"{label}: {found}{BEST if found.best else ''}{ends}{runs}"

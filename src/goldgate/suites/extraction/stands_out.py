@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Any
 
-from goldgate.core.metric import shorten
+from goldgate.core.metric import rounded
 from goldgate.core.remarks import Remark, missing_answers, percent, remark, same_files
 from goldgate.core.suite import Report
 from goldgate.suites.extraction.events.event_schema import EventSchema
@@ -132,7 +132,7 @@ def _beyond(report: Report) -> Iterator[Remark]:
     for name, most, code, words, names in _RATIOS:
         above, below = counts[name]
         if below and Fraction(above, below) >= most:
-            message = words.format(above, below, times=shorten(above, below, 2))
+            message = words.format(above, below, times=rounded(Fraction(above, below), 2))
             yield remark(code, message, **dict(zip(names, (above, below), strict=True)))
 
 
