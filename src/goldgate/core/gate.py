@@ -187,12 +187,12 @@ def overall(results: list[GateResult]) -> Verdict:
     return Verdict.INCONCLUSIVE if any(r.gate.on_inconclusive == "fail" for r in open_gates) else Verdict.PASS
 
 
-def counts_of(measured: Metric | Mean, gate: Gate) -> str:
-    """A rate as its counts, anything else as its value, which meets the gate's bounds as shown if it does."""
+def counts_of(measured: Metric | Mean, gate: Gate | None = None) -> str:
+    """A rate as its counts, anything else as its value, never shown as a bound of the gate that it does not reach."""
     if isinstance(measured, Rate):
         return f"{measured.numerator}/{measured.denominator}"
     if isinstance(measured, Mean) and measured.value is not None:
-        return rounded(measured.value, limits=gate.limits())
+        return rounded(measured.value, limits=() if gate is None else gate.limits())
     return str(measured)
 
 

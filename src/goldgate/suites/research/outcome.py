@@ -181,7 +181,8 @@ def _with_merged(result: GateResult, merged: Metrics) -> GateResult:
     metric = merged.get(result.metric)
     if metric is None:
         return result
-    return replace(result, reason=f"{result.reason}; every copy counts: with copies merged it is {counts_of(metric)}")
+    value = counts_of(metric, result.gate)
+    return replace(result, reason=f"{result.reason}; every copy counts: with copies merged it is {value}")
 
 
 def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
