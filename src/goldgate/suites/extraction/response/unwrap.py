@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.cursor import Budget
 from goldgate.suites.extraction.response.decode import decode_exactly, with_number_texts
 from goldgate.suites.extraction.response.repair import read_tolerantly
 from goldgate.suites.extraction.response.step import Step
@@ -29,7 +30,7 @@ def unwrapped_string(text: str) -> Unwrapped | None:
     decoded = decode_exactly(content)
     if decoded is not None:
         return Unwrapped(decoded.value, frozenset())
-    reading = read_tolerantly(content, 0, len(content))
+    reading = read_tolerantly(content, 0, len(content), Budget(len(content)))
     return None if reading.value is None else Unwrapped(reading.value, frozenset(reading.steps))
 
 
