@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.cursor import Budget
+from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.repair import read_mark_by_mark, read_tolerantly
-from goldgate.suites.extraction.response.turns import TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.suites.extraction.response.turns import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
 
 from .strategies import any_text, composed, mutated, odd_events
 
@@ -80,7 +80,7 @@ def test_places_of_many_pairs_are_bounded_as_those_of_single_marks() -> None:
 
 
 def test_every_mark_of_another_turn_is_found() -> None:
-    for mark in [*TURN_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
+    for mark in [*TURN_TOKENS, *END_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
         text = f"[]\n{mark}\nmore"
         assert next_turn(text, 2, len(text)) == 3
     assert next_turn("[]\nmore", 2, 7) == -1

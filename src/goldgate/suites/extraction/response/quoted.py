@@ -61,10 +61,12 @@ _AFTER_ITEM_COMMA = LatePattern(
 # An item without its first mark: ["a", b", "c"].
 _UNOPENED_ITEM = LatePattern(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
 _ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
-_DOUBLED = re.compile(
-    r'""(?![\s,:}\]])([^"\\]*+(?:\\(?:""|[^"])[^"\\]*+){0,200}+)""(?=\s*(?:[:,}\]]|\Z))'  # bounded: it may begin anywhere
+_DOUBLED = re.compile(  # the escapes are bounded: a text may have such a mark at every place
+    r'""(?![\s,:}\]])([^"\\]*+(?:\\(?:""|[^"])[^"\\]*+){0,200}+)""(?=\s*(?:[:,}\]]|\Z))'
 )
 _REMARK = LatePattern(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
+# Bare words at the end of a list: ["v", "w", not present in text].
+_BARE_WORDS = LatePattern(rf"\s*[,，][^\n{DOUBLE_QUOTES}\[\]{{}}］]{{1,200}}[\]］]")
 _PARENTHESIS = LatePattern(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
@@ -238,7 +240,9 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: S
         if passed > _MAX_INNER_QUOTES:
             return _End(first, first + 1, passed)
     if first >= 0:
-        return _End(first, first + 1, passed) if _REMARK.match(text, first + 1, limit) else _End(-1, limit)
+        patterns = (_REMARK, _BARE_WORDS) if slot is Slot.ITEM else (_REMARK,)
+        is_end = any(pattern.match(text, first + 1, limit) for pattern in patterns)
+        return _End(first, first + 1, passed) if is_end else _End(-1, limit)
     line = _ends_with_line(text, begin, limit)
     if line is not None:
         note(Step.MISSING_QUOTES, line.at)

@@ -89,12 +89,12 @@ def _is_call(value: Any) -> bool:
 
 
 def _from_calls(value: Any, form: Form, depth: int) -> Unwrapped | None:
-    """The answer of one call, or those of several joined."""
+    """The answer of one call, or those of several joined; of several flat ones the first."""
     if depth == 0:
         return None
     if isinstance(value, list):
         parts = [part for item in value if (part := _from_calls(item, form, depth - 1)) is not None]
-        if len(parts) < 2:
+        if len(parts) < 2 or (form.flat and form.is_answer(parts[0].value)):
             return parts[0] if parts else None
         events = [event for part in parts for event in (part.value if isinstance(part.value, list) else [part.value])]
         return Unwrapped(events, frozenset({Step.JOINED_OBJECTS}).union(*(part.steps for part in parts)))
