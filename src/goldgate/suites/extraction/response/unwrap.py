@@ -82,6 +82,13 @@ def _flat(items: list[Any]) -> list[Any]:
     return flat
 
 
+def _events(value: Any, form: Form) -> list[Any]:
+    """The events of an answer: the list itself, the list under its key, or the only one."""
+    key = form.events_key(value) if isinstance(value, dict) else None
+    listed = value if key is None else value[key]
+    return listed if isinstance(listed, list) else [listed]
+
+
 def _is_call(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
@@ -96,7 +103,7 @@ def _from_calls(value: Any, form: Form, depth: int) -> Unwrapped | None:
         parts = [part for item in value if (part := _from_calls(item, form, depth - 1)) is not None]
         if len(parts) < 2 or (form.flat and form.is_answer(parts[0].value)):
             return parts[0] if parts else None
-        events = [event for part in parts for event in (part.value if isinstance(part.value, list) else [part.value])]
+        events = [event for part in parts for event in _events(part.value, form)]
         return Unwrapped(events, frozenset({Step.JOINED_OBJECTS}).union(*(part.steps for part in parts)))
     if not _is_call(value):
         return None
