@@ -134,8 +134,10 @@ def test_a_batch_of_calls_parts_and_responses(gold: Path, tmp_path: Path) -> Non
         {"choices": [{"message": {"content": [{"type": "text", "text": json.dumps(events("Bo"))}]}}]},
         {"output": [{"type": "reasoning"}, {"type": "message", "content": [{"text": json.dumps(events("Cy"))}]}]},
     ]
-    records = [batch(number, response={"body": body}) for number, body in enumerate(bodies)]
-    assert counts(score(gold, write(tmp_path / "out.jsonl", records))) == (3, 3, 0)
+    called = {"type": "function_call", "name": "events", "arguments": json.dumps(events("Cy"))}
+    for last in (bodies[-1], {"output": [called]}, {"output": [called, called]}):
+        records = [batch(number, response={"body": body}) for number, body in enumerate([*bodies[:-1], last])]
+        assert counts(score(gold, write(tmp_path / "out.jsonl", records))) == (3, 3, 0)
 
 
 @pytest.mark.parametrize("with_ids", [True, False])

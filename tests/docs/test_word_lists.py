@@ -26,10 +26,11 @@ def listed(name: str) -> list[str]:
     ("name", "words", "examples"),
     [
         ("Marks of another turn", turns.TURN_TOKENS, 0),
+        ("Marks that end the turn", turns.END_TOKENS, 0),
         ("Names of who speaks", turns.TURN_NAMES, 1),
         ("Words that say that the later replaces the earlier", turns.REPLACING_WORDS, 0),
         ("Placeholders of a type", template.TYPE_PLACEHOLDERS, 0),
-        ("Placeholders of a value", template.VALUE_PLACEHOLDERS - template.TYPE_PLACEHOLDERS, 2),
+        ("Placeholders of a value", template.VALUE_PLACEHOLDERS - template.TYPE_PLACEHOLDERS, 4),
         ("Programming languages", locate._CODE, 0),
         ("Words without quotation marks that are null", NULL_WORDS, 0),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 import orjson
@@ -209,6 +210,47 @@ def test_silence_and_refusal_are_answers(message: dict[str, Any], said: str) -> 
     answer = read_reply(200, "application/json", body, Secret(None))
     assert isinstance(answer, Answer)
     assert answer.response == said
+
+
+CALL = {"function": {"name": "events", "arguments": '{"events": []}'}}
+
+
+def test_arguments_of_a_tool_call_are_the_answer() -> None:
+    both = json.dumps({"tool_calls": [CALL, CALL]})
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"content": None, "tool_calls": [CALL]}, '{"events": []}'),
+        ({"content": "", "tool_calls": [CALL]}, '{"events": []}'),
+        ({"tool_calls": [{"function": {"name": "events", "arguments": {"events": []}}}]}, '{"events": []}'),
+        ({"content": " ", "function_call": CALL["function"]}, '{"events": []}'),
+        ({"tool_calls": [{"type": "custom", "custom": {"name": "events", "input": "[]"}}]}, "[]"),
+        ({"content": None, "tool_calls": [CALL, CALL]}, both),
+        ({"content": "[]", "tool_calls": [CALL]}, "[]"),
+        ({"content": None, "tool_calls": []}, ""),
+        ({"content": None, "tool_calls": ["x"]}, '{"tool_calls": ["x"]}'),
+    ]
+    for message, response in cases:
+        body = orjson.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]})
+        answer = read_reply(200, "application/json", body, Secret(None))
+        assert isinstance(answer, Answer), message
+        assert answer.response == response, message
+
+
+def test_arguments_of_streamed_tool_calls_are_put_together() -> None:
+    def piece(index: int, **function: str) -> dict[str, Any]:
+        return {"choices": [{"delta": {"tool_calls": [{"index": index, "function": function}]}}]}
+
+    one = [piece(0, name="events", arguments=""), piece(0, arguments='{"eve'), piece(0, arguments='nts": []}')]
+    two = [piece(1, name="events", arguments="["), piece(1, arguments="]")]
+    legacy = [{"choices": [{"delta": {"function_call": {"arguments": part}}}]} for part in ("[", "]")]
+    end = {"choices": [{"delta": {"content": None}, "finish_reason": "tool_calls"}]}
+    for pieces, response in ((one, '{"events": []}'), (legacy, "[]")):
+        body = b"".join(b"data: " + orjson.dumps(each) + b"\n\n" for each in [*pieces, end])
+        assert read_reply(200, "text/event-stream", body, Secret(None)) == Answer(response, None, "tool_calls")
+    body = b"".join(b"data: " + orjson.dumps(each) + b"\n\n" for each in [*one, *two, end])
+    answer = read_reply(200, "text/event-stream", body, Secret(None))
+    assert isinstance(answer, Answer)
+    calls = [{"function": {"name": "events", "arguments": arguments}} for arguments in ('{"events": []}', "[]")]
+    assert orjson.loads(answer.response) == {"tool_calls": calls}
 
 
 def test_an_empty_purse_is_hopeless_though_it_says_429() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from goldgate.suites.extraction.response.cursor import Budget
 from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.repair import read_mark_by_mark, read_tolerantly
-from goldgate.suites.extraction.response.turns import TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.suites.extraction.response.turns import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
 
 from .strategies import any_text, composed, mutated, odd_events
 
@@ -66,20 +67,20 @@ def test_reading_pairs_in_one_step_says_what_the_rule_says(text: str, unopened: 
     starts = [at for at, character in enumerate(text) if character in ('"' if unopened else BRACKETS)]
     for start in starts[:8]:
         for limit in {len(text), (start + 1 + len(text)) // 2} - {start}:
-            quick = read_tolerantly(text, start, limit, unopened=unopened)
-            assert quick == read_mark_by_mark(text, start, limit, unopened=unopened)
+            quick = read_tolerantly(text, start, limit, Budget(10_000), unopened=unopened)
+            assert quick == read_mark_by_mark(text, start, limit, Budget(10_000), unopened=unopened)
 
 
 def test_places_of_many_pairs_are_bounded_as_those_of_single_marks() -> None:
     # 1,000 places are kept, and of what comes later the first of each name.
     text = "[" + ", ".join("{'a': 'x', 'b': 'y'}" for _ in range(300)) + ', {a: "x"，"b"：“y“}, {c: 1}]'
-    quick = read_tolerantly(text, 0, len(text))
-    assert quick == read_mark_by_mark(text, 0, len(text))
+    quick = read_tolerantly(text, 0, len(text), Budget(10_000))
+    assert quick == read_mark_by_mark(text, 0, len(text), Budget(10_000))
     assert len(quick.places) == 1_000 + 3
 
 
 def test_every_mark_of_another_turn_is_found() -> None:
-    for mark in [*TURN_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
+    for mark in [*TURN_TOKENS, *END_TOKENS, *(f"{name}:" for name in TURN_NAMES), *TURN_NAMES[:2]]:
         text = f"[]\n{mark}\nmore"
         assert next_turn(text, 2, len(text)) == 3
     assert next_turn("[]\nmore", 2, 7) == -1

@@ -7,6 +7,7 @@ which its cost still grows to its bound.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -222,3 +223,39 @@ def test_a_value_that_looks_like_a_placeholder_is_read_in_linear_time() -> None:
     began = time.process_time()  # seconds, for the same reason as above; quadratic takes minutes
     response.parse_response(f'[{{"event_type": "<{"类型" * 100_000}", "arguments": []}}]')
     assert time.process_time() - began < 10
+
+
+HOSTILE = ["{a=b", '"', "“", "\\［[", "，\\\\", '｛\\"-', '1［［""']
+MOST_STEPS = 300  # a character; without the limit 700 to 5,500 in some place
+
+
+def test_hostile_text_is_read_up_to_a_limit_that_is_recorded() -> None:
+    for piece in HOSTILE:
+        for begin in ("", '[{"event_type": "T", "arguments": [{"role": "r", "argument": ['):
+            text = begin + filled(piece, 6_000)
+            assert steps_of(parse_response, text) <= MOST_STEPS * len(text), (piece, begin)
+    for begin, status in (("", "error"), (f"[{EVENT}]\n", "repaired")):
+        parsed = parse_response(begin + filled("{a=b", 6_000))
+        assert parsed.status == status
+        ((start, end, reason),) = parsed.left_out
+        assert len(begin) < start < end == len(begin) + 6_000
+        assert reason == "limit"
+
+
+def test_long_answer_of_a_model_stays_below_the_limit() -> None:
+    one = '{"event_type": "T", "arguments": [{"role": "r", "argument": "x"}, {"role": "s", "argument": ["y", "z"]}]}'
+    styles = {
+        "single quotes": one.replace('"', "'"),
+        "smart quotes": one.replace('"', "“"),
+        "full width": one.translate({ord(a): b for a, b in zip('{}[],:"', "｛｝［］，：”", strict=True)}),
+        "no quotes around keys": re.sub(r'"(\w+)":', r"\1:", one),
+        "no commas": one.replace(",", ""),
+        "no colons": one.replace(":", ""),
+        "escaped": one.replace('"', '\\"'),
+        "doubled": one.replace('"', '""'),
+        "no last bracket": one[:-1],
+        "a mark inside": one.replace('"x"', '"x "y" z"'),
+    }
+    for name, style in styles.items():
+        parsed = parse_response("[" + ", ".join([style] * 300) + "]")
+        assert (name, len(parsed.value), parsed.left_out) == (name, 300, ())

@@ -92,7 +92,8 @@ def test_nothing_that_looks_like_json_is_no_json_found(text: str) -> None:
         pytest.param(f"{fenced(LIST_A)}\n{fenced('[')}", "fenced", [A], id="broken-fence-after"),
         pytest.param(f"```json\n{LIST_B}\n```json\n{LIST_A}\n```", "fenced", [A], id="language-opens-again"),
         pytest.param(f"{LIST_A}\nSome would say [] here, but no.", "embedded", [A], id="empty-list-in-passing"),
-        pytest.param(f"{fenced(LIST_A)}\nThen none:\n{fenced('[]')}", "fenced", [], id="fenced-empty-list-corrects"),
+        pytest.param(f"{fenced(LIST_A)}\nThen none:\n{fenced('[]')}", "fenced", [A], id="fenced-empty-list"),
+        pytest.param(f"{fenced(LIST_A)}\nCorrected:\n{fenced('[]')}", "fenced", [], id="fenced-empty-list-corrects"),
         pytest.param(f"{fenced(LIST_A)}\n{fenced(CODE, 'python')}", "fenced", [A], id="code-after-answer"),
         pytest.param(f"{fenced('import json', 'python')}\n{fenced(LIST_A)}", "fenced", [A], id="code-before-answer"),
         pytest.param(f"{fenced(LIST_A, 'python')}", "fenced", [A], id="code-only"),
@@ -192,9 +193,14 @@ def test_empty_list_in_a_closing_remark_takes_nothing_back(remark: str) -> None:
     assert parse_response(f"{LIST_A}\n{remark}").value == [A]
 
 
-@pytest.mark.parametrize("correction", ["Final answer: []", "更正：[]", "So:\n[]", "**Answer:** []."])
+@pytest.mark.parametrize("correction", ["Final answer: []", "更正：[]", "Instead:\n[]", "**Corrected:** []."])
 def test_empty_list_that_ends_the_text_as_an_answer_corrects_the_one_before(correction: str) -> None:
     assert parse_response(f"{LIST_A}\n{correction}").value == []
+
+
+@pytest.mark.parametrize("end", ["So:\n[]", "**Answer:** []."])
+def test_empty_list_without_words_of_correction_takes_nothing_back(end: str) -> None:
+    assert parse_response(f"{LIST_A}\n{end}").value == [A]
 
 
 def test_flat_answer_in_a_list_of_one_is_that_answer() -> None:
@@ -206,3 +212,22 @@ def test_flat_answer_in_a_list_of_one_is_that_answer() -> None:
 @pytest.mark.parametrize("text", ["[[]]", '[[{"event_type": "A"}]]', "[1]", "[[1], {}]"])
 def test_list_in_a_list_is_no_flat_answer(text: str) -> None:
     assert parse_response(text, form=Form(flat=True)).status in ("raw", "repaired")
+
+
+def test_first_flat_object_that_says_something_wins() -> None:
+    form = Form(flat=True, null_words=frozenset({"none"}))
+    cases = {  # response: the value of `who`, and why the rest is left out
+        '{"who": "Ann"} {"who": "Bob"}': ("Ann", ["aside"]),
+        '{"who": "Ann"}\nCorrected: {"who": "Bob"}': ("Bob", ["replaced"]),
+        '{"who": "Ann"} {"who": "Ann"}': ("Ann", []),
+        '{"who": "Ann"} {"who": "None"}': ("Ann", ["aside"]),
+        '{"who": null} {"who": "Ann"}': ("Ann", ["replaced"]),
+        '{"who": ["none", ""]} {"who": "Ann"} {"who": "Bob"}': ("Ann", ["replaced", "aside"]),
+        '{"argument1": "description1"}\n{"who": "Ann"}': ("Ann", ["template"]),
+        '{"who": "Ann"}\nFormat: {"argument1": "description1"}': ("Ann", ["template"]),
+        '{"who": "Ann"}<eos>{"who": "Bob"}': ("Ann", ["another_turn"]),
+        '{"who": "type 2"}': ("type 2", []),
+    }
+    for response, (who, reasons) in cases.items():
+        parsed = parse_response(response, form=form)
+        assert (parsed.value["who"], [item.reason for item in parsed.left_out]) == (who, reasons), response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from goldgate.core.record_id import record_id
@@ -43,30 +43,32 @@ def body_text(body: Mapping[str, Any]) -> str | None:
     output = body.get("output")
     if isinstance(output, list):
         items = [item for item in output if isinstance(item, dict)]
-        return "".join(_text(item.get("content")) for item in items) or _calls(items)
+        calls = [item for item in items if item.get("type") in ("function_call", "custom_tool_call")]
+        return "".join(_text(item.get("content")) for item in items) or calls_text({"tool_calls": calls})
     return None
 
 
-def _calls(items: Sequence[Mapping[str, Any]]) -> str:
-    """The calls of a response, as JSON, as a message has them; nothing where there are none."""
-    calls = [
-        {"function": {"name": item.get("name"), "arguments": item.get("arguments")}}
-        for item in items
-        if item.get("type") == "function_call"
-    ]
-    return json.dumps({"tool_calls": calls}, ensure_ascii=False) if calls else ""
+def calls_text(message: Mapping[str, Any]) -> str:
+    """The arguments of the only tool call of a message; of several calls all, as JSON; "" where there are none."""
+    calls = message.get("tool_calls") or message.get("function_call")
+    if not calls:
+        return ""
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else calls
+    function = (call.get("function") or call.get("custom") or call) if isinstance(call, dict) else None
+    arguments = function.get("arguments", function.get("input")) if isinstance(function, dict) else None
+    if isinstance(arguments, str):
+        return arguments
+    content = {"tool_calls": calls} if arguments is None else arguments
+    return json.dumps(content, ensure_ascii=False)
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """The text of a message; its calls, as JSON, where it says nothing else."""
+    """The text of a message; what it gave to tools where it says nothing else."""
     text = _text(message.get("content"))
     if text:
         return text
-    calls = {key: message[key] for key in ("tool_calls", "function_call") if message.get(key)}
-    if calls:
-        return json.dumps(calls, ensure_ascii=False)
     refusal = message.get("refusal")
-    return refusal if isinstance(refusal, str) else ""
+    return calls_text(message) or (refusal if isinstance(refusal, str) else "")
 
 
 def _text(content: Any) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from goldgate.readers.layouts.openai_batch import calls_text
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _CALLS = ("tool_calls", "function_call")
@@ -42,12 +43,12 @@ def read_chat(value: Any) -> ChatAnswer:
     content = message.get("content")
     texts, thoughts = _parts(content) if isinstance(content, (list, tuple)) else ([content], [])
     text = "".join(part for part in texts if isinstance(part, str))
-    calls = {key: message[key] for key in _CALLS if message.get(key)}
+    calls = any(message.get(key) for key in _CALLS)
     if not isinstance(content, (str, list, tuple)) and not (content is None and "content" in message) and not calls:
         found = type(content).__name__ if "content" in message else "no content; its keys are " + ", ".join(message)
         raise TypeError(f"the content of an assistant message is text or a list of parts with text, not {found}")
-    if not text.strip() and calls:  # the reader knows how to take an answer out of a call
-        text = json.dumps(calls, ensure_ascii=False)
+    if not text.strip() and calls:  # the reader knows how to take answers out of several calls
+        text = calls_text(message)
     elif content is None and isinstance(message.get("refusal"), str):
         text = message["refusal"]
     beside = next((message[key] for key in _THOUGHTS if isinstance(message.get(key), str)), "")

@@ -20,7 +20,7 @@ from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERS
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
 
-PARSER_VERSION = 2  # raised whenever the same response may be read otherwise
+PARSER_VERSION = 3  # raised whenever the same response may be read otherwise
 
 
 class ExtractionOutcome(Outcome):

@@ -20,6 +20,7 @@ from goldgate.generation.answerers.openai.streamed import join_stream
 from goldgate.generation.answerers.openai.waiting import pause_in_words
 from goldgate.generation.outcome import MOST_TOKENS, Answer, Means, NoAnswer, Usage
 from goldgate.generation.secret import Secret
+from goldgate.readers.layouts.openai_batch import calls_text
 
 RETRIED = frozenset({408, 409, 425})
 UNDECIDED = frozenset({408, 409, 425, 429, 502, 503, 504})  # what became of the request is not known, or nothing did
@@ -96,6 +97,8 @@ def _answer(value: Any, secret: Secret) -> Answer | None:
     elif isinstance(content, dict):  # the JSON that was asked for, not as a text
         content = json.dumps(content, ensure_ascii=False)
     refusal, reasoning = message.get("refusal"), message.get("reasoning_content") or message.get("reasoning")
+    if content is None or (isinstance(content, str) and not content.strip()):
+        content = calls_text(message) or content
     if content is None and (isinstance(refusal, str) or choice.get("finish_reason") is not None):
         content = refusal if isinstance(refusal, str) else ""  # it said nothing: that is an answer too
     if not isinstance(content, str):

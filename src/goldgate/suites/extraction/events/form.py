@@ -113,6 +113,12 @@ class Form:
         event = self._event(value)
         return [] if self._says_none(event) else event
 
+    def says_something(self, value: Any) -> bool:
+        """Whether an answer has an event in it: not an empty list, nor an object whose values are all null words."""
+        canonical = self.to_canonical(value)
+        key = self.events_key(canonical) if isinstance(canonical, dict) else None
+        return bool(canonical if key is None else canonical[key])
+
     def path_in(self, value: Any, path: str) -> str:
         """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
         match = _PATH.fullmatch(path)

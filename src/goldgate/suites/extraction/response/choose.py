@@ -3,11 +3,13 @@
 1. A template (`{"event_type": "string", …}`) is no candidate.
 2. A candidate that was closed beats one that breaks off; what breaks off counts only where nothing is complete.
 3. A block of a programming language counts only where nothing else reads as events.
-4. A mark that begins another turn of the chat ends the answer, where a complete candidate stands before it.
+4. A mark that ends the turn of the chat, or begins another, ends the answer where a complete one stands before it.
 5. A list, or an object with a list of events, is a whole answer: the last one wins. Event objects on their own are
    parts of one answer and are joined, equal ones once. Words that say so (`corrected`, `最终答案`) make the later
-   replace the earlier. An object after a whole answer, without such words, replaces nothing.
-6. If nothing reads as events: the last complete value that decoded, fenced ones first; then one that breaks off.
+   replace the earlier. Without such words, an object after a whole answer replaces nothing, what says nothing replaces
+   nothing that says something, and the first flat object that says something wins.
+6. If nothing reads as events: the last complete value that decoded, fenced ones first; then one that breaks off. What
+   says nothing, and code, come last.
 
 What is left out is listed with the reason, and an answer is `raw` only if nothing that looks like an answer was cut
 off or left out; answers that were replaced, and what stands after the turn, do not count as such.
@@ -138,27 +140,35 @@ def _last_group(text: str, answers: list[Candidate], choice: Choice, form: Form)
     if any(asides) and not all(asides):
         _leave_out(choice, [c for c, aside in zip(answers, asides, strict=True) if aside], Reason.ASIDE)
         answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
-    group: list[Candidate] = []
+    group = answers[:1]
     known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
-    is_replaced, end = False, 0  # whether the words since the group said so, and how far they were looked at
-    for candidate in answers:
-        is_replaced = is_replaced or (bool(group) and says_replaced(text, end, candidate.start))
+    speaks: bool | None = None  # whether it says something, once that was asked for
+    is_replaced, end = False, group[0].end  # whether the words since the group said so, and how far they were looked at
+    for candidate in answers[1:]:
+        is_replaced = is_replaced or says_replaced(text, end, candidate.start)
+        speaks = form.says_something(group[0].value) if speaks is None else speaks
         end = candidate.end
-        if not group:
-            group, is_replaced = [candidate], False
-        elif form.flat and _goes_on(text, group[-1], candidate):
+        if form.flat and _goes_on(text, group[-1], candidate):
             group.append(candidate)
-        elif candidate.is_answer or is_replaced:
+        elif is_replaced or _takes_the_place(candidate, form, speaks=speaks):
             _leave_out(choice, group, Reason.REPLACED)
-            group, known, is_replaced = [candidate], None, False
-        elif not group[0].is_answer:
+            group, known, speaks, is_replaced = [candidate], None, None, False
+        elif not (candidate.is_answer or group[0].is_answer):
             group.append(candidate)
         else:
             known = _events_of(group[0].value, form) if known is None else known
             if _identity(candidate.value) not in known:  # an echo of one of its events says nothing new
                 _leave_out(choice, [candidate], Reason.ASIDE)
-                group[0].places.append((Step.LEFT_OUT_OBJECTS, candidate.start))
+                if form.says_something(candidate.value):
+                    group[0].places.append((Step.LEFT_OUT_OBJECTS, candidate.start))
     return group
+
+
+def _takes_the_place(candidate: Candidate, form: Form, *, speaks: bool) -> bool:
+    """Whether an answer replaces the one before it, which says something or not, without words that say so."""
+    if form.says_something(candidate.value):
+        return not speaks or (candidate.is_answer and not form.flat)
+    return candidate.is_answer and not speaks
 
 
 def _is_aside(text: str, candidate: Candidate) -> bool:
@@ -173,11 +183,10 @@ def _is_aside(text: str, candidate: Candidate) -> bool:
 
 
 def _events_of(value: Any, form: Form) -> set[bytes]:
-    """The identities of the events of a whole answer."""
-    if isinstance(value, dict):
-        key = form.events_key(value)
-        value = [] if key is None else value[key]
-    return {_identity(event) for event in value}
+    """The identities of the events of a whole answer; of a flat one, or an event, its own."""
+    key = form.events_key(value) if isinstance(value, dict) else None
+    events = [value] if isinstance(value, dict) else value
+    return {_identity(event) for event in (events if key is None else value[key])}
 
 
 def _identity(value: Any) -> bytes:
@@ -261,7 +270,12 @@ def _fall_back(text: str, found: list[Candidate], choice: Choice, form: Form) ->
     if complete:
         complete, _ = _before_next_turn(text, complete, found, choice)
     for candidates in (complete, [c for c in found if c.decoded], found):
-        fenced = [c for c in candidates if c.method == Method.FENCED]
         if candidates:
-            choice.answer = (fenced or candidates)[-1]
+            choice.answer = max(candidates, key=_rank)
             return
+
+
+def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int]:
+    """Order of values that do not read as events: one that says something, is not code, is fenced, is later wins."""
+    says_something, is_fenced = weight(candidate.value) > 0, candidate.method == Method.FENCED
+    return says_something, not candidate.code, is_fenced, candidate.start

@@ -9,19 +9,36 @@ from goldgate.suites.extraction.response.gaps import skip_blanks
 from goldgate.suites.extraction.response.quoted import QUOTES
 from goldgate.suites.extraction.response.step import Step
 
+_FEWEST_STEPS = 400  # of a short response
+_CHARACTERS_A_STEP = 2
 MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 
 _GAP = re.compile(r"[ \t\r\n]*+")
 _MARKS = frozenset((*STRUCTURE, *QUOTES))  # neither blank nor the beginning of a comment
 
 
+class Budget:
+    """How much the tolerant reader may still try in a response, so that a hostile one costs no more than its length.
+
+    A step is a mark or a value that is read by itself, a quotation mark that is looked past in vain, or a search for
+    structure. Damaged answers of models take a step for ten characters or more.
+    """
+
+    __slots__ = ("failures", "steps")
+
+    def __init__(self, length: int, failures: int = 0) -> None:
+        self.steps = _FEWEST_STEPS + length // _CHARACTERS_A_STEP
+        self.failures = failures  # values that may still be tried as they stand: each may look at all of the text
+
+
 class Cursor:
     """The state of one reading."""
 
-    def __init__(self, text: str, start: int, limit: int) -> None:
+    def __init__(self, text: str, start: int, limit: int, budget: Budget) -> None:
         self.text = text
         self.pos = start
         self.limit = limit
+        self.budget = budget
         self.places: list[tuple[Step, int]] = []
         self.noted: set[Step] = set()  # what was mended, once there are too many places
         self.stack: list[Open] = []

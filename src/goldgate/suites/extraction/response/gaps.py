@@ -15,7 +15,7 @@ _LANDMARK = LatePattern(
     rf"[}}\]｝］】]|[{{｛](?=\s*[{QUOTES}}}{{\[])|\[(?=\s*[{{\[{QUOTES}])|{KEY_AHEAD.pattern}|[,，](?=\s*[{QUOTES}{{\[])"
 )
 _INDENT = 200  # blanks before a place that are looked at for line breaks
-_FARTHEST = 400  # characters that are skipped in search of one
+FARTHEST_LANDMARK = 400  # characters that are skipped in search of one
 
 
 def skip_blanks(text: str, pos: int, limit: int, note: Note, *, comments: bool) -> int:
@@ -48,7 +48,7 @@ def skip_words(text: str, pos: int, limit: int) -> int:
 
 def next_landmark(text: str, pos: int, limit: int) -> int:
     """Where structure begins again after something unreadable; -1 if that is not near, or in a new paragraph."""
-    mark = _LANDMARK.search(text, pos + 1, min(limit, pos + 1 + _FARTHEST))
+    mark = _LANDMARK.search(text, pos + 1, min(limit, pos + 1 + FARTHEST_LANDMARK))
     return -1 if mark is None or "\n\n" in text[pos : mark.start()] else mark.start()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from goldgate.core.late_pattern import LatePattern
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.cursor import Budget
 from goldgate.suites.extraction.response.decode import decode, scan_sound
 from goldgate.suites.extraction.response.openings import BRACKETS, first_opening, next_opening
 from goldgate.suites.extraction.response.parsed import Method, Reading
@@ -33,6 +34,7 @@ class Candidate:
     complete: bool = True
     code: bool = False  # it stands in a block of a programming language
     exact: Any = None  # the value with numbers as their text, where the tolerant reader read it
+    unread: bool = False  # the rest of a text that takes too many steps
     continues: bool = False  # it is what follows in a value that could not be read to its end
     is_event: bool = False  # what its value is meant as: see `understand`
     is_answer: bool = False
@@ -75,18 +77,17 @@ class _Segment:
     code: bool = False
 
 
-@dataclass(slots=True)
-class _Budget:
-    failures: int  # that are left
-
-
 def candidates(text: str, form: Form) -> list[Candidate]:
     """What may be the answer, in the order of the text."""
     whole = whole_candidate(text, form)
     if whole is not None:
         return [whole]
-    budget = _Budget(_MAX_FAILURES)
-    found = [c for part in _segments(text) for c in _in_segment(text, part, budget)]
+    budget = Budget(len(text), _MAX_FAILURES)
+    found: list[Candidate] = []
+    for part in _segments(text):
+        found += _in_segment(text, part, budget)
+        if budget.steps < 0:
+            break
     for candidate in found:
         _unwrap(candidate, form)
     return found
@@ -112,17 +113,20 @@ def unopened(text: str, found: list[Candidate], form: Form, *, any_object: bool)
     ends = [candidate.end for candidate in found]
     blanks = len(text) - len(text.lstrip())
     mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
+    budget = Budget(len(text) // 2)
     while mark is not None:
         start = mark.end()
         inside = bisect_right(ends, start)
         if inside < len(found) and found[inside].start <= start:
             mark = _UNOPENED.search(text, found[inside].end)
             continue
-        reading = read_tolerantly(text, start, len(text), unopened=True)
+        reading = read_tolerantly(text, start, len(text), budget, unopened=True)
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
             return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
+        if budget.steps < 0:
+            return _unread(text, reading.end, Method.EMBEDDED)
         mark = _UNOPENED.search(text, reading.end)
     return None
 
@@ -190,7 +194,7 @@ def _segment(start: int, end: int, language: str | None) -> _Segment:
     return _Segment(start, end, Method.FENCED, language in _CODE)
 
 
-def _in_segment(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
+def _in_segment(text: str, segment: _Segment, budget: Budget) -> list[Candidate]:
     if segment.method == Method.FENCED:
         whole = read_whole(text, segment.start, segment.end, Method.FENCED, code=segment.code)
         if whole is not None:
@@ -217,7 +221,7 @@ def read_whole(text: str, start: int, end: int, method: str, *, code: bool = Fal
     return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
 
 
-def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
+def _values(text: str, segment: _Segment, budget: Budget) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
     found: list[Candidate] = []
     position, limit = segment.start, segment.end
@@ -234,10 +238,11 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
             opening = next_opening(text, start + 1, limit)
             continue
+        budget.steps -= 4  # what a candidate costs, beside a mark that is read
         reading = _read_sound(text, start, limit) if budget.failures > 0 else None
         if reading is None:
             budget.failures -= 1
-            reading = read_tolerantly(text, start, limit)
+            reading = read_tolerantly(text, start, limit, budget)
         if reading.value is not None:
             is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
             if not is_a_part:
@@ -249,6 +254,9 @@ def _values(text: str, segment: _Segment, budget: _Budget) -> list[Candidate]:
             unreadable = _unreadable(start, reading, segment)
         in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
         position = max(reading.end, start + 1)
+        if budget.steps < 0:
+            found.append(_unread(text, position, segment.method))
+            break
         if reading.value is None:
             while position < limit and text[position] in BRACKETS and text[position] == text[start]:
                 position += 1  # a run of brackets is looked at once
@@ -288,6 +296,11 @@ def _read_sound(text: str, start: int, limit: int) -> Reading | None:
     if sound is None or not sound[0] or _MORE.match(text, sound[1], limit):
         return None
     return Reading(*sound, [], complete=True)
+
+
+def _unread(text: str, start: int, method: str) -> Candidate:
+    """The rest of a text that takes more steps than its length allows."""
+    return Candidate(start, len(text), method, None, False, complete=False, unread=True)
 
 
 def _unreadable(start: int, reading: Reading, segment: _Segment) -> Candidate:

@@ -42,8 +42,10 @@ class Reason:
     CODE = "code"  # it stands in a block of a programming language, and an answer stands elsewhere
     ANOTHER_TURN = "another_turn"  # written after the mark of another turn of the chat
 
+    LIMIT = "limit"  # not read: what stands before it took more steps than a text of this length may take
 
-REASONS = (Reason.REPLACED, Reason.CUT, Reason.TEMPLATE, Reason.ASIDE, Reason.CODE, Reason.ANOTHER_TURN)
+
+REASONS = (Reason.REPLACED, Reason.CUT, Reason.TEMPLATE, Reason.ASIDE, Reason.CODE, Reason.ANOTHER_TURN, Reason.LIMIT)
 
 
 class LeftOut(NamedTuple):

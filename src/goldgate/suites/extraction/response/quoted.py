@@ -61,8 +61,12 @@ _AFTER_ITEM_COMMA = LatePattern(
 # An item without its first mark: ["a", b", "c"].
 _UNOPENED_ITEM = LatePattern(r"""\s*[,，]\s*[^\s"'\[\]{},，][^"\[\]{},，\n]{0,100}"\s*[,\]]""")
 _ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
-_DOUBLED = re.compile(r'""(?![\s,:}\]])((?:[^"\\]|\\""|\\[^"])*)""(?=\s*(?:[:,}\]]|\Z))')
+_DOUBLED = re.compile(  # the escapes are bounded: a text may have such a mark at every place
+    r'""(?![\s,:}\]])([^"\\]*+(?:\\(?:""|[^"])[^"\\]*+){0,200}+)""(?=\s*(?:[:,}\]]|\Z))'
+)
 _REMARK = LatePattern(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
+# Bare words at the end of a list: ["v", "w", not present in text].
+_BARE_WORDS = LatePattern(rf"\s*[,，][^\n{DOUBLE_QUOTES}\[\]{{}}］]{{1,200}}[\]］]")
 _PARENTHESIS = LatePattern(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.)|\Z)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
@@ -75,6 +79,8 @@ _MARKS = {
     "'": re.compile(r"\\.|'", re.DOTALL),
     "`": re.compile(r"\\.|`", re.DOTALL),
 }
+# What may stand before the mark that closes a string without its first one.
+_TO_MARK = {mark: re.compile(rf"[^\\\n{{}}{mark}]*+(?:\\[^\n{{}}][^\\\n{{}}{mark}]*+)*+") for mark in ('"', "'")}
 _MIXED_KEY = re.compile(r'"[^"“”\n]{1,100}”\s*[:：]')
 _ENDS_LINE = re.compile(r"[ \t]*\n")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -101,6 +107,7 @@ class Quoted(NamedTuple):
 
     text: str | None
     end: int
+    in_vain: int = 0  # quotation marks behind it that were looked at in search of its end
 
 
 class _End(NamedTuple):
@@ -108,6 +115,7 @@ class _End(NamedTuple):
 
     at: int
     after: int
+    in_vain: int = 0
 
 
 def opens_string(text: str, at: int) -> bool:
@@ -156,11 +164,11 @@ def read_any_quoted(text: str, start: int, limit: int, note: Note, slot: Slot, *
 
 def read_unopened(text: str, start: int, limit: int, note: Note, slot: Slot) -> Quoted:
     """A string whose first mark is missing: `"role": r", "argument": …`. None if no mark closes it nearby."""
-    for quote in ('"', "'"):
-        marks = _MARKS[quote].finditer(text, start, min(limit, start + _LONGEST_LINE))
-        end = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
-        content = text[start:end] if end >= 0 else "\n"
-        if re.search(r"[\n{}]", content) or content.count("[") != content.count("]"):
+    for quote, to_mark in _TO_MARK.items():
+        farthest = min(limit, start + _LONGEST_LINE)
+        end = to_mark.match(text, start, farthest).end()  # type: ignore[union-attr]  # it matches nothing at least
+        content = text[start:end] if text.startswith(quote, end, farthest) else ""
+        if content.count("[") != content.count("]"):
             continue
         if content.strip() and _closes(text, end + 1, limit, slot):
             note(Step.MISSING_QUOTES, start)
@@ -186,8 +194,8 @@ def _ignore(step: Step, at: int) -> None:
 def _content(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> Quoted:
     end = _find_end(text, begin, limit, quote, note, slot)
     if end.at < 0:
-        return Quoted(None, end.after)
-    return Quoted(_unescape(text[begin : end.at], begin, note), end.after)
+        return Quoted(None, end.after, end.in_vain)
+    return Quoted(_unescape(text[begin : end.at], begin, note), end.after, end.in_vain)
 
 
 def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> _End:
@@ -203,7 +211,7 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: S
         if text[at] == "\\":
             continue
         if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
-            return _End(first, first + 1)
+            return _End(first, first + 1, passed)
         if _closes(text, at + 1, limit, slot) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
             if first < 0:
                 return _End(at, at + 1)
@@ -227,12 +235,14 @@ def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: S
                 return _End(at, at + 1)
             first = at
         elif _ends_unclosed(text, begin, at, limit, slot) is not None:
-            return _End(first, first + 1)  # "x" about, "key": …
+            return _End(first, first + 1, passed)  # "x" about, "key": …
         passed += 1
         if passed > _MAX_INNER_QUOTES:
-            return _End(first, first + 1)
+            return _End(first, first + 1, passed)
     if first >= 0:
-        return _End(first, first + 1) if _REMARK.match(text, first + 1, limit) else _End(-1, limit)
+        patterns = (_REMARK, _BARE_WORDS) if slot is Slot.ITEM else (_REMARK,)
+        is_end = any(pattern.match(text, first + 1, limit) for pattern in patterns)
+        return _End(first, first + 1, passed) if is_end else _End(-1, limit)
     line = _ends_with_line(text, begin, limit)
     if line is not None:
         note(Step.MISSING_QUOTES, line.at)

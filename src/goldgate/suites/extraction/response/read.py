@@ -16,7 +16,7 @@ from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.choose import Choice, choose, weight
 from goldgate.suites.extraction.response.locate import Candidate, candidates, unopened, whole_candidate
 from goldgate.suites.extraction.response.openings import BRACKETS
-from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, RepairPlace, Status
+from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Reason, RepairPlace, Status
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_template
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
@@ -123,7 +123,10 @@ def _moved_back(parsed: Parsed, by: int) -> Parsed:
 
 def _choice(text: str, form: Form) -> Choice:
     located = candidates(text, form)
+    unread = located.pop() if located and located[-1].unread else None
     choice = choose(text, located, form)
+    if unread is not None:
+        return _stopped(choice, unread)
     answer = choice.answer
     reads = answer is not None and answer.reads
     if answer is not None and reads and answer.complete:
@@ -132,8 +135,18 @@ def _choice(text: str, form: Form) -> Choice:
     found = unopened(text, [c for c in located if c.decoded], form, any_object=any_object)
     if found is None or is_template(found.value, form):
         return choice
+    if found.unread:
+        return _stopped(choice, found)
     if answer is None or not reads or weight(found.value) > weight(answer.value):
         choice.answer = found
+    return choice
+
+
+def _stopped(choice: Choice, unread: Candidate) -> Choice:
+    """The same where the rest of the text was not read, which is noted."""
+    choice.left_out.append(LeftOut(unread.start, unread.end, Reason.LIMIT))
+    if choice.answer is not None:
+        choice.answer.places = [*choice.answer.places, (Step.CUT_AT_ERROR, unread.start)]
     return choice
 
 

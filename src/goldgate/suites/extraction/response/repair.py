@@ -32,9 +32,9 @@ from goldgate.suites.extraction.response.brackets import (
     is_stray,
     key_name,
 )
-from goldgate.suites.extraction.response.cursor import Cursor
+from goldgate.suites.extraction.response.cursor import Budget, Cursor
 from goldgate.suites.extraction.response.decode import can_be_sound, scan_part
-from goldgate.suites.extraction.response.gaps import line_breaks_before, next_landmark, skip_words
+from goldgate.suites.extraction.response.gaps import FARTHEST_LANDMARK, line_breaks_before, next_landmark, skip_words
 from goldgate.suites.extraction.response.openings import opens_answer
 from goldgate.suites.extraction.response.pairs import NEXT_OBJECT, read_pairs
 from goldgate.suites.extraction.response.parsed import Reading
@@ -47,24 +47,24 @@ _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
 
-def read_tolerantly(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
-    """Read one value from the bracket at `start`, not looking at `limit` or beyond.
+def read_tolerantly(text: str, start: int, limit: int, budget: Budget, *, unopened: bool = False) -> Reading:
+    """Read one value from the bracket at `start`, not looking at `limit` or beyond, as far as the budget goes.
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
     """
-    return _Reader(text, start, limit, at_once=True).read(unopened=unopened)
+    return _Reader(text, start, limit, budget, at_once=True).read(unopened=unopened)
 
 
-def read_mark_by_mark(text: str, start: int, limit: int, *, unopened: bool = False) -> Reading:
-    """The rule: what `read_tolerantly` says of any text."""
-    return _Reader(text, start, limit, at_once=False).read(unopened=unopened)
+def read_mark_by_mark(text: str, start: int, limit: int, budget: Budget, *, unopened: bool = False) -> Reading:
+    """The rule: what `read_tolerantly` says of any text, but for the steps that it takes from the budget."""
+    return _Reader(text, start, limit, budget, at_once=False).read(unopened=unopened)
 
 
 class _Reader(Cursor):
     """One reading."""
 
-    def __init__(self, text: str, start: int, limit: int, *, at_once: bool) -> None:
-        super().__init__(text, start, limit)
+    def __init__(self, text: str, start: int, limit: int, budget: Budget, *, at_once: bool) -> None:
+        super().__init__(text, start, limit, budget)
         self.at_once = at_once  # what is plain is read in one step
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
@@ -75,6 +75,9 @@ class _Reader(Cursor):
             self.stack.append(Open({}))
         finished: Reading | None = None
         while True:
+            self.budget.steps -= 1
+            if self.budget.steps < 0 and self.stack:
+                return self._broken_off(Step.CUT_AT_ERROR)
             character = self.next_character()
             if character is None:
                 dropped = self.key_is_due_a_value() or not self.stack[-1].value
@@ -269,6 +272,7 @@ class _Reader(Cursor):
         if value is TRUNCATED:
             return self._broken_off(Step.DROPPED_TRUNCATED_VALUE)
         if value is UNREADABLE:
+            self.budget.steps -= 8
             return None if self._skip_text() else self._find_landmark()
         if value is not SKIPPED:
             top.put(value)
@@ -381,7 +385,11 @@ class _Reader(Cursor):
 
     def _find_landmark(self) -> Reading | None:
         """Go on at the next structure after something unreadable, or end here if there is none near."""
-        mark = next_landmark(self.text, self.pos, self.limit) if self.is_json_without_doubt() else -1
+        mark = -1
+        if self.is_json_without_doubt():
+            mark = next_landmark(self.text, self.pos, self.limit)
+            end = mark if mark >= 0 else self.pos + FARTHEST_LANDMARK
+            self.budget.steps -= 4 + (end - self.pos) // 16 + self.text.count('"', self.pos, end) // 2
         if mark < 0:
             return self._broken_off(Step.CUT_AT_ERROR)
         self.note(Step.SKIPPED_TEXT, self.pos)
@@ -394,7 +402,8 @@ class _Reader(Cursor):
     def _read_string(self, slot: Slot) -> object:
         """The string that begins here, or `TRUNCATED` if it breaks off."""
         start = self.pos
-        text, self.pos = read_quoted(self.text, start, self.limit, self.note, slot, mixed=self.mixed)
+        text, self.pos, in_vain = read_quoted(self.text, start, self.limit, self.note, slot, mixed=self.mixed)
+        self.budget.steps -= 2 * in_vain
         if text is not None and slot is Slot.KEY and self.text[start] == '"' and self.text[self.pos - 1] == "”":
             self.mixed = True
         return TRUNCATED if text is None else text

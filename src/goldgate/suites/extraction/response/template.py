@@ -13,6 +13,8 @@ TYPE_PLACEHOLDERS = frozenset("... … string str event_type eventtype type type
     "event type"
 }
 VALUE_PLACEHOLDERS = TYPE_PLACEHOLDERS | frozenset("text value role role_name argument 角色 论元".split())
+# So are some of these with a number, as in {"argument1": "description1"}; a "type 2" may be meant.
+_NUMBERED = re.compile(r"(?:argument|role|value|description|event_type|string|论元|角色)_?\d{1,2}")
 # So is what stands in angle brackets and is no name: <type>, <the role>, <事件类型>.
 _BRACKETED = re.compile(r"<([^<>]*)>")
 _NO_NAME = re.compile(r"[a-z_ ./|-]*")
@@ -78,7 +80,11 @@ def _are_placeholders(values: Iterable[Any], keys: tuple[str, ...] = ()) -> bool
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
-    return not folded or folded in words or (folded[0] == "<" and _is_bracketed_placeholder(folded))
+    if not folded or folded in words:
+        return True
+    if folded[0] == "<":
+        return _is_bracketed_placeholder(folded)
+    return folded[-1].isdigit() and _NUMBERED.fullmatch(folded) is not None
 
 
 def _is_bracketed_placeholder(folded: str) -> bool:

@@ -19,6 +19,18 @@ TURN_TOKENS = (
     "<start_of_turn>",
     "[INST]",
 )
+# A mark that ends the turn: alone on a line, or glued to what ends there; not in the middle of a sentence.
+END_TOKENS = (
+    "<end_of_turn>",
+    "<|im_end|>",
+    "</s>",
+    "<eos>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|return|>",
+    "<｜end▁of▁sentence｜>",
+)
 # A name of who speaks: with a colon where a line begins, or (the first two) alone at the end of a line.
 TURN_NAMES = ("assistant", "user", "Assistant", "User", "Human", "ASSISTANT", "USER", "HUMAN")
 # Words between two answers that say that the later one replaces the earlier one; case does not matter.
@@ -54,9 +66,12 @@ REPLACING_WORDS = (
     "重新输出",
 )
 
+_END = "|".join(map(re.escape, END_TOKENS))
 _TURN = re.compile(
     rf"""
       {"|".join(re.escape(token) for token in TURN_TOKENS)}
+    | (?:^[^\S\n]*+|(?<=[\]}}］｝])[^\S\n]*+|(?<=[^\s`"'“‘]))(?:{_END})(?![`"'”’])
+    | (?:{_END})[^\S\n]*+$
     | (?:^[^\S\n]*+|(?<=[^\w\s]))(?:{"|".join(TURN_NAMES[:2])})[^\S\n]*+:?[^\S\n]*+$
     | ^[^\S\n]*+(?:\#{{1,4}}\s?)?(?:{"|".join(TURN_NAMES)})\s?[:：]
     """,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.response.cursor import Budget
 from goldgate.suites.extraction.response.decode import decode_exactly, with_number_texts
 from goldgate.suites.extraction.response.repair import read_tolerantly
 from goldgate.suites.extraction.response.step import Step
@@ -29,7 +30,7 @@ def unwrapped_string(text: str) -> Unwrapped | None:
     decoded = decode_exactly(content)
     if decoded is not None:
         return Unwrapped(decoded.value, frozenset())
-    reading = read_tolerantly(content, 0, len(content))
+    reading = read_tolerantly(content, 0, len(content), Budget(len(content)))
     return None if reading.value is None else Unwrapped(reading.value, frozenset(reading.steps))
 
 
@@ -81,6 +82,13 @@ def _flat(items: list[Any]) -> list[Any]:
     return flat
 
 
+def _events(value: Any, form: Form) -> list[Any]:
+    """The events of an answer: the list itself, the list under its key, or the only one."""
+    key = form.events_key(value) if isinstance(value, dict) else None
+    listed = value if key is None else value[key]
+    return listed if isinstance(listed, list) else [listed]
+
+
 def _is_call(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
@@ -88,14 +96,14 @@ def _is_call(value: Any) -> bool:
 
 
 def _from_calls(value: Any, form: Form, depth: int) -> Unwrapped | None:
-    """The answer of one call, or those of several joined."""
+    """The answer of one call, or those of several joined; of several flat ones the first."""
     if depth == 0:
         return None
     if isinstance(value, list):
         parts = [part for item in value if (part := _from_calls(item, form, depth - 1)) is not None]
-        if len(parts) < 2:
+        if len(parts) < 2 or (form.flat and form.is_answer(parts[0].value)):
             return parts[0] if parts else None
-        events = [event for part in parts for event in (part.value if isinstance(part.value, list) else [part.value])]
+        events = [event for part in parts for event in _events(part.value, form)]
         return Unwrapped(events, frozenset({Step.JOINED_OBJECTS}).union(*(part.steps for part in parts)))
     if not _is_call(value):
         return None
