@@ -133,7 +133,7 @@ def rewritten(
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
-    What is not JSON stays as it is: whoever reads it says so.
+    A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
     """
     blocks = _blocks(file, rewrite, unconverted)
     plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
@@ -147,13 +147,37 @@ def _blocks(file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] |
     written = 1
     for line, offset, data in numbered_lines(file):
         try:
-            found = rewrite(data)
+            record = _rewritten_record(rewrite, store, offset, data)
         except InputError as error:
             if unconverted is None:
-                raise store.at(error, offset) from None
+                raise
             unconverted.append(Unconverted(line, error))
             continue
-        except ValueError:
-            found = data.rstrip().replace(b"\n", b" ")
-        yield b"\n" * max(0, line - written) + found + b"\n"
+        yield b"\n" * max(0, line - written) + record + b"\n"
         written = max(line, written) + 1
+
+
+def _rewritten_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:
+    try:
+        return rewrite(data)
+    except InputError as error:
+        raise store.at(error, offset) from None
+    except ValueError:
+        store.decode(offset, data)  # the error with its place
+        raise
+
+
+_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
+
+
+def with_id(data: bytes, choose: Callable[[dict[str, Any]], Any]) -> bytes:
+    """A record on one line, with the id that is chosen for it at its head and everything else as it is written.
+
+    ValueError if it is not an object in JSON, in which alone every line end is outside of strings and means nothing.
+    """
+    record = decode(data)
+    if type(record) is not dict:
+        raise ValueError("not an object")
+    inner = data.strip().translate(_ONE_LINE)[1:].lstrip()
+    head = b'{"id":' + orjson.dumps(choose(record))
+    return head + inner if inner.startswith(b"}") else head + b"," + inner

@@ -10,9 +10,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place
+from goldgate.errors import InputError, Place, describe
 from goldgate.files.opened import copy_aside
-from goldgate.readers.dialect_file import GoldOpener, decode_published, first_record, numbered_lines, rewritten
+from goldgate.readers.dialect_file import (
+    GoldOpener,
+    decode_published,
+    first_record,
+    numbered_lines,
+    rewritten,
+    with_id,
+)
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
@@ -74,14 +81,18 @@ class PairOpener:
             return file
         path = self.fields.id
         if path is not None and _has(record, path):
-            return rewritten(file, file.form, lambda data: with_id(data, value_at(decode(data), path)))
+            return rewritten(file, file.form, lambda data: with_id(data, lambda record: value_at(record, path)))
+        first = RecordStore([file]).place(next(iterate(file))[0], "id")
         if self._unnamed is None:
-            self._unnamed = bad_id(record, "gold", Place(file.name, 1, "id"))
-        return rewritten(file, file.form, self._with_number)
+            self._unnamed = bad_id(record, "gold", first)
 
-    def _with_number(self, data: bytes) -> bytes:
-        self._numbered += 1
-        return with_id(data, str(self._numbered))
+        def number(record: dict[str, Any]) -> str:
+            if "id" in record:
+                raise _some_without_id(record["id"], first)
+            self._numbered += 1
+            return str(self._numbered)
+
+        return rewritten(file, file.form, lambda data: with_id(data, number))
 
     def _predictions(self, file: RecordFile) -> RecordFile:
         layout = recognize_file(file)
@@ -242,6 +253,17 @@ def _decoded(data: bytes) -> Any:
         return None  # whoever reads the gold says so
 
 
+def _some_without_id(identity: Any, first: Place) -> InputError:
+    return InputError(
+        "gold.bad_id",
+        "some gold records have an id, and some have none",
+        place=Place(field="id"),
+        expected="an id in every record, or in none",
+        found=f"{describe(identity)} here, and no id in line {first.line}",
+        advice="give every record an id of its own",
+    )
+
+
 def _other_count(place: Place, gold: int, found: str) -> InputError:
     return InputError(
         "predictions.other_count",
@@ -251,13 +273,6 @@ def _other_count(place: Place, gold: int, found: str) -> InputError:
         found=found,
         advice="is this gold of another split? With ids in both, or --id-field, order makes no difference",
     )
-
-
-def with_id(data: bytes, identity: Any) -> bytes:
-    """A record with this id at its head; everything else stays as it is written."""
-    inner = data.strip()[1:].lstrip()
-    head = b'{"id":' + orjson.dumps(identity)
-    return head + inner if inner.startswith(b"}") else head + b"," + inner
 
 
 def _has(record: Mapping[str, Any], path: str) -> bool:

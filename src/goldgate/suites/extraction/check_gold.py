@@ -120,7 +120,8 @@ def _note_unconverted(file: RecordFile, unconverted: list[Unconverted], result: 
     """Records that are not what their dialect says, which nobody could read."""
     for line, error in unconverted:
         file.records += 1
-        message = f"{error.message}: expected {error.expected}, found {error.found}"
+        expected = "" if error.expected is None else f"expected {error.expected}, "
+        message = f"{error.message}: {expected}found {error.found}"
         result.findings.append(Finding(error.code, "error", file.name, line, None, error.place.field, message))
 
 
