@@ -34,6 +34,7 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ARRAY = re.compile(rb"\s*+\[(?!\s*+(?:\"|NaN))")
 _LISTS = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
+_ADVICE = 'write {"id": …, "response": …} for each answer'
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -135,7 +136,7 @@ class RecordStore:
                 place=self.place(location),
                 expected="an object with an id",
                 found=describe(value),
-                advice=_LISTS if kind == "gold" and type(value) is list else None,
+                advice=_ADVICE if kind == "predictions" else _LISTS if kind == "gold" and type(value) is list else None,
             )
         return value
 

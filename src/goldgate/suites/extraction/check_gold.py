@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 from goldgate.core.gate import Verdict
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.dialect_file import GoldOpener, Unconverted
-from goldgate.readers.guess import id_problem
+from goldgate.readers.guess import id_problem, is_other_file
 from goldgate.readers.records import (
     OFFSET_BITS,
     RecordFile,
@@ -89,13 +90,19 @@ class GoldCheck:
         }
 
 
-def check_gold(paths: Sequence[str | Path], schema: EventSchema | None, dialect: str | None = None) -> GoldCheck:
+def check_gold(
+    paths: Sequence[str | Path],
+    schema: EventSchema | None,
+    dialect: str | None = None,
+    id_field: str | None = None,
+) -> GoldCheck:
     """Read gold files and check every record. A file that cannot be read at all is an InputError.
 
-    Without an event schema, types and roles are not checked.
+    Without an event schema, types and roles are not checked. `id_field` is a dotted path to the id of records that have
+    no `id`.
     """
     result = GoldCheck(types_checked=schema is not None)
-    store, opener = RecordStore([]), GoldOpener(dialect)
+    store, opener = RecordStore([]), GoldOpener(dialect, id_field=id_field)
     seen: dict[str, int] = {}  # id → file and line where it was first
     try:
         unconverted: list[list[Unconverted]] = []
@@ -143,6 +150,7 @@ def _check_file(
     result: GoldCheck,
 ) -> None:
     base = number << OFFSET_BITS
+    _require_records(file, store, base)
     lines = _LineCounter(store, base)
     try:
         for offset, data in iterate(file):
@@ -164,6 +172,17 @@ def _check_file(
         line = error.place.line or 1
         result.findings.append(Finding(error.code, "error", file.name, line, None, None, error.message))
     result.records += file.records
+
+
+def _require_records(file: RecordFile, store: RecordStore, base: int) -> None:
+    """Refuse a file that is something else as a whole, where every line would be a mistake."""
+    if file.is_array:
+        return
+    for offset, data in iterate(file):
+        record, _ = _decoded(data)
+        if record is None and is_other_file(file.name, file.plain.read_some(offset, BLOCK)):
+            store.decode(base + offset, data)  # the error that says what it is
+        return
 
 
 class _LineCounter:
