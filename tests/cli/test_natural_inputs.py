@@ -292,8 +292,19 @@ def test_a_broken_wrapped_file_has_the_place_of_the_mistake(tmp_path: Path) -> N
             "not_json",
             22,
         ),
-        ("null by id", json.dumps({"d0": GOLD[0], "d1": None}), "events_not_list", 2),
+        ("null by id", json.dumps({"d0": GOLD[0], "d1": None, "d2": GOLD[2]}), "events_not_list", 2),
     ):
         with pytest.raises(GoldgateError) as refused:
             goldgate.evaluate_files(stored(tmp_path / "g.json", broken), answers, SCHEMA)
         assert (refused.value.code, refused.value.place.line) == (f"gold.{code}", line), name
+
+
+def test_one_record_of_another_program_is_not_taken_for_answers_by_id(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD[:1]))
+    for record in (
+        {"prompt": "p [1]", "predict": ANSWERS[0]["response"], "label": "[]"},
+        {"id": "d0", "response": ANSWERS[0]["response"]},
+        {"id": "d0", "messages": chat("Ann")},
+    ):
+        for text in (json.dumps(record), json.dumps(record) + "\n", pretty([record])):
+            assert counts(goldgate.evaluate_files(gold, stored(tmp_path / "p.json", text), SCHEMA).report) == (1, 1, 0)

@@ -148,7 +148,7 @@ def no_answer(record: Mapping[str, Any]) -> InputError:
 RESPONSE_NAMES = (
     "output completion prediction generated_text generation model_output model_response raw_response answer "
     "pred predicted result text content message responses outputs completions predictions generations conversations "
-    "conversation turns chat body"
+    "conversation turns chat body predict"
 ).split()
 _INNER = ("content", "value", "text", "message", "output", "response")
 

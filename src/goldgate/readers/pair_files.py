@@ -98,8 +98,10 @@ class PairOpener:
         if layout is not None:
             found = (_Written(*each) for each in layout.answers(file, self.fields))
             return self._copy(file, layout.name, found, in_order=False)
-        file = unwrapped(file, [path.split(".")[0] for path in self.fields if path is not None])
         record = first_record(file)
+        if recognize_record(record) is None and published_form(record) is None:
+            file = unwrapped(file, [path.split(".")[0] for path in self.fields if path is not None])
+            record = first_record(file)
         fields = self._fields_of(record)
         of_record = recognize_record(record) if fields.response is None else None
         if of_record is not None:

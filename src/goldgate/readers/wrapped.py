@@ -26,6 +26,7 @@ _LISTS = frozenset(
 _ANSWERS = frozenset({"events", "event_list", "response", "messages", "choices"})
 _OF_RECORDS = _ANSWERS | {"id", "text", "tokens", "sentences", "sentence", "event_mentions", "document", "title"}
 LARGEST = 64 << 20  # bytes of a record
+_OF_QUESTIONS = ("prompt", "label", "input", "instruction", "question")
 _OF_EVENTS = frozenset({"event_type", "type", "arguments"})
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _VALUE = re.compile(rb"\s*+:\s*+")
@@ -131,7 +132,10 @@ def _is_by_id(file: RecordFile, outline: _Outline, names: Collection[str]) -> bo
     if first is None or len(kinds) != 1:
         return False
     if kinds == {b'"'}:
-        return file.kind == "predictions" and not outline.names & {*names, *RESPONSE_NAMES}
+        is_answer = re.search(rb"[\[{]", _read(file, first)) is not None
+        return (
+            file.kind == "predictions" and is_answer and not outline.names & {*names, *RESPONSE_NAMES, *_OF_QUESTIONS}
+        )
     if kinds == {b"{"}:
         return not RecordStore([file]).decode(first.start, _read(file, first)).keys().isdisjoint(names)
     return kinds == {b"["} and not _OF_EVENTS.isdisjoint(_first_keys(file, first))
