@@ -66,7 +66,9 @@ def on_their_lines(records: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
     """Records with line ends, each at the number of its line, or at the next free one."""
     written = 1
     for line, record in records:
-        yield b"\n" * max(0, line - written) + record + b"\n"
+        for begin in range(written, line, BLOCK):
+            yield b"\n" * min(BLOCK, line - begin)
+        yield record + b"\n"
         written = max(line, written) + 1
 
 
@@ -208,21 +210,25 @@ def _tokens(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     break
                 yield base + token.start(), token.group()
             buffer, base = buffer[scanned:], base + scanned
+            if len(buffer) > LARGEST:
+                raise ValueError("a string is too long")
     if buffer:
         raise ValueError("a string is not closed")
 
 
 def _array(file: RecordFile, part: _Part) -> RecordFile:
-    """The records of a list; they keep their lines and columns."""
+    """The records of a list; they keep their lines."""
+    lines_before = _line_ends(file, 0, part.start)
 
     def blocks() -> Iterator[bytes]:
-        for begin in range(0, part.start, BLOCK):
-            before = file.plain.read(begin, min(BLOCK, part.start - begin))
-            yield b"\n" * before.count(b"\n") + b" " * (len(before) - before.rfind(b"\n") - 1)
+        for begin in range(0, lines_before, BLOCK):
+            yield b"\n" * min(BLOCK, lines_before - begin)
         for begin in range(part.start, part.end, BLOCK):
             yield file.plain.read(begin, min(BLOCK, part.end - begin))
 
-    return replaced(file, blocks(), is_array=True)
+    copy = replaced(file, blocks())
+    copy.is_array, copy.start = True, lines_before
+    return copy
 
 
 def _copy(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
@@ -233,11 +239,15 @@ def _copy(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
         for part in parts:
             data = _read(file, part)
             value = store.decode(part.start, data) if data[:1] == b"{" else _decoded(store, part.start, data)
-            line += file.plain.read(counted, part.start - counted).count(b"\n")
+            line += _line_ends(file, counted, part.start)
             counted = part.start
             yield line, _record(file.kind, part.key, value, data.strip().translate(ONE_LINE))
 
     return replaced(file, on_their_lines(records()))
+
+
+def _line_ends(file: RecordFile, begin: int, end: int) -> int:
+    return sum(file.plain.read(at, min(BLOCK, end - at)).count(b"\n") for at in range(begin, end, BLOCK))
 
 
 def _read(file: RecordFile, part: _Part) -> bytes:
@@ -271,11 +281,9 @@ def _record(kind: str, key: bytes | None, value: Any, data: bytes) -> bytes:
     return head + b',"' + name + b'":' + data + b"}"
 
 
-def replaced(
-    file: RecordFile, blocks: Iterator[bytes], form: str | None = None, *, is_array: bool = False
-) -> RecordFile:
+def replaced(file: RecordFile, blocks: Iterator[bytes], form: str | None = None) -> RecordFile:
     """The file with these blocks for its plain bytes, in a copy."""
     plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
     if file.plain is not file.stored:
         file.plain.close()
-    return RecordFile(file.stored, plain, is_array, form=form)
+    return RecordFile(file.stored, plain, form=form)
