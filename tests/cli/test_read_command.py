@@ -261,7 +261,7 @@ def test_a_mistake_is_status_2_with_its_code(
     Path("latin.txt").write_bytes(b"caf\xe9 []")
     Path("answer.txt").write_text("[]")
     Path("bad.jsonl").write_text("{\n")
-    records(Path("no-id.jsonl"), {"response": "[]"})
+    records(Path("no-id.jsonl"), {"id": None, "response": "[]"})
     records(Path("number.jsonl"), {"id": "x", "response": 5})
     records(Path("good.jsonl"), {"id": "x", "response": "[]"})
     result = run(*words)

@@ -52,6 +52,10 @@ PREDICTIONS: list[Any] = [
     {"id": 7, "response": "[]", "events": 5, "seed": 1},
     {"id": "1", "events": [1, None, {"event_type": "A"}]},
     {"id": "1", "event_list": []},
+    {"id": "1", "response": None},
+    {"id": "1", "response": {"events": []}},
+    {"id": "1", "response": [{"role": "assistant", "content": "[]"}]},
+    {"id": "1", "events": None},
 ]
 EVENT_SCHEMAS: list[Any] = [
     {"event_types": {"质押": {"roles": ["质押方", "所属公司"]}, "中标": {"roles": []}}, "name": "x"},
@@ -142,8 +146,7 @@ BAD: dict[str, list[Any]] = {
     "extraction_predictions.schema.json": [
         {"response": ""},
         {"id": "1"},
-        {"id": "1", "response": None},
-        {"id": "1", "response": ["[]"]},
+        {"id": "1", "response": 5},
         {"id": "1", "events": "[]"},
         {"id": None, "response": ""},
     ],

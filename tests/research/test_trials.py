@@ -183,7 +183,7 @@ def test_a_few_runs_that_carry_the_gate_are_pointed_out(tmp_path: Path) -> None:
     write_run(tmp_path / "outputs", "b", output("b", objective=OTHER["objective"], claims=[claim(ids=())]))
     evaluation = judged(tmp_path)
     assert evaluation.report["gates"][0]["verdict"] == "PASS"
-    assert "is 0.9900 over all verified claims, and 0.500000 on" in finding(evaluation, "uneven_runs")["message"]
+    assert "is 0.9901 over all verified claims, and 0.5000 on" in finding(evaluation, "uneven_runs")["message"]
 
 
 def test_runs_of_no_query_cannot_carry_a_gate(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldgate.cli.convert import dialect_option
+from goldgate.cli.convert import dialect_option, id_field_option
 from goldgate.cli.guarded import guarded
 from goldgate.cli.many_values import ManyValues
 from goldgate.cli.printing import columns, in_colour, say, show_error
@@ -15,12 +15,18 @@ from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
 @click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records; one file or more.")
 @click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
 @dialect_option
+@id_field_option
 @click.option(
     "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
 )
 @click.pass_context
 def check_gold_command(
-    context: click.Context, gold: tuple[str, ...], schema: str | None, dialect: str | None, format: str
+    context: click.Context,
+    gold: tuple[str, ...],
+    schema: str | None,
+    dialect: str | None,
+    id_field: str | None,
+    format: str,
 ) -> None:
     """Check gold against its own event schema and text.
 
@@ -37,7 +43,7 @@ def check_gold_command(
         from goldgate.suites.extraction.check_gold import check_gold
         from goldgate.suites.extraction.events.event_schema import load_event_schema
 
-        result = check_gold(gold, None if schema is None else load_event_schema(schema), dialect)
+        result = check_gold(gold, None if schema is None else load_event_schema(schema), dialect, id_field)
         status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
         report = result.as_json()
         if format == "json":

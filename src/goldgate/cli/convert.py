@@ -19,6 +19,11 @@ dialect_option = click.option(
 )
 
 
+id_field_option = click.option(
+    "--id-field", metavar="FIELD", help="Where a gold record without id has it, as a dotted path such as meta.doc_id."
+)
+
+
 @click.command(
     "convert",
     cls=ManyValues,
@@ -36,6 +41,7 @@ dialect_option = click.option(
 @click.argument("gold", nargs=-1, required=True, metavar="IN...")
 @click.option("--out", required=True, metavar="FILE", help="The file to write, as JSON Lines.")
 @dialect_option
+@id_field_option
 @click.option(
     "--coref",
     multiple=True,
@@ -44,7 +50,12 @@ dialect_option = click.option(
 )
 @click.pass_context
 def convert_command(
-    context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None, coref: tuple[str, ...]
+    context: click.Context,
+    gold: tuple[str, ...],
+    out: str,
+    dialect: str | None,
+    id_field: str | None,
+    coref: tuple[str, ...],
 ) -> None:
     def work() -> str:
         from goldgate.core.page import counted
@@ -53,7 +64,7 @@ def convert_command(
 
         require_other_file((*gold, *coref), out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
-            found = convert_gold(gold, stream, dialect, coref)
+            found = convert_gold(gold, stream, dialect, coref, id_field)
         events = counted(found.events, "event")
         if found.mentions > found.events:
             events += f" with {found.mentions} mentions"

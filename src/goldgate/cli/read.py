@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goldgate.suites.extraction.events.alone import Answer, ReadAnswer
 
 STANDARD_INPUT = "-"
-RECORD_NAMES = (".jsonl", ".json", ".gz")
+RECORD_NAMES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
 _NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_object", "bad_id", "no_answer"))
 _AT_ONCE = 200  # answers that are printed together
 
@@ -32,23 +32,37 @@ _AT_ONCE = 200  # answers that are printed together
     type=click.Choice(["text", "records"]),
     help="What the file holds: one response, or prediction records. Without it, the name decides.",
 )
+@click.option("--id-field", metavar="FIELD", help="Where a record has its id, as a dotted path such as meta.doc_id.")
+@click.option(
+    "--response-field",
+    metavar="FIELD",
+    help="Where a record has what the model wrote, as a dotted path such as messages.-1.content.",
+)
 @click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
 @click.option(
     "--format", type=click.Choice(FORMATS), default="text", show_default=True, help="The format of the output."
 )
 @click.pass_context
 def read_command(
-    context: click.Context, file: str, ids: tuple[str, ...], kind: str | None, protocol: str | None, format: str
+    context: click.Context,
+    file: str,
+    ids: tuple[str, ...],
+    kind: str | None,
+    id_field: str | None,
+    response_field: str | None,
+    protocol: str | None,
+    format: str,
 ) -> None:
     """Show what is read of a response, how, and each repair with its place.
 
-    FILE is one response, or standard input (also -). A name that ends in .jsonl, .json or .gz is a file of prediction
-    records, {"id", "response"} each: they get a few lines each, and a summary. Exit status: 0 all were read, 1 some
-    could not be read, 2 it could not be carried out.
+    FILE is one response, or standard input (also -). A name that ends in .jsonl, .json, .csv, .tsv, .parquet, .eval or
+    .gz is a file of prediction records, {"id", "response"} each: they get a few lines each, and a summary. Exit
+    status: 0 all were read, 1 some could not be read, 2 it could not be carried out.
     """
     named_as_records = file.lower().endswith(RECORD_NAMES)
     many = kind == "records" if kind is not None else named_as_records
-    outcome = guarded(lambda: _read_all(_answers(file, ids, many=many), protocol, format, many=many, full=bool(ids)))
+    answers = _answers(file, ids, (id_field, response_field), many=many)
+    outcome = guarded(lambda: _read_all(answers, protocol, format, many=many, full=bool(ids)))
     if not isinstance(outcome, GoldgateError):
         context.exit(outcome)
     if many and kind is None and outcome.code in _NOT_RECORDS:
@@ -59,17 +73,18 @@ def read_command(
     context.exit(outcome.exit_status)
 
 
-def _answers(file: str, ids: tuple[str, ...], *, many: bool) -> Iterator[Answer]:
+def _answers(file: str, ids: tuple[str, ...], fields: tuple[str | None, str | None], *, many: bool) -> Iterator[Answer]:
     from goldgate.files.text_file import read_stream, read_text
+    from goldgate.readers.layouts.layout import Fields
     from goldgate.suites.extraction.events.alone import Answer, stored_answers
 
     if many:
-        yield from stored_answers(file, ids)
+        yield from stored_answers(file, ids, Fields(*fields))
         return
-    if ids:
+    if ids or any(fields):
         raise ConfigError(
             "option.wrong_value",
-            "--id chooses among records, and this is one response",
+            "--id, --id-field and --response-field are for records, and this is one response",
             expected="a file of prediction records",
             found=file,
             advice="if it holds records, add --as records",

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError
-from goldgate.files.opened import copy_aside
-from goldgate.files.random_access import BLOCK
 from goldgate.readers.dialects import find_dialect, recognize
 from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.layouts import table
+from goldgate.readers.layouts.layout import has_path, value_at
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records, with_whole_pairs
+from goldgate.readers.wrapped import ONE_LINE, on_their_lines, replaced, unwrapped
 
 Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
 
@@ -52,8 +53,9 @@ class Unconverted(NamedTuple):
 class GoldOpener:
     """Opens gold files, in the dialect that is named or in the one that the first record of each is written in.
 
-    Records without ids are numbered through all files. Where `unconverted` is a list, records that cannot be
-    converted are noted there and left out; else the first is an error.
+    `id_field` is a dotted path to the id of records that have no `id`. In dialects, records without an id are numbered
+    through all files. Where `unconverted` is a list, records that cannot be converted are noted there and left out;
+    else the first is an error.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class GoldOpener:
         dialect: str | None = None,
         unconverted: list[Unconverted] | None = None,
         clusters: Mapping[str, Any] = MappingProxyType({}),
+        id_field: str | None = None,
     ) -> None:
+        self._id_field = id_field
+        self.used_id_field = False  # some file had its ids there
         self._named = dialect is not None
         self._dialect = None if dialect is None else find_dialect(dialect)
         self.unconverted = unconverted
@@ -74,13 +79,26 @@ class GoldOpener:
         if kind == "predictions":
             return file
         try:
+            file = table.gold_rows(file) if table.recognizes(file) else unwrapped(file)
             dialect = self._dialect if self._named else recognize(first_record(file))
             if dialect is None:
-                return file
+                return self._with_ids(file)
             return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted)
         except BaseException:
             file.close()
             raise
+
+    def _with_ids(self, file: RecordFile) -> RecordFile:
+        """The file with the ids that records have under another name, if the first one has it there."""
+        path, record = self._id_field, first_record(file)
+        if path is None or not isinstance(record, dict) or "id" in record or not has_path(record, path):
+            return file
+        self.used_id_field = True
+
+        def choose(record: dict[str, Any]) -> Any:
+            return record["id"] if "id" in record else value_at(record, path, kind="gold")
+
+        return rewritten(file, file.form, lambda data: with_id(data, choose), self.unconverted)
 
     def _rewrite(self, dialect: Dialect) -> Rewrite:
         def rewrite(data: bytes) -> bytes:
@@ -134,34 +152,42 @@ def rewritten(
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
-    What is not JSON stays as it is: whoever reads it says so.
+    A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
     """
-    blocks = _blocks(file, rewrite, unconverted)
-    plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
-    if file.plain is not file.stored:
-        file.plain.close()
-    return RecordFile(file.stored, plain, form=form)
+    return replaced(file, on_their_lines(_rewritten(file, rewrite, unconverted)), form)
 
 
-def _blocks(file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] | None) -> Iterator[bytes]:
+def _rewritten(
+    file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] | None
+) -> Iterator[tuple[int, bytes]]:
     store = RecordStore([file])
-    written = 1
     for line, offset, data in numbered_lines(file):
         try:
-            found = rewrite(data)
+            yield line, _rewritten_record(rewrite, store, offset, data)
         except InputError as error:
             if unconverted is None:
-                raise store.at(error, offset) from None
+                raise
             unconverted.append(Unconverted(line, error))
-            continue
-        except ValueError:
-            found = data.rstrip().replace(b"\n", b" ")
-        yield from blank_lines(line - written)
-        yield found + b"\n"
-        written = max(line, written) + 1
 
 
-def blank_lines(count: int) -> Iterator[bytes]:
-    """So many line ends, in blocks; none for a negative count."""
-    for begin in range(0, count, BLOCK):
-        yield b"\n" * min(BLOCK, count - begin)
+def _rewritten_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:
+    try:
+        return rewrite(data)
+    except InputError as error:
+        raise store.at(error, offset) from None
+    except ValueError:
+        store.decode(offset, data)  # the error with its place
+        raise
+
+
+def with_id(data: bytes, choose: Callable[[dict[str, Any]], Any]) -> bytes:
+    """A record on one line, with the id that is chosen for it at its head and everything else as it is written.
+
+    ValueError if it is not an object in JSON, in which alone every line end is outside of strings and means nothing.
+    """
+    record = decode(data)
+    if type(record) is not dict:
+        raise ValueError("not an object")
+    inner = data.strip().translate(ONE_LINE)[1:].lstrip()
+    head = b'{"id":' + orjson.dumps(choose(record))
+    return head + inner if inner.startswith(b"}") else head + b"," + inner

@@ -20,6 +20,7 @@ _IDS = (
 
 
 SWAPPED = "are the gold and the predictions swapped?"
+_AS_RECORDS = 'write one object per record; with pandas: frame.to_json("records.jsonl", orient="records", lines=True)'
 
 
 class _Layout(NamedTuple):
@@ -41,11 +42,7 @@ _LAYOUTS = (
         frozenset({"custom_id", "result"}),
         'write {"id": custom_id, "response": result.message.content[0].text} for each line',
     ),
-    _Layout(
-        "a reply of an OpenAI-compatible endpoint",
-        frozenset({"choices", "model"}),
-        'write {"id": …, "response": choices[0].message.content} for each reply',
-    ),
+    _Layout("a table of rows without names", frozenset({"columns", "data"}), _AS_RECORDS),
     _Layout(
         "an output file of promptfoo",
         frozenset({"evalId", "results"}),
@@ -63,9 +60,9 @@ _MAGIC = (
     (b"\xfe\xff", "text in UTF-16"),
     (b"SQLite format 3", "an SQLite database"),
 )
+_PRETTY = re.compile(rb'\s*+\{[ \t\r]*+\n\s*+"')  # the head of a pretty-printed object
 _TOP_KEY = re.compile(rb'^[ \t]{1,4}"(\w+)"\s*:', re.MULTILINE)
 _YAML = re.compile(rb"(?:- )?[\w-]+:(?:\s|\Z)|---\s*\Z")
-_AS_JSON_LINES = 'with pandas: frame.to_json("records.jsonl", orient="records", lines=True, force_ascii=False)'
 
 
 class IdProblem(NamedTuple):
@@ -95,7 +92,9 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
         return IdProblem("an object with an id", describe(record), None)
     expected = "a string that is not empty, or an integer"
     if "id" in record:
-        return IdProblem(expected, describe(record["id"]), _other_id(record["id"]))
+        is_table = len(record) > 1 and all(isinstance(value, (Mapping, list)) for value in record.values())
+        advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _other_id(record["id"])
+        return IdProblem(expected, describe(record["id"]), advice)
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
         tried = ", ".join(dialect.name for dialect in DIALECTS)
         expected += f"; or a record of a published format: {tried}"
@@ -111,9 +110,13 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
     dialect = nearest(record) if kind == "gold" else None
     if dialect is not None:
         return IdProblem(expected, found, dialect)
-    named = _named_otherwise(record)
-    rename = "rename it to id" if kind == "gold" else f"rename it to id, or --id-field {named}"
-    return IdProblem(expected, found, None if named is None else f"is {named} the id? then {rename}")
+    if "event_type" in record:
+        return IdProblem(expected, found, 'these are events: write {"id": …, "events": […]} for each document')
+    named = id_name(record)
+    convert = f" (goldgate convert --id-field {named} writes it as id)" if kind == "gold" else ""
+    return IdProblem(
+        expected, found, None if named is None else f"is {named} the id? then --id-field {named}, or rename it{convert}"
+    )
 
 
 def other_layout(record: Mapping[str, Any]) -> str | None:
@@ -128,9 +131,64 @@ def swapped(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | Non
     return SWAPPED if is_answer or is_gold else None
 
 
+def no_answer(record: Mapping[str, Any]) -> InputError:
+    """The error for a prediction that has neither a response nor events."""
+    names = sorted(map(str, record))
+    return InputError(
+        "predictions.no_answer",
+        "this prediction has no answer",
+        place=Place(field="response"),
+        expected='"response" (raw text) or "events" (a list)',
+        found=f"the keys {', '.join(names[:SHOWN_KEYS])}" if names else "an empty object",
+        advice=other_layout(record) or _response_field(record),
+    )
+
+
+# What other programs call the text that a model wrote; the likeliest first.
+RESPONSE_NAMES = (
+    "output completion prediction generated_text generation model_output model_response raw_response answer "
+    "pred predicted result text content message responses outputs completions predictions generations conversations "
+    "conversation turns chat body predict"
+).split()
+_INNER = ("content", "value", "text", "message", "output", "response")
+
+
+def _response_field(record: Mapping[str, Any]) -> str | None:
+    """Advice that names the path of the text that a model seems to have written."""
+    name = next((name for name in RESPONSE_NAMES if record.get(name) is not None), None)
+    if name is None:
+        return None
+    path, value = name, record[name]
+    for _ in range(3):
+        inner: Any = None
+        if isinstance(value, list) and value:
+            inner = -1 if isinstance(value[-1], Mapping) and ({"role", "from"} & value[-1].keys()) else 0
+        elif isinstance(value, Mapping):
+            inner = next((key for key in _INNER if key in value), None)
+        if inner is None:
+            break
+        path, value = f"{path}.{inner}", value[inner]
+    return f"is {path} what the model wrote? then --response-field {path}"
+
+
+_ENDPOINT_ID = re.compile(r"(?:chatcmpl|cmpl|resp|gen|msg)[-_]\w+")
+
+
+def endpoint_id(identity: str) -> str | None:
+    """Advice for an id that an endpoint gave to its reply; None for any other id."""
+    if _ENDPOINT_ID.match(identity) is None:
+        return None
+    return "this id is the endpoint's own: store the id of the document beside the reply, and name it with --id-field"
+
+
 def foreign_bytes(head: bytes) -> str | None:
     """What a file is that does not hold text in UTF-8, by its first bytes."""
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+
+
+def is_other_file(name: str, head: bytes) -> bool:
+    """Whether a file whose first line is not JSON is something else as a whole: what it is says `not_records`."""
+    return _PRETTY.match(head) is not None or foreign_bytes(head) is not None or not_records(name, head) is not None
 
 
 class FileGuess(NamedTuple):
@@ -149,7 +207,9 @@ def not_records(name: str, head: bytes) -> FileGuess | None:
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
         form = "TSV" if b"\t" in line else "CSV"
-        return FileGuess(f"this is {form}, not JSON", f"write a JSON object for each row; {_AS_JSON_LINES}")
+        return FileGuess(
+            f"this is {form}, not JSON", f"tables are read from files whose names end in .{form.lower()}: rename it"
+        )
     if plain.endswith((".yaml", ".yml")) or _YAML.match(line):
         return FileGuess("this is YAML, not JSON", "write a JSON object for each record, one a line")
     return None
@@ -163,7 +223,8 @@ def _layout(keys: Iterable[str]) -> str | None:
     return None
 
 
-def _named_otherwise(record: Mapping[str, Any]) -> str | None:
+def id_name(record: Mapping[str, Any]) -> str | None:
+    """The key under which a record seems to have its id."""
     folded = {re.sub(r"[\W_]", "", str(key).lower()): str(key) for key in reversed(list(record))}
     return next((folded[name] for name in _IDS if name in folded), None)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from goldgate.core.suite import Mapper
 from goldgate.engines.serial import Serial
 from goldgate.errors import InputError, describe
-from goldgate.readers.guess import other_layout, swapped
+from goldgate.readers.guess import endpoint_id, other_layout, swapped
 from goldgate.readers.index import Index, Run
 from goldgate.readers.noted import BUCKETS, HASH_BYTES
 
@@ -129,7 +129,7 @@ def _first(positions: Iterable[int | None]) -> int | None:
 def _unknown_id(gold: Index, predictions: Index, position: int) -> InputError:
     """The error for a prediction that no gold record asks for, with a guess at the reason."""
     identity, record = predictions.record_id(position), predictions.record(position)
-    guess = other_layout(record)
+    guess = other_layout(record) or endpoint_id(identity)
     if guess is None and len(gold):
         guess = swapped(gold.record(0), record)
     return InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,23 +10,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place
-from goldgate.files.opened import copy_aside
+from goldgate.errors import InputError, Place, describe
 from goldgate.readers.dialect_file import (
     GoldOpener,
-    blank_lines,
     decode_published,
     first_record,
     numbered_lines,
     rewritten,
+    with_id,
 )
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import bad_id
 from goldgate.readers.layouts import recognize_file, recognize_record
-from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, pick, value_at
+from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, has_path, id_at, pick
 from goldgate.readers.placed import placed
 from goldgate.readers.published_answers import published_answer, published_form
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
+from goldgate.readers.wrapped import on_their_lines, replaced, unwrapped
 
 _GOLD_KEYS = ("events", "event_list")
 
@@ -41,11 +41,13 @@ class _Written(NamedTuple):
 class PairOpener:
     """Opens gold first, then predictions. `by_order` says afterwards that they are joined by their order.
 
-    That is so where neither has ids, and for layouts that never have any.
+    That is so where neither has ids, and for layouts that never have any. With `alone` there is no gold, and
+    predictions without ids are numbered.
     """
 
-    def __init__(self, dialect: str | None = None, fields: Fields = OUR_NAMES) -> None:
-        self._open_gold = GoldOpener(dialect)
+    def __init__(self, dialect: str | None = None, fields: Fields = OUR_NAMES, *, alone: bool = False) -> None:
+        self._alone = alone
+        self._open_gold = GoldOpener(dialect, id_field=fields.id)
         self.fields = fields
         self._gold: list[RecordFile] = []
         self._unnamed: InputError | None = None  # gold without ids: the error that it is where predictions have some
@@ -75,20 +77,21 @@ class PairOpener:
             raise _other_count(Place(), gold, str(self._taken))
 
     def _named_gold(self, file: RecordFile) -> RecordFile:
-        """Gold with ids: its own, those under another name, or numbers."""
+        """Gold with ids: its own, or numbers."""
         record = first_record(file)
         if not isinstance(record, dict) or "id" in record or not any(key in record for key in _GOLD_KEYS):
             return file
-        path = self.fields.id
-        if path is not None and _has(record, path):
-            return rewritten(file, file.form, lambda data: with_id(data, value_at(decode(data), path)))
+        first = RecordStore([file]).place(next(iterate(file))[0], "id")
         if self._unnamed is None:
-            self._unnamed = bad_id(record, "gold", Place(file.name, 1, "id"))
-        return rewritten(file, file.form, self._with_number)
+            self._unnamed = bad_id(record, "gold", first)
 
-    def _with_number(self, data: bytes) -> bytes:
-        self._numbered += 1
-        return with_id(data, str(self._numbered))
+        def number(record: dict[str, Any]) -> str:
+            if "id" in record:
+                raise _some_without_id(record["id"], first)
+            self._numbered += 1
+            return str(self._numbered)
+
+        return rewritten(file, file.form, lambda data: with_id(data, number))
 
     def _predictions(self, file: RecordFile) -> RecordFile:
         layout = recognize_file(file)
@@ -96,24 +99,35 @@ class PairOpener:
             found = (_Written(*each) for each in layout.answers(file, self.fields))
             return self._copy(file, layout.name, found, in_order=False)
         record = first_record(file)
-        of_record = recognize_record(record) if self.fields == OUR_NAMES else None
+        if recognize_record(record) is None and published_form(record) is None:
+            file = unwrapped(file, [path.split(".")[0] for path in self.fields if path is not None])
+            record = first_record(file)
+        fields = self._fields_of(record)
+        of_record = recognize_record(record) if fields.response is None else None
         if of_record is not None:
-            answers = self._answers(file, of_record)
+            answers = self._answers(file, of_record, fields)
             if of_record.in_tokens:
                 answers = self._in_gold_text(file, answers)
             return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
-        if self.fields != OUR_NAMES:
-            return self._copy(file, None, self._answers(file, None), in_order=False)
+        if fields != OUR_NAMES:
+            return self._copy(file, None, self._answers(file, None, fields), in_order=False)
         dialect = published_form(record)
         if dialect is not None:
             return self._copy(file, dialect.name, self._published(file, dialect), in_order=False)
         if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
-            return self._copy(file, None, self._answers(file, None), in_order=False)
+            return self._copy(file, None, self._answers(file, None, fields), in_order=False)
         if self._unnamed is not None and record is not None:
             raise self._unnamed
         return file
 
-    def _answers(self, file: RecordFile, layout: RecordLayout | None) -> Iterator[_Written]:
+    def _fields_of(self, record: Any) -> Fields:
+        """The fields of a file with this first record: its own `id`, where only the gold has the field for ids."""
+        path = self.fields.id
+        if path is None or not self._open_gold.used_id_field or not isinstance(record, dict):
+            return self.fields
+        return self.fields._replace(id=None) if "id" in record and not has_path(record, path) else self.fields
+
+    def _answers(self, file: RecordFile, layout: RecordLayout | None, fields: Fields) -> Iterator[_Written]:
         store, first = RecordStore([file]), None
         for line, offset, data in numbered_lines(file):
             record = store.decode(offset, data)
@@ -122,7 +136,9 @@ class PairOpener:
                 if first != (layout.view(record),):
                     continue
             try:
-                answer = pick(record, self.fields) if layout is None else layout.answer(record)
+                answer = pick(record, fields) if layout is None else layout.answer(record)
+                if layout is not None and answer is not None and fields.id is not None:
+                    answer = answer._replace(id=id_at(record, fields.id))
             except InputError as error:
                 raise store.at(error, offset) from None
             yield _Written(line, answer)
@@ -164,22 +180,14 @@ class PairOpener:
 
     def _copy(self, file: RecordFile, form: str | None, found: Iterator[_Written], *, in_order: bool) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""
-        blocks = self._blocks(file, found, in_order=in_order)
-        plain = copy_aside(file.name, file.kind, lambda _: next(blocks, b""))
-        if file.plain is not file.stored:
-            file.plain.close()
-        return RecordFile(file.stored, plain, form=form)
+        return replaced(file, on_their_lines(self._records(file, found, in_order=in_order)), form)
 
-    def _blocks(self, file: RecordFile, found: Iterator[_Written], *, in_order: bool) -> Iterator[bytes]:
-        written = 1
+    def _records(self, file: RecordFile, found: Iterator[_Written], *, in_order: bool) -> Iterator[tuple[int, bytes]]:
         for line, answer in found:
             if answer is None:  # what failed is a missing answer
                 continue
             identity = self._identity(answer, file, line, in_order=in_order)
-            record = orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
-            yield from blank_lines(line - written)
-            yield record + b"\n"
-            written = max(line, written) + 1
+            yield line, orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
 
     def _identity(self, answer: Answer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
@@ -193,6 +201,9 @@ class PairOpener:
                 found="no id",
                 advice="--id-field names the field or the column with the id",
             )
+        if self._alone:
+            self._taken += 1
+            return str(self._taken)
         self.by_order = True
         position = answer.position
         ids = self._gold_ids()
@@ -204,7 +215,7 @@ class PairOpener:
 
     @property
     def _gold_has_no_ids(self) -> bool:
-        return self._unnamed is not None or self._open_gold.numbered
+        return self._alone or self._unnamed is not None or self._open_gold.numbered
 
     def _gold_ids(self) -> list[str]:
         if self._ids is None:
@@ -250,6 +261,17 @@ def _decoded(data: bytes) -> Any:
         return None  # whoever reads the gold says so
 
 
+def _some_without_id(identity: Any, first: Place) -> InputError:
+    return InputError(
+        "gold.bad_id",
+        "some gold records have an id, and some have none",
+        place=Place(field="id"),
+        expected="an id in every record, or in none",
+        found=f"{describe(identity)} here, and no id in line {first.line}",
+        advice="give every record an id of its own",
+    )
+
+
 def _other_count(place: Place, gold: int, found: str) -> InputError:
     return InputError(
         "predictions.other_count",
@@ -259,18 +281,3 @@ def _other_count(place: Place, gold: int, found: str) -> InputError:
         found=found,
         advice="is this gold of another split? With ids in both, or --id-field, order makes no difference",
     )
-
-
-def with_id(data: bytes, identity: Any) -> bytes:
-    """A record with this id at its head; everything else stays as it is written."""
-    inner = data.strip()[1:].lstrip()
-    head = b'{"id":' + orjson.dumps(identity)
-    return head + inner if inner.startswith(b"}") else head + b"," + inner
-
-
-def _has(record: Mapping[str, Any], path: str) -> bool:
-    try:
-        value_at(record, path)
-    except InputError:
-        return False
-    return True

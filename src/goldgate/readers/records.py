@@ -39,6 +39,7 @@ DEFAULT_MEGABYTES = 64
 STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may be so many times as large as one of them
 _MEGABYTE = 1_000_000
 _UNLIMITED = 1 << 62
+_ADVICE = 'write {"id": …, "response": …} for each answer'
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
@@ -143,7 +144,7 @@ class RecordStore:
                 place=self.place(location),
                 expected="an object with an id",
                 found=describe(value),
-                advice=_LISTS if kind == "gold" and type(value) is list else None,
+                advice=_ADVICE if kind == "predictions" else _LISTS if kind == "gold" and type(value) is list else None,
             )
         return value
 

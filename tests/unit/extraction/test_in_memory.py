@@ -102,12 +102,14 @@ def test_null_events_beside_an_event_list_say_nothing() -> None:
     both = {"id": "a", "text": "Bob sues", "events": None, "event_list": [SUE]}
     assert scorer().score(RIGHT, both)["strict_f1"] == 1.0
     assert judge([GOLD], [{"id": "a", "events": None, "event_list": [SUE]}])["strict_f1"] == 1.0
-    mistakes: list[Json] = [{"events": None}, {"events": None, "event_list": None}, {"events": None, "event_list": {}}]
-    for broken in mistakes:
+    nulls: list[Json] = [{"events": None}, {"events": None, "event_list": None}]
+    for broken in [*nulls, {"events": None, "event_list": {}}]:
         with pytest.raises(InputError):
             scorer().score(RIGHT, {"id": "a", **broken})
-        with pytest.raises(InputError):
-            judge([GOLD], [{"id": "a", **broken}])
+    for missing in nulls:
+        assert judge([GOLD], [{"id": "a", **missing}])["missing_predictions"] == 1
+    with pytest.raises(InputError):
+        judge([GOLD], [{"id": "a", "events": None, "event_list": {}}])
 
 
 def test_a_scorer_that_was_pickled_scores_the_same() -> None:

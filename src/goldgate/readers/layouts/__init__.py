@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.readers.layouts import inspect_log, llama_factory, lm_eval, openai_batch, parquet, table, textee
+from goldgate.readers.layouts import chat, inspect_log, llama_factory, lm_eval, openai_batch, parquet, table, textee
 from goldgate.readers.layouts.layout import FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
-RECORD_LAYOUTS: tuple[RecordLayout, ...] = (openai_batch.LAYOUT, llama_factory.LAYOUT, lm_eval.LAYOUT, textee.LAYOUT)
+RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
+    openai_batch.LAYOUT,
+    llama_factory.LAYOUT,
+    lm_eval.LAYOUT,
+    textee.LAYOUT,
+    chat.LAYOUT,
+)
 FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.LAYOUT, table.LAYOUT, inspect_log.LAYOUT)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.readers.guess import no_answer
 from goldgate.readers.records import RecordFile
 
 _SHOWN_KEYS = 8
-_EVENTS = ("events", "event_list")
+ANSWER_NAMES = ("response", "events", "event_list")  # under which a record in our form has its answer
 
 
 class Answer(NamedTuple):
@@ -55,35 +57,53 @@ class FileLayout(NamedTuple):
 
 def pick(record: Mapping[str, Any], fields: Fields) -> Answer:
     """The answer of a record with these fields; InputError where one is named that the record does not have."""
-    identity = value_at(record, fields.id) if fields.id is not None else record.get("id")
-    found = record_id({"id": identity})
-    if fields.id is not None and found is None:
-        raise _no_field("predictions.bad_id", fields.id, "an id: a string that is not empty, or an integer", identity)
-    if fields.response is None:
-        return Answer(found, {name: record[name] for name in ("response", *_EVENTS) if name in record})
-    return Answer(found, said(value_at(record, fields.response)))
+    identity = record_id(record) if fields.id is None else id_at(record, fields.id)
+    if fields.response is not None:
+        return Answer(identity, {"response": value_at(record, fields.response, through_null=True)})
+    answer = {name: record[name] for name in ANSWER_NAMES if name in record}
+    if not answer:
+        raise no_answer(record)
+    return Answer(identity, answer)
 
 
-def said(value: Any) -> dict[str, Any]:
-    """What a model said, as a prediction has it: text as it stands, a list as decoded events."""
-    return {"events": value} if isinstance(value, list) else {"response": value}
+def id_at(record: Mapping[str, Any], path: str) -> str:
+    """The id at a dotted path; InputError if there is none."""
+    value = value_at(record, path)
+    identity = record_id({"id": value})
+    if identity is None:
+        raise InputError(
+            "predictions.bad_id",
+            "this prediction cannot be joined",
+            place=Place(field=path),
+            expected="an id: a string that is not empty, or an integer",
+            found=describe(value),
+        )
+    return identity
 
 
-def value_at(record: Any, path: str) -> Any:
-    """What is at a dotted path; a number is a place in a list. InputError if there is nothing."""
+_PLACE = re.compile(r"-?[0-9]{1,9}")
+
+
+def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = "predictions") -> Any:
+    """What is at a dotted path; a number is a place in a list, -1 the last one. InputError if there is nothing.
+
+    With `through_null` there is null at every path that leads through a null.
+    """
     if isinstance(record, Mapping) and path in record:
         return record[path]
     value = record
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+        elif isinstance(value, list) and _PLACE.fullmatch(part) and -len(value) <= int(part) < len(value):
             value = value[int(part)]
+        elif value is None and through_null:
+            return None
         else:
             keys = ", ".join(list(map(str, value))[:_SHOWN_KEYS]) if isinstance(value, Mapping) else None
             found = describe(value) if keys is None else f"the keys {keys}"
             raise InputError(
-                "predictions.no_field",
+                f"{kind}.no_field",
                 f"there is no {part} here",
                 place=Place(field=path),
                 expected="the field that --id-field or --response-field names",
@@ -91,6 +111,15 @@ def value_at(record: Any, path: str) -> Any:
                 advice=did_you_mean(part, value) if isinstance(value, Mapping) else None,
             )
     return value
+
+
+def has_path(record: Mapping[str, Any], path: str) -> bool:
+    """Whether there is something at a dotted path."""
+    try:
+        value_at(record, path)
+    except InputError:
+        return False
+    return True
 
 
 def not_generated(path: str, found: object) -> InputError:
@@ -102,10 +131,4 @@ def not_generated(path: str, found: object) -> InputError:
         expected="a generated answer",
         found=describe(found),
         advice="was this a task of another kind, such as multiple choice or embeddings?",
-    )
-
-
-def _no_field(code: str, path: str, expected: str, found: Any) -> InputError:
-    return InputError(
-        code, "this prediction cannot be joined", place=Place(field=path), expected=expected, found=describe(found)
     )

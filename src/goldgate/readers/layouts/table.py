@@ -1,16 +1,21 @@
-"""Tables as CSV or TSV, by their name: a header, and an answer a row."""
+"""Tables as CSV or TSV, by their name: a header, and a row for each answer or each gold record."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from goldgate.errors import InputError, Place
+import orjson
+
+from goldgate.errors import InputError, Place, describe
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
-from goldgate.readers.records import RecordFile, too_large
+from goldgate.readers.records import RecordFile, decode, too_large
+from goldgate.readers.wrapped import ONE_LINE, on_their_lines, replaced
 
 _RESPONSE = "response"
+_EVENTS = ("events", "event_list")
+_ONE_ROW = 'write {"id": …, "text": …, "events": […]} for each document, one per line of a .jsonl file'
 
 
 def recognizes(file: RecordFile) -> bool:
@@ -18,7 +23,33 @@ def recognizes(file: RecordFile) -> bool:
 
 
 def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
-    import csv  # few predictions are tables
+    name = None if fields.response is not None else _RESPONSE
+    for line, row in _rows(file, (name,), "--response-field names the column with what the model wrote"):
+        yield line, pick(row, Fields(fields.id, fields.response or _RESPONSE))
+
+
+def gold_rows(file: RecordFile) -> RecordFile:
+    """A table of gold as records: a column with a list of events in JSON, and whatever else a record has as text."""
+
+    def records() -> Iterator[tuple[int, bytes]]:
+        for line, row in _rows(file, _EVENTS, _ONE_ROW):
+            name = next(name for name in _EVENTS if name in row)
+            cell = row[name].encode()
+            try:
+                events = decode(cell)
+            except ValueError:
+                events = None
+            if not isinstance(events, list):
+                advice = f'with pandas: frame["{name}"] = frame["{name}"].map(json.dumps)'
+                raise _wrong(file, line, f"a list in JSON in the column {name}", describe(row[name]), advice)
+            yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(ONE_LINE))})
+
+    return replaced(file, on_their_lines(records()), LAYOUT.name)
+
+
+def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table that has a column of one of these names (None: any), each with the line where it ends."""
+    import csv  # few files are tables
 
     mark = "\t" if file.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     csv.field_size_limit(min(file.limit + 1, 1 << 30))
@@ -27,21 +58,15 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
         rows = csv.DictReader(lines, delimiter=mark, restkey="", strict=True)
         try:
             columns = rows.fieldnames or []
-            if fields.response is None and _RESPONSE not in columns:
-                raise _wrong(
-                    file,
-                    1,
-                    f"a column {_RESPONSE}",
-                    f"the columns {', '.join(columns)}",
-                    "--response-field names the column with what the model wrote",
-                )
+            if None not in names and not any(name in columns for name in names):
+                raise _wrong(file, 1, f"a column {names[0]}", f"the columns {', '.join(columns)}", advice)
             lines.begin_row()
             for row in rows:
                 lines.begin_row()
                 if "" in row or None in row.values():
                     found = "more cells" if "" in row else "fewer cells"
                     raise _wrong(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
-                yield rows.line_num, pick(row, Fields(fields.id, fields.response or _RESPONSE))
+                yield rows.line_num, row
         except csv.Error as problem:
             raise _wrong(
                 file, rows.line_num, "a table in which quotation marks are doubled", str(problem), None
@@ -79,7 +104,7 @@ class _Lines:
 
 def _wrong(file: RecordFile, line: int | None, expected: str, found: str, advice: str | None) -> InputError:
     return InputError(
-        "predictions.bad_table",
+        f"{file.kind}.bad_table",
         "this table cannot be read",
         place=Place(file.name, line),
         expected=expected,

@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 from goldgate.core.gate import Verdict
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.files.random_access import BLOCK
 from goldgate.readers.dialect_file import GoldOpener, Unconverted
-from goldgate.readers.guess import id_problem
+from goldgate.readers.guess import id_problem, is_other_file
 from goldgate.readers.records import (
     OFFSET_BITS,
     RecordFile,
@@ -89,13 +90,19 @@ class GoldCheck:
         }
 
 
-def check_gold(paths: Sequence[str | Path], schema: EventSchema | None, dialect: str | None = None) -> GoldCheck:
+def check_gold(
+    paths: Sequence[str | Path],
+    schema: EventSchema | None,
+    dialect: str | None = None,
+    id_field: str | None = None,
+) -> GoldCheck:
     """Read gold files and check every record. A file that cannot be read at all is an InputError.
 
-    Without an event schema, types and roles are not checked.
+    Without an event schema, types and roles are not checked. `id_field` is a dotted path to the id of records that have
+    no `id`.
     """
     result = GoldCheck(types_checked=schema is not None)
-    store, opener = RecordStore([]), GoldOpener(dialect)
+    store, opener = RecordStore([]), GoldOpener(dialect, id_field=id_field)
     seen: dict[str, int] = {}  # id → file and line where it was first
     try:
         unconverted: list[list[Unconverted]] = []
@@ -120,7 +127,8 @@ def _note_unconverted(file: RecordFile, unconverted: list[Unconverted], result: 
     """Records that are not what their dialect says, which nobody could read."""
     for line, error in unconverted:
         file.records += 1
-        message = f"{error.message}: expected {error.expected}, found {error.found}"
+        expected = "" if error.expected is None else f"expected {error.expected}, "
+        message = f"{error.message}: {expected}found {error.found}"
         result.findings.append(Finding(error.code, "error", file.name, line, None, error.place.field, message))
 
 
@@ -142,6 +150,7 @@ def _check_file(
     result: GoldCheck,
 ) -> None:
     base = number << OFFSET_BITS
+    _require_records(file, store, base)
     lines = _LineCounter(file)
     try:
         for offset, data in iterate(file):
@@ -165,6 +174,17 @@ def _check_file(
         message += "; what follows is not checked"
         result.findings.append(Finding(error.code, "error", file.name, line, None, None, message))
     result.records += file.records
+
+
+def _require_records(file: RecordFile, store: RecordStore, base: int) -> None:
+    """Refuse a file that is something else as a whole, where every line would be a mistake."""
+    if file.is_array:
+        return
+    for offset, data in iterate(file):
+        record, _ = _decoded(data)
+        if record is None and is_other_file(file.name, file.plain.read_some(offset, BLOCK)):
+            store.decode(base + offset, data)  # the error that says what it is
+        return
 
 
 class _LineCounter:

@@ -68,24 +68,27 @@ Gold = GoldRecord | DueeGoldRecord | DueeGoldWithoutEvents
 
 
 class Response(TypedDict):
-    """What the model wrote, as it stands; empty if it said nothing."""
+    """What the model wrote, as it stands; empty if it said nothing, null if there is no answer.
+
+    It may also be chat messages, the reply of an endpoint, or events that were decoded elsewhere.
+    """
 
     id: RecordId
-    response: str
+    response: str | list[object] | dict[str, object] | None
 
 
 class DecodedEvents(TypedDict):
     """Events that were decoded elsewhere. Whatever is in the list is scored: what is wrong with it is counted."""
 
     id: RecordId
-    events: list[object]
+    events: list[object] | None
 
 
 class DecodedEventList(TypedDict):
     """The same under DuEE's name."""
 
     id: RecordId
-    event_list: list[object]
+    event_list: list[object] | None
 
 
 Prediction = Response | DecodedEvents | DecodedEventList

@@ -29,16 +29,20 @@ class Conversion:
 
 
 def convert_gold(
-    paths: Sequence[str | Path], out: IO[bytes], dialect: str | None = None, coref: Sequence[str | Path] = ()
+    paths: Sequence[str | Path],
+    out: IO[bytes],
+    dialect: str | None = None,
+    coref: Sequence[str | Path] = (),
+    id_field: str | None = None,
 ) -> Conversion:
     """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError.
 
-    `coref` are WikiEvents' files of coreference.
+    `coref` are WikiEvents' files of coreference, `id_field` is a dotted path to the id of records that have no `id`.
     """
     clusters = {name: each for path in coref for name, each in load_clusters(path).items()}
     found = Conversion()
     names = set()
-    for form, record, line in _gold(paths, GoldOpener(dialect, clusters=clusters), with_ids=True):
+    for form, record, line in _gold(paths, GoldOpener(dialect, clusters=clusters, id_field=id_field), with_ids=True):
         names.add(form or OWN)
         found.records += 1
         events = record.get("events", record.get("event_list")) or []

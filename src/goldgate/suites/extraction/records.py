@@ -11,10 +11,12 @@ from typing import Any
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.dialects import nearest
 from goldgate.readers.group import record_group
-from goldgate.readers.guess import SWAPPED, other_layout
+from goldgate.readers.guess import SWAPPED, no_answer
+from goldgate.readers.layouts.chat import is_reply
+from goldgate.readers.layouts.openai_batch import body_text
 from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events
 from goldgate.suites.extraction.events.read_events import read_events
-from goldgate.suites.extraction.messages import is_chat
+from goldgate.suites.extraction.messages import is_chat, read_chat
 from goldgate.suites.extraction.sample import Gold
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
@@ -112,24 +114,20 @@ def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
     )
 
 
-def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] | None]:
-    """The response of a prediction record, as the model wrote it, or its decoded events."""
-    if "response" in record:
-        response = record["response"]
-        if type(response) is str:
-            return response, None
-        raise InputError(
-            "predictions.wrong_type",
-            "a response is the raw text that the model wrote",
-            place=Place(field="response"),
-            expected='a string ("" if the model wrote nothing)',
-            found="chat messages" if is_chat(response) else describe(response),
-            advice=other_layout(record) or _advice_on_response(response),
-        )
+def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
+    """The response of a prediction record, as the model wrote it, or what was decoded elsewhere; null is no answer.
+
+    Of chat messages the last one of the assistant is the response, of an endpoint's reply its text.
+    """
+    response = record.get("response")
+    if type(response) is str:
+        return response, None
+    if response is not None:
+        return _other_response(response)
     key = events_key(record)
     if key in record:
         events = record[key]
-        if type(events) is list:
+        if events is None or type(events) is list:
             return None, events
         raise InputError(
             "predictions.wrong_type",
@@ -138,36 +136,35 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, list[Any] |
             expected="a list",
             found=describe(events),
         )
-    raise InputError(
-        "predictions.no_answer",
-        "this prediction has no answer",
-        place=Place(field="response"),
-        expected='"response" (raw text) or "events" (a list)',
-        found="the keys " + ", ".join(sorted(map(str, record))[:8]),
-        advice=other_layout(record) or _named_otherwise(record),
-    )
+    if "response" in record:
+        return None, None
+    raise no_answer(record)
 
 
-# What other programs call the text that a model wrote; the likeliest first.
-_RESPONSES = (
-    "output completion prediction generated_text generation model_output model_response raw_response answer "
-    "pred predicted result text content message"
-).split()
-
-
-def _named_otherwise(record: Mapping[str, Any]) -> str | None:
-    name = next((name for name in _RESPONSES if type(record.get(name)) is str), None)
-    return (
-        None
-        if name is None
-        else f"is {name} what the model wrote? then rename it to response, or say --response-field {name}"
-    )
-
-
-def _advice_on_response(response: Any) -> str | None:
+def _other_response(response: Any) -> tuple[str | None, Any]:
+    """A response that is not text: chat messages, an endpoint's reply, or JSON that was decoded elsewhere."""
+    found, advice = describe(response), None
     if is_chat(response):
-        return "give the content of the assistant's message"
-    return 'decoded events go under "events"' if isinstance(response, (list, dict)) else None
+        try:
+            return read_chat(response).response, None
+        except TypeError as problem:
+            found = str(problem)
+    elif is_reply(response):
+        return body_text(response), None
+    elif isinstance(response, dict):
+        return None, response
+    elif isinstance(response, list):
+        if all(isinstance(event, dict) for event in response):
+            return None, response
+        advice = "are these several answers? then --response-field response.0 takes the first of each"
+    raise InputError(
+        "predictions.wrong_type",
+        "a response is the raw text that the model wrote",
+        place=Place(field="response"),
+        expected='a string ("" if the model wrote nothing), chat messages, decoded events, or null for no answer',
+        found=found,
+        advice=advice,
+    )
 
 
 def _not_a_record(value: object) -> InputError:

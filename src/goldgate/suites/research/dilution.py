@@ -10,7 +10,7 @@ from math import fsum, sqrt
 
 from goldgate.core.finding import Finding, cut
 from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of
-from goldgate.core.metric import Metric, Metrics, Rate
+from goldgate.core.metric import Metric, Metrics, Rate, rounded
 from goldgate.stats.gates import judge_gates
 from goldgate.suites.research.measures.evidence_coverage import EvidenceCoverage
 from goldgate.suites.research.measures.manifest_integrity import ManifestIntegrity
@@ -151,8 +151,9 @@ def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) ->
         mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)
         least = max((bound for bound in (gate.gate.min, gate.gate.equals) if bound is not None), default=Decimal(0))
         if mean < least:
+            average = rounded(Fraction(mean), limits=gate.gate.limits())
             message = (
-                f"{gate.metric} is {gate.measured} over all {words}, and {mean} on average over runs: "
+                f"{gate.metric} is {gate.measured} over all {words}, and {average} on average over runs: "
                 "a few runs with many of them carry the gate"
             )
             yield Finding("uneven_runs", "warning", "", None, f"/metrics/main/{gate.metric}", message)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
+from goldgate.readers.layouts.layout import OUR_NAMES, Fields
 from goldgate.readers.noted import id_of
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import RecordStore, iterate
@@ -75,12 +76,12 @@ def answer_reader(metrics: ExtractionSettings) -> Callable[[Answer], ReadAnswer]
     return read
 
 
-def stored_answers(path: str | Path, ids: Collection[str] = ()) -> Iterator[Answer]:
+def stored_answers(path: str | Path, ids: Collection[str] = (), fields: Fields = OUR_NAMES) -> Iterator[Answer]:
     """The answers of a file of predictions, in its order; only those with these ids, if any are named.
 
-    An id that no record has is an error, once all others were given.
+    Records without ids are numbered. An id that no record has is an error, once all others were given.
     """
-    store = RecordStore([PairOpener()(path, "predictions")])
+    store = RecordStore([PairOpener(fields=fields, alone=True)(path, "predictions")])
     missing = dict.fromkeys(ids)
     try:
         for location, data in iterate(store.files[0]):  # of the only file, offset and location are the same
@@ -93,7 +94,8 @@ def stored_answers(path: str | Path, ids: Collection[str] = ()) -> Iterator[Answ
                 response, events = parse_prediction(record)
             except InputError as error:
                 raise store.at(error, location) from None
-            yield Answer(identity, response, events, data)
+            nothing = response is None and events is None  # stored as null
+            yield Answer(identity, "" if nothing else response, events, data)
     finally:
         store.close()
     if missing:

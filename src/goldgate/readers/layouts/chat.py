@@ -1,0 +1,52 @@
+"""Whole chats: records with `messages`, and whole replies of OpenAI-compatible endpoints (`choices`, `output`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from goldgate.core.record_id import record_id
+from goldgate.readers.layouts.layout import ANSWER_NAMES, Answer, RecordLayout, not_generated
+from goldgate.readers.layouts.openai_batch import body_text, message_text
+
+
+def recognizes(record: Any) -> bool:
+    if not isinstance(record, dict) or any(name in record for name in ANSWER_NAMES):
+        return False
+    return is_reply(record) or _is_messages(record.get("messages"))
+
+
+def answer(record: Mapping[str, Any]) -> Answer | None:
+    """The last message of the assistant, or the text of a reply; None where both are null, as of a failed request."""
+    messages = record.get("messages")
+    if messages is not None:
+        turns = [turn for turn in messages if turn["role"] == "assistant"] if _is_messages(messages) else []
+        if not turns:
+            raise not_generated("messages", messages)
+        return Answer(record_id(record), {"response": message_text(turns[-1])})
+    if is_reply(record):
+        return Answer(record_id(record), {"response": body_text(record)})
+    if all(record.get(name) is None for name in ("choices", "output")):
+        return None
+    raise not_generated("choices", record.get("choices"))
+
+
+def is_reply(value: Any) -> bool:
+    """Whether this is a chat completion, a plain completion, or a reply of the Responses API."""
+    if not isinstance(value, Mapping):
+        return False
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices:
+        return isinstance(choices[0], dict) and ("message" in choices[0] or "text" in choices[0])
+    return value.get("object") == "response" and isinstance(value.get("output"), list)
+
+
+def _is_messages(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in value)
+    )
+
+
+LAYOUT = RecordLayout("chat", "Chat messages, or replies of an OpenAI-compatible endpoint", recognizes, answer)

@@ -1,0 +1,310 @@
+"""Gold and predictions in the shapes that people have them in: each is read, or the error says what to type."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goldgate
+from goldgate.errors import GoldgateError
+from tests.cli.test_prediction_layouts import PEOPLE, SCHEMA, Json, counts, events, refusal, run, table
+
+IDS = tuple(f"d{number}" for number in range(len(PEOPLE)))
+GOLD = [{"id": name, "text": f"{who} joined.", "events": events(who)} for name, who in zip(IDS, PEOPLE, strict=True)]
+ANSWERS = [{"id": name, "response": json.dumps(events(who))} for name, who in zip(IDS, PEOPLE, strict=True)]
+
+
+def renamed(records: list[Json], **names: str) -> list[Json]:
+    """The records with other names for some of their keys; `""` leaves a key out."""
+    return [{names.get(key, key): value for key, value in record.items() if names.get(key, key)} for record in records]
+
+
+def lines(records: list[Any]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, indent=2)
+
+
+def stored(path: Path, text: str) -> Path:
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def test_pretty_printed_arrays_are_read_whatever_the_id_is_called(tmp_path: Path) -> None:
+    for name, ending, options in (
+        ("", "json", {}),
+        ("", "json.gz", {}),
+        ("doc_id", "json", {"id_field": "doc_id"}),
+        ("doc_id", "json.gz", {"id_field": "doc_id", "workers": 2}),
+    ):
+        gold = stored(tmp_path / f"g.{ending}", pretty(renamed(GOLD, id=name)))
+        answers = stored(tmp_path / f"p.{ending}", pretty(renamed(ANSWERS, id=name)))
+        report = goldgate.evaluate_files(gold, answers, SCHEMA, **options).report
+        assert counts(report) == (3, 3, 0), (name, ending)
+
+
+def test_a_broken_record_of_a_pretty_printed_array_has_its_place(tmp_path: Path) -> None:
+    answers = stored(tmp_path / "p.json", pretty(renamed(ANSWERS, id="")))
+    for name, text, code, line in (
+        ("raw line end in a string", pretty(renamed(GOLD, id="")).replace("Bo joined", "Bo\njoined"), "not_json", 17),
+        ("not an object", pretty([*renamed(GOLD, id=""), 5]), "not_an_object", 44),
+        ("one with an id", pretty([*renamed(GOLD[:1], id=""), GOLD[1]]), "bad_id", 16),
+    ):
+        with pytest.raises(GoldgateError) as refused:
+            goldgate.evaluate_files(stored(tmp_path / "g.json", text), answers, SCHEMA)
+        assert (refused.value.code, refused.value.place.line) == (f"gold.{code}", line), name
+
+
+def reply(name: str, who: str, **other: Any) -> Json:
+    message = {"role": "assistant", "content": json.dumps(events(who))}
+    return {
+        "id": name,
+        "object": "chat.completion",
+        "model": "m",
+        "choices": [{"index": 0, "message": message}],
+    } | other
+
+
+def chat(who: str) -> list[Json]:
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "content": json.dumps(events(who))}]
+
+
+NAMED = list(zip(IDS, PEOPLE, strict=True))
+SHAPES_OF_GOLD: dict[str, str] = {
+    "pretty array": pretty(GOLD),
+    "id last": pretty([{"text": each["text"], "events": each["events"], "id": each["id"]} for each in GOLD]),
+    "under documents": pretty({"documents": GOLD}),
+    "under data, beside others": pretty({"version": "1", "id": "corpus", "data": GOLD, "authors": [{"name": "x"}]}),
+    "under a name of its own": json.dumps({"annotated": GOLD}),
+    "by id": pretty({each["id"]: {"text": each["text"], "events": each["events"]} for each in GOLD}),
+    "by id on one line": json.dumps({each["id"]: {"events": each["events"]} for each in GOLD}),
+    "by row": pretty({str(row): each for row, each in enumerate(GOLD)}),
+    "events by id": pretty({each["id"]: each["events"] for each in GOLD}),
+    "one pretty object after the other": "\n".join(map(pretty, GOLD)),
+}
+SHAPES_OF_PREDICTIONS: dict[str, str] = {
+    "under predictions": pretty({"model": "m", "predictions": ANSWERS}),
+    "responses by id": pretty({each["id"]: each["response"] for each in ANSWERS}),
+    "records by id": json.dumps({each["id"]: {"response": each["response"]} for each in ANSWERS}),
+    "events by id": pretty({name: events(who) for name, who in NAMED}),
+    "messages": lines([{"id": name, "messages": chat(who)} for name, who in NAMED]),
+    "chat under response": lines([{"id": name, "response": chat(who)} for name, who in NAMED]),
+    "a message under response": lines([{"id": name, "response": chat(who)[-1]} for name, who in NAMED]),
+    "replies": lines([reply(name, who) for name, who in NAMED]),
+    "replies under response": lines([{"id": name, "response": reply("chatcmpl-1", who)} for name, who in NAMED]),
+    "events under response": lines([{"id": name, "response": {"events": events(who)}} for name, who in NAMED]),
+    "a list under response": lines([{"id": name, "response": events(who)} for name, who in NAMED]),
+}
+
+
+def test_every_natural_shape_of_gold_is_read(tmp_path: Path) -> None:
+    answers = stored(tmp_path / "p.jsonl", lines(ANSWERS))
+    for shape, text in SHAPES_OF_GOLD.items():
+        for ending in ("json", "json.gz"):
+            gold = stored(tmp_path / f"g.{ending}", text)
+            assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (3, 3, 0), shape
+            checked = run("check-gold", "--gold", gold)
+            assert checked.exit_code == 0, (shape, checked.output)
+            assert run("convert", gold, "--out", tmp_path / "out.jsonl").exit_code == 0, shape
+            converted = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+            assert [each["id"] for each in converted] == [*IDS], shape
+
+
+def test_every_natural_shape_of_predictions_is_read(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD))
+    for shape, text in SHAPES_OF_PREDICTIONS.items():
+        for ending in ("json", "json.gz"):
+            answers = stored(tmp_path / f"p.{ending}", text)
+            assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (3, 3, 0), shape
+            read = run("read", answers)
+            assert (read.exit_code, "3 responses, 0 could not be read" in read.stdout) == (0, True), (
+                shape,
+                read.output,
+            )
+
+
+def test_workers_and_comparisons_read_the_same(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.json.gz", SHAPES_OF_GOLD["by id"])
+    schema = stored(tmp_path / "schema.json", json.dumps(SCHEMA))
+    answers = stored(tmp_path / "p.json", SHAPES_OF_PREDICTIONS["under predictions"])
+    other = stored(tmp_path / "q.json", SHAPES_OF_PREDICTIONS["events by id"])
+    one, two = (goldgate.evaluate_files(gold, answers, SCHEMA, workers=workers) for workers in (1, 2))
+    assert one.report == two.report
+    assert run("compare", answers, other, "--gold", gold, "--schema", schema).exit_code == 0
+
+
+def test_fields_are_paths_with_places_from_either_end(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD))
+    chats = lines([{"doc_id": name, "turns": chat(who)} for name, who in NAMED])
+    replies = lines([reply(f"chatcmpl-{name}", who, doc_id=name) for name, who in NAMED])
+    for text, id_field, response_field in (
+        (chats, "doc_id", "turns.-1.content"),
+        (chats, "doc_id", "turns.1.content"),
+        (chats, "doc_id", "turns.-1"),
+        (chats, "doc_id", "turns"),
+        (replies, "doc_id", None),
+        (replies, "doc_id", "choices.0.message.content"),
+    ):
+        answers = stored(tmp_path / "p.jsonl", text)
+        report = goldgate.evaluate_files(gold, answers, SCHEMA, id_field=id_field, response_field=response_field).report
+        assert counts(report) == (3, 3, 0), (id_field, response_field)
+        options = ("--id-field", id_field, *(() if response_field is None else ("--response-field", response_field)))
+        assert "3 responses, 0 could not be read" in run("read", answers, *options).stdout
+    refused = refusal(gold, stored(tmp_path / "p.jsonl", chats), id_field="doc_id", response_field="turns.-3.content")
+    assert (refused.code, refused.place.field) == ("predictions.no_field", "turns.-3.content")
+
+
+def test_null_is_a_missing_answer(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD))
+    for text, response_field in (
+        (lines([*ANSWERS[:2], {"id": "d2", "response": None}]), None),
+        (lines([*ANSWERS[:2], {"id": "d2", "events": None}]), None),
+        (lines([{"id": name, "messages": chat(who)} for name, who in NAMED[:2]] + [{"id": "d2"}]), None),
+        (
+            lines(
+                [{"id": each["id"], "o": {"t": each["response"]}} for each in ANSWERS[:2]] + [{"id": "d2", "o": None}]
+            ),
+            "o.t",
+        ),
+        (json.dumps({each["id"]: each["response"] for each in ANSWERS[:2]} | {"d2": None}), None),
+    ):
+        answers = stored(tmp_path / "p.jsonl", text)
+        report = goldgate.evaluate_files(gold, answers, SCHEMA, response_field=response_field).report
+        assert counts(report) == (2, 2, 1), text
+        assert [each["code"] for each in report["findings"]] == ["missing_prediction"], text
+
+
+def test_gold_is_read_from_a_table_with_events_as_json(tmp_path: Path) -> None:
+    rows = [[name, f"{who} joined.", json.dumps(events(who), indent=1)] for name, who in NAMED]
+    answers = stored(tmp_path / "p.jsonl", lines(ANSWERS))
+    for name, columns, options in (
+        ("g.csv", ["id", "text", "events"], ()),
+        ("g.csv.gz", ["doc", "text", "events"], ("--id-field", "doc")),
+        ("g.tsv", ["id", "text", "events"], ()),
+    ):
+        gold = table(tmp_path / name, columns, rows, "\t" if name.endswith("tsv") else ",")
+        report = goldgate.evaluate_files(gold, answers, SCHEMA, id_field=options[1] if options else None).report
+        assert (counts(report), report["inputs"]["gold"][0]["form"]) == ((3, 3, 0), "table"), name
+        checked = run("check-gold", "--gold", gold, *options)
+        assert (checked.exit_code, "3 records of table" in checked.stdout) == (0, True), checked.output
+    for columns, cells, words in (
+        (["id", "text", "role"], ["d0", "x", "y"], "the columns id, text, role"),
+        (["id", "text", "events"], ["d0", "x", "[{'event_type': 'Hire'}]"], 'frame["events"].map(json.dumps)'),
+    ):
+        checked = run("check-gold", "--gold", table(tmp_path / "g.csv", columns, [cells]))
+        assert (checked.exit_code, words in " ".join(checked.stderr.split())) == (2, True), checked.stderr
+
+
+def test_an_error_says_what_to_type(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD))
+    texts = [each["response"] for each in ANSWERS]
+    for text, options, advice in (
+        (lines(renamed(ANSWERS, id="doc_id")), {}, "--id-field doc_id"),
+        (lines(renamed(ANSWERS, response="output")), {}, "--response-field output"),
+        (lines(renamed(ANSWERS, id="doc_id", response="output")), {"id_field": "doc_id"}, "--response-field output"),
+        (lines([{"id": "d0", "completion": reply("c", "Ann")}]), {}, "--response-field completion"),
+        (
+            lines([{"id": "d0", "conversations": [{"from": "human", "value": "?"}, {"from": "gpt", "value": "[]"}]}]),
+            {},
+            "--response-field conversations.-1.value",
+        ),
+        (lines([{"id": "d0", "response": texts}]), {}, "--response-field response.0"),
+        (lines([reply("chatcmpl-1", "Ann")]), {}, "name it with --id-field"),
+        (lines(texts), {}, 'write {"id": …, "response": …} for each answer'),
+        (lines([events("Ann")]), {}, 'write {"id": …, "events": […]} for each document'),
+        (pretty({"id": {"0": "d0"}, "response": {"0": "[]"}}), {}, 'orient="records", lines=True'),
+        (pretty({"columns": ["id"], "index": [0], "data": [["d0"]]}), {}, 'orient="records", lines=True'),
+        (pretty({"dev": ANSWERS[:1], "test": ANSWERS[1:]}), {}, "jq -c '.dev[]' takes them out"),
+        ("id,response\nd0,[]\n", {}, "names end in .csv: rename it"),
+    ):
+        error = refusal(gold, stored(tmp_path / "p.txt", text), **options)
+        assert advice in str(error.advice), (text, error)
+        assert "found the keys id," not in str(error.found)
+
+
+def test_check_gold_names_another_kind_of_file_once(tmp_path: Path) -> None:
+    for text, words in (
+        ("id,text,events\n" + "d0,x,[]\n" * 28, "this is CSV, not JSON"),
+        (pretty(GOLD[0])[:-1] + "\n", "is it pretty-printed?"),
+        ("PAR1\xff", "a Parquet file"),
+    ):
+        path = tmp_path / "gold.txt"
+        path.write_bytes(text.encode("latin-1"))
+        checked = run("check-gold", "--gold", path)
+        assert (checked.exit_code, words in " ".join(checked.stderr.split())) == (2, True), checked.output
+
+
+def test_check_gold_and_convert_take_an_id_field(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.json", pretty([{"meta": {"key": name}, "events": events(who)} for name, who in NAMED]))
+    assert run("check-gold", "--gold", gold).exit_code == 1
+    assert run("check-gold", "--gold", gold, "--id-field", "meta.key").exit_code == 0
+    assert run("convert", gold, "--id-field", "meta.key", "--out", tmp_path / "out.jsonl").exit_code == 0
+    assert run("check-gold", "--gold", tmp_path / "out.jsonl").exit_code == 0
+    broken = stored(tmp_path / "b.jsonl", lines([{"key": "d0", "events": []}, {"events": []}]))
+    checked = run("check-gold", "--gold", broken, "--id-field", "key", "--format", "json")
+    findings = [each for each in json.loads(checked.stdout)["findings"] if each["severity"] == "error"]
+    assert [(each["code"], each["line"], each["field"]) for each in findings] == [("gold.no_field", 2, "key")]
+
+
+def test_read_takes_tables_and_records_without_ids(tmp_path: Path) -> None:
+    rows = table(tmp_path / "p.csv", ["id", "response"], [[each["id"], each["response"]] for each in ANSWERS])
+    in_order = [{"prompt": "p", "predict": each["response"], "label": "l"} for each in ANSWERS]
+    for path in (
+        rows,
+        stored(tmp_path / "p.jsonl", lines(renamed(ANSWERS, id=""))),
+        stored(tmp_path / "generated_predictions.jsonl", lines(in_order)),
+    ):
+        assert "3 responses, 0 could not be read" in run("read", path).stdout, path.name
+    assert run("read", tmp_path / "p.jsonl", "--id", "2").stdout.startswith("2  RAW")
+
+
+def test_long_lines_are_told_from_one_long_object(tmp_path: Path) -> None:
+    """The first line is longer than what is read at once."""
+    answers = stored(tmp_path / "p.jsonl", lines(ANSWERS))
+    note = "x" * (1 << 21)
+    for name, text in {
+        "lines": lines([{**each, "note": note} for each in GOLD]),
+        "list": json.dumps({"documents": [{**each, "note": note} for each in GOLD]}) + "\n\n",
+        "list behind a long note": json.dumps({"note": note, "documents": GOLD}),
+        "list behind long blanks": json.dumps({"documents": GOLD}).replace("{", "{" + " " * len(note), 1),
+        "pretty": "\n".join(pretty({**each, "note": note}) for each in GOLD),
+    }.items():
+        gold = stored(tmp_path / "g.json", text)
+        assert counts(goldgate.evaluate_files(gold, answers, SCHEMA).report) == (3, 3, 0), name
+
+
+def test_a_broken_wrapped_file_has_the_place_of_the_mistake(tmp_path: Path) -> None:
+    answers = stored(tmp_path / "p.jsonl", lines(ANSWERS))
+    text = pretty({"documents": GOLD})
+    for name, broken, code, line in (
+        ("raw line end", text.replace("Bo joined", "Bo\njoined"), "not_json", 20),
+        ("wrong type", text.replace('"Bo joined."', "5"), "wrong_type", 18),
+        ("after it", text + "\nand more", "not_json", 1),
+        (
+            "by id",
+            pretty({each["id"]: {"events": each["events"]} for each in GOLD}).replace('"Bo"', "B"),
+            "not_json",
+            22,
+        ),
+        ("null by id", json.dumps({"d0": GOLD[0], "d1": None, "d2": GOLD[2]}), "events_not_list", 2),
+    ):
+        with pytest.raises(GoldgateError) as refused:
+            goldgate.evaluate_files(stored(tmp_path / "g.json", broken), answers, SCHEMA)
+        assert (refused.value.code, refused.value.place.line) == (f"gold.{code}", line), name
+
+
+def test_one_record_of_another_program_is_not_taken_for_answers_by_id(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD[:1]))
+    for record in (
+        {"prompt": "p [1]", "predict": ANSWERS[0]["response"], "label": "[]"},
+        {"id": "d0", "response": ANSWERS[0]["response"]},
+        {"id": "d0", "messages": chat("Ann")},
+    ):
+        for text in (json.dumps(record), json.dumps(record) + "\n", pretty([record])):
+            assert counts(goldgate.evaluate_files(gold, stored(tmp_path / "p.json", text), SCHEMA).report) == (1, 1, 0)
