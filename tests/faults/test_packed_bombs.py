@@ -192,7 +192,7 @@ def test_a_record_of_many_tiny_values_is_refused_and_a_text_of_brackets_is_not(
             path.write_bytes(data)
             for read in (lambda: list(iterate(open_records(path, "gold"))), lambda: index_files([path], "gold")):  # noqa: B023
                 if is_text:
-                    assert len(read()) == 2, name  # type: ignore[arg-type]
+                    assert len(read()) == 2, name
                     continue
                 with pytest.raises(InputError) as caught:
                     read()
