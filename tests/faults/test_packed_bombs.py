@@ -177,6 +177,31 @@ def test_the_error_says_the_file_the_line_the_size_and_the_limit(
     assert len(index_files([tmp_path / "last"], "gold")) == 2
 
 
+def test_a_record_of_many_tiny_values_is_refused_and_a_text_of_brackets_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "2")
+    brackets = b"[]," * 600_000
+    answers = {
+        True: b'{"id": "1", "response": "\\"' + brackets + b'"}',
+        False: b'{"id": "1", "events": [' + brackets + b"[]]}",
+    }
+    for is_text, record in answers.items():
+        for name, data in {"lines": ANSWER + b"\n" + record, "array": b"[" + ANSWER + b",\n" + record + b"]"}.items():
+            path = tmp_path / name
+            path.write_bytes(data)
+            for read in (lambda: list(iterate(open_records(path, "gold"))), lambda: index_files([path], "gold")):  # noqa: B023
+                if is_text:
+                    assert len(read()) == 2, name
+                    continue
+                with pytest.raises(InputError) as caught:
+                    read()
+                assert caught.value.expected == "at most 125,000 values", name
+                assert caught.value.found == "a record of 1,200,002 values" or "1,200,00" in str(caught.value.found), (
+                    name
+                )
+
+
 def test_a_limit_that_is_not_a_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("0", "-1", "64MB", "1e3", "٣", "9" * 20):
         monkeypatch.setenv(LIMIT_VARIABLE, text)

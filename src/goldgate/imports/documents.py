@@ -13,7 +13,16 @@ from goldgate.errors import InputError, Place
 from goldgate.files.pipe import foreign_files
 from goldgate.files.text_file import cannot_read
 from goldgate.imports.span import Broken
-from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, long_line, open_records, too_large
+from goldgate.readers.records import (
+    RecordFile,
+    RecordStore,
+    check_record,
+    decode,
+    iterate,
+    long_line,
+    open_records,
+    too_large,
+)
 
 KIND = "trace"
 _BRACE_LINE = 16  # bytes of a line with a brace and nothing else
@@ -79,7 +88,7 @@ def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
         if len(line) > file.limit:
             raise long_line(file, offset)
         if lines and (depth <= 0 or line.rstrip() == b"{"):
-            yield begin, b"".join(lines)
+            yield begin, _joined(file, begin, lines)
             lines, depth = [], 0
         if lines or not line.isspace():
             begin = begin if lines else offset
@@ -91,7 +100,13 @@ def _printed(file: RecordFile) -> Iterator[tuple[int, bytes]]:
             found = f"an object of at least {offset - begin:,} bytes"
             raise too_large(KIND, RecordStore([file]).place(begin), found, file.limit)
     if lines:
-        yield begin, b"".join(lines)
+        yield begin, _joined(file, begin, lines)
+
+
+def _joined(file: RecordFile, begin: int, lines: list[bytes]) -> bytes:
+    data = b"".join(lines)
+    check_record(file, begin, data)
+    return data
 
 
 class _Lines:
@@ -124,5 +139,7 @@ def _whole(file: RecordFile) -> Any:
         if not isinstance(_decoded(head[1]), Broken):
             return None  # JSON Lines of which the first is damaged
         raise too_large(KIND, Place(file.name, 1), f"one object over many lines, of {size:,} bytes", file.limit)
-    value = _decoded(file.plain.read(begin, size))
+    data = file.plain.read(begin, size)
+    check_record(file, begin, data)
+    value = _decoded(data)
     return value if isinstance(value, dict) else None

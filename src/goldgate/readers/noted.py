@@ -17,7 +17,7 @@ from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, describe
 from goldgate.files.random_access import BLOCK
 from goldgate.readers.guess import bad_id
-from goldgate.readers.records import OFFSET_BITS, RecordFile, RecordStore, iterate, long_line
+from goldgate.readers.records import OFFSET_BITS, UNCHECKED, RecordFile, RecordStore, check_record, iterate
 
 BUCKETS = 64  # by the first bits of the hash: a join needs a dictionary for one bucket at a time
 HASH_BYTES = 8
@@ -159,11 +159,11 @@ def _lines(file: RecordFile, begin: int, end: int) -> Iterator[_Head]:
     at = 0 if offset == begin else data.find(b"\n") + 1
     if offset < begin and not at:
         return
-    find, match, limit = data.find, _ID_FIRST.match, file.limit
+    find, match = data.find, _ID_FIRST.match
     while stop := find(b"\n", at) + 1:
         head = match(data, at, stop)
-        if stop - at > limit:
-            raise long_line(file, offset + at)
+        if stop - at > UNCHECKED:
+            check_record(file, offset + at, data[at:stop])
         if head is not None:
             yield offset + at, stop - at, head[1] or None
         elif blank := _BLANK_LINES.match(data, at):  # millions of them are passed over at once
@@ -172,9 +172,9 @@ def _lines(file: RecordFile, begin: int, end: int) -> Iterator[_Head]:
             yield offset + at, stop - at, None
         at = stop
     if offset + at < end:
-        last = data[at:] + b"".join(_rest(file, offset + len(data), limit - (len(data) - at)))
-        if len(last) > limit:
-            raise long_line(file, offset + at)
+        last = data[at:] + b"".join(_rest(file, offset + len(data), file.limit - (len(data) - at)))
+        if len(last) > UNCHECKED:
+            check_record(file, offset + at, last)
         if last and not last.isspace():
             yield offset + at, len(last), id_at_head(last)
 

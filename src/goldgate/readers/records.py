@@ -11,7 +11,7 @@ import os
 import re
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,11 @@ LIMIT_VARIABLE = "GOLDGATE_MAX_RECORD_MEGABYTES"
 DEFAULT_MEGABYTES = 64
 STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may be so many times as large as one of them
 _MEGABYTE = 1_000_000
+UNCHECKED = _MEGABYTE  # bytes of a record that is under every limit
+_VALUES_RECORDS = 4  # decoded, the values of a record may take so many times as much as it may have bytes
+_VALUE_BYTES = 64  # of a value in memory
+_VALUE_MARKS = (b"[", b"{", b",")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _UNLIMITED = 1 << 62
 _ADVICE = 'write {"id": …, "response": …} for each answer'
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
@@ -298,6 +303,25 @@ def record_limit() -> int:
     return int(text) * _MEGABYTE
 
 
+def check_values(data: bytes, kind: str, place: Callable[[], Place], limit: int) -> None:
+    """Refuse JSON of many tiny values: 60 MB of `[],[],…` are 1.8 GB when decoded."""
+    most = limit * _VALUES_RECORDS // _VALUE_BYTES
+    if sum(map(data.count, _VALUE_MARKS)) <= most:
+        return
+    values = sum(map(_STRING.sub(b"", data).count, _VALUE_MARKS))
+    if values > most:
+        error = too_large(kind, place(), f"a record of {values:,} values", limit)
+        error.expected = f"at most {most:,} values"
+        raise error
+
+
+def check_record(file: RecordFile, offset: int, data: bytes) -> None:
+    """Refuse a record that begins there and would take too much memory. One of up to 1 MB never does."""
+    if len(data) > file.limit:
+        raise long_line(file, offset)
+    check_values(data, file.kind, lambda: RecordStore([file]).place(offset), file.limit)
+
+
 def too_large(kind: str, place: Place, size: str, limit: int) -> InputError:
     """The error for a record or a line that is larger than `record_limit`."""
     return InputError(
@@ -385,8 +409,8 @@ def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     offset = file.start
     with file.plain.stream(offset) as stream:
         while line := stream.readline(file.limit + 1):
-            if len(line) > file.limit:
-                raise long_line(file, offset)
+            if len(line) > UNCHECKED:
+                check_record(file, offset, line)
             if not line.isspace():
                 yield offset, line
             else:  # blank lines follow each other: millions of them are passed over at once
@@ -420,6 +444,8 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     data = buffer[element : token.start()]
                     if len(data) > file.limit:
                         raise _large_element(file, base + element, len(data))
+                    if len(data) > UNCHECKED:
+                        check_record(file, base + element, data)
                     blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
                     if blanks < len(data) or mark == b",":
                         yield base + element + blanks, data[blanks:]

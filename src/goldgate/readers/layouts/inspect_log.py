@@ -14,7 +14,7 @@ from goldgate.errors import InputError, MachineError, Place, describe
 from goldgate.files.random_access import BLOCK
 from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
 from goldgate.readers.layouts.openai_batch import message_text
-from goldgate.readers.records import RecordFile, too_large
+from goldgate.readers.records import RecordFile, check_values, too_large
 
 if TYPE_CHECKING:
     import zipfile
@@ -86,6 +86,7 @@ def _samples(file: RecordFile) -> Iterator[Any]:
         error.advice = f"convert it: inspect log convert --to eval; or {error.advice}"
         raise error
     data = file.plain.read(file.start, size)
+    check_values(data, file.kind, lambda: Place(file.name), file.limit)
     try:
         log = json.loads(data)
     except (ValueError, RecursionError):
@@ -108,7 +109,9 @@ def _packed(file: RecordFile) -> Iterator[Any]:
                 if member.file_size > file.limit:
                     found = f"{member.filename} with {member.file_size:,} bytes"
                     raise too_large(file.kind, Place(file.name), found, file.limit)
-                yield json.loads(_unpacked(archive, member, file))
+                data = _unpacked(archive, member, file)
+                check_values(data, file.kind, lambda: Place(file.name), file.limit)
+                yield json.loads(data)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RecursionError) as problem:
         raise _not_a_log(file, str(problem) or type(problem).__name__) from None
 
