@@ -56,14 +56,17 @@ from goldgate.suites.extraction.measures.hallucination import (
     unsupported_quickly,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings
+from goldgate.suites.extraction.thought import named_in_thought
 from goldgate.suites.extraction.thought.named_in_thought import (
     Look,
+    counted_lines,
     first_missing,
     first_missing_at_once,
     first_missing_plainly,
     first_missing_quickly,
     is_whole_word,
     occurrences,
+    without_negations,
 )
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
@@ -280,6 +283,9 @@ PIECES = [
     "ort",
     "Schloßort: ",
     "Schlossort: ",
+    " is not ",
+    "不是",
+    ", ",
     "ß",
     "SS",
     "İ",
@@ -302,11 +308,15 @@ def thoughts_of(draw: st.DrawFn, events: Events) -> str:
     return "".join([*parts, *(said if draw(st.booleans()) else [])])
 
 
-def first_missing_by_definition(events: Events, thought: str, by_line: bool) -> Unit | None:
+def first_missing_by_definition(
+    events: Events, thought: str, by_line: bool, counted: list[str] | None = None
+) -> Unit | None:
     """Word for word: normalized, the value is in the thought, or on a line that names its role in whatever case."""
+    written = thought.split("\n")
+    lines = [normalize_plainly(line) for line in written] if counted is None else counted
     for unit, value, _ in events.values():
-        lines = [line for line in thought.split("\n") if names(line, unit[1])] if by_line else [thought]
-        if not any(normalize_plainly(value) in normalize_plainly(line) for line in lines):
+        places = [line for line, text in zip(lines, written, strict=True) if names(text, unit[1])]
+        if not any(normalize_plainly(value) in line for line in (places if by_line else ["".join(lines)])):
             return unit
     return None
 
@@ -328,6 +338,14 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
             assert first_missing_quickly(events, thought) in (None, Look(plain))
         assert first_missing_at_once(events, thought, by_line) == plain
         assert first_missing(events, thought, by_line) == plain
+        affirmed, source = without_negations(events, thought), normalize_plainly(thought[::2] + thought)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(named_in_thought, "COPIED", 2)
+            counted = counted_lines(events, thought, affirmed, source)
+            plain = first_missing_plainly(events, thought, by_line, counted)
+            assert plain == first_missing_by_definition(events, thought, by_line, counted)
+            assert first_missing_at_once(events, thought, by_line, counted) == plain
+            assert first_missing(events, thought, by_line, affirmed, source) == plain
 
 
 def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None:

@@ -17,6 +17,7 @@ from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.form import form_of, form_signature
 from goldgate.suites.extraction.hints import hints
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
+from goldgate.suites.extraction.measures.thought import THOUGHT_VERSION
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
 
@@ -76,7 +77,9 @@ def _signed(settings: ExtractionSettings, schema: EventSchema | None) -> dict[st
         "relaxed": f"{relaxed.match_mode}>={threshold.normalize():f}",
         "schema": settings.schema.mode,
         "hallucination": f"{settings.hallucination.match_mode}.v{HALLUCINATION_VERSION}",
-        "cot": f"{cot.mode}{'+block' if cot.require_thought_block else ''}" if cot.enabled else "off",
+        "cot": f"{cot.mode}.v{THOUGHT_VERSION}{'+block' if cot.require_thought_block else ''}"
+        if cot.enabled
+        else "off",
         "types": "none" if schema is None else schema.digest[:12],
         **({} if settings.profile is None else {"profile": f"{settings.profile}.v{PROFILE_VERSION}"}),
     }

@@ -156,7 +156,7 @@ _RATIOS = (
     ),
     (
         *("cot_copied_rate", Fraction(1, 10), "copied_thought"),
-        "{} of {} thoughts are the answer over again: cot_faithfulness counts them, and they show no reasoning",
+        "{} of {} thoughts are the answer over again: they show no reasoning, and cot_faithfulness leaves them out",
         ("copied", "checked"),
     ),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -63,6 +64,8 @@ def test_every_sample_falls_into_one_bucket(response: str | list[Any] | None, lo
         pytest.param("提起Sue诉讼", ["Sue"], True, True, id="latin-name-between-chinese"),
         pytest.param("质押 and 增持", ["质押"], True, True, id="types-outside-the-schema-are-not-mentions"),
         pytest.param("增持", ["增持"], False, False, id="predicted-outside-the-schema"),
+        pytest.param("这不是质押", ["质押"], False, False, id="negated"),
+        pytest.param("not a 质押 but they Sue", ["Sue"], True, True, id="negated-and-named"),
     ],
 )
 def test_type_consistency(thought: str, predicted: list[str], strict: bool, weak: bool) -> None:
@@ -97,6 +100,15 @@ def test_nothing_predicted_is_consistent_only_if_no_type_is_mentioned_under_weak
         pytest.param("complaintiff: A", [("plaintiff", "A")], False, True, id="role-inside-a-word"),
         pytest.param("plaintiffs: A", [("plaintiff", "A")], False, True, id="role-as-part-of-a-plural"),
         pytest.param("x", [], True, True, id="nothing-predicted-is-trivially-consistent"),
+        pytest.param("质押方绝非甲公司", [("质押方", "甲公司")], False, False, id="negated"),
+        pytest.param("The plaintiff is certainly not A.", [("plaintiff", "A")], False, False, id="negated-in-english"),
+        pytest.param("A isn't the plaintiff", [("plaintiff", "A")], False, False, id="negated-behind-the-value"),
+        pytest.param("plaintiff: A? Never", [("plaintiff", "A")], False, False, id="question-and-negation"),
+        pytest.param("质押方不是乙，而是甲公司", [("质押方", "甲公司")], True, True, id="role-in-a-negating-clause"),
+        pytest.param("plaintiff not B but A", [("plaintiff", "A")], True, True, id="but"),
+        pytest.param("plaintiff: not guilty", [("plaintiff", "not guilty")], True, True, id="value-that-negates"),
+        pytest.param("质押方：无锡非凡公司", [("质押方", "无锡非凡公司")], True, True, id="name-with-such-characters"),
+        pytest.param("plaintiff is No. 5", [("plaintiff", "No. 5")], True, True, id="number-sign"),
     ],
 )
 def test_argument_consistency(thought: str, arguments: list[tuple[str, Any]], strict: bool, weak: bool) -> None:
@@ -183,6 +195,14 @@ MEMBERS = '"质押方": "甲公司", "数量": 5'
         pytest.param("Event{event_type='质押', 质押方='甲公司', 数量='5'}", True, id="like-code"),
         pytest.param('{"质押方": ["乙", "甲公司"], "数量": "5", "event_type": "质押"}', True, id="in-another-form"),
         pytest.param('Draft: {"event_type": "质押", "质押方": "甲公司"}. No: 数量5', False, id="a-draft-of-two-thirds"),
+        pytest.param(json.dumps(answer(TWO), ensure_ascii=False), True, id="escaped-in-quotes"),
+        pytest.param(answer(TWO).replace('"', "&quot;"), True, id="as-html"),
+        pytest.param(answer(TWO).replace('"', "»"), True, id="in-other-quotes"),
+        pytest.param(
+            "- event_type: 质押\n  arguments:\n  - role: 质押方\n    argument: 甲公司\n  - role: 数量\n    argument: 5",
+            True,
+            id="as-yaml",
+        ),
         pytest.param('It says {"质押方": "甲公司"}.', False, id="a-third-of-it"),
         pytest.param("质押，质押方是甲公司，数量是5", False, id="words"),
         pytest.param("质押方: “甲公司”\n数量: “5”\n质押", False, id="quoted-words"),
@@ -195,6 +215,32 @@ def test_thought_that_is_the_answer_over_again_is_shown(thought: str, copied: bo
     report = judge([gold()], [{"id": "1", "response": response}], SCHEMA, cot=STRICT).report
     assert report["metrics"]["diagnostics"]["cot_copied_rate"]["value"] == copied
     assert ("copied_thought" in [entry["code"] for entry in report["stands_out"]]) is copied
+    assert not (copied and report["metrics"]["diagnostics"]["cot_faithfulness"]["value"])
+
+
+def test_copies_of_the_source_text_name_no_value() -> None:
+    sentences = [
+        f"{number}日晚间，甲公司发布公告称，其控股股东将所持有的部分公司股份{number}万股进行了质押，用于自身资金周转需要，上述质押已在登记公司办理完毕手续。"
+        for number in range(3)
+    ]
+    text = "".join(sentences)
+    predicted = answer(event("质押", ("质押方", "甲公司"), ("数量", "2万股")))
+    copies = {
+        "the whole text on a line": f"质押方、数量：{text}",
+        "a sentence on each line": "\n".join(f"质押方、数量：{sentence}" for sentence in sentences),
+        "with blanks": f"质押方、数量：{' '.join(text)}",
+        "twice": f"质押方 {text} 数量 {text}",
+    }
+    for name, thought in copies.items():
+        for said, consistent in (("", False), ("\n质押方：甲公司\n数量：2万股", True)):
+            response = f"<think>质押\n{thought}{said}</think>{predicted}"
+            for settings in (STRICT, WEAK):
+                record = score(response, gold(text=text), SCHEMA, cot=settings).record["cot"]
+                assert record["argument_consistent"] is consistent, (name, said, settings.mode)
+    short = score(
+        f"<think>质押\n质押方、数量：{text[:40]}，2万股</think>{predicted}", gold(text=text), SCHEMA, cot=STRICT
+    )
+    assert short.record["cot"]["argument_consistent"] is True  # a few words of the text are no copy
 
 
 def test_empty_answer_cannot_be_copied() -> None:

@@ -122,9 +122,9 @@ def _repeated(a: str, at: int, b: str, place: int, half: int, period: int) -> tu
     Around each, both texts agree up to where the first of them stops repeating itself, and beyond only where both stop
     at once. So most is shared at one end, or where the two begin or cease to repeat themselves side by side.
     """
-    before_a, before_b = (_alike_before(text[:end], text[: end + period]) for text, end in ((a, at), (b, place)))
-    after_a = _alike(a[at + half :], a[at + half - period :])
-    after_b = _alike(b[place + half :], b[place + half - period :])
+    before_a, before_b = (alike_before(text[:end], text[: end + period]) for text, end in ((a, at), (b, place)))
+    after_a = alike(a[at + half :], a[at + half - period :])
+    after_b = alike(b[place + half :], b[place + half - period :])
     count = after_b // period
     side_by_side = ((before_a - before_b) // period, (after_b - after_a) // period)
     numbers = {0, count, *side_by_side, *(number + 1 for number in side_by_side)}
@@ -133,16 +133,16 @@ def _repeated(a: str, at: int, b: str, place: int, half: int, period: int) -> tu
 
 def _shared(a: str, at: int, b: str, place: int, size: int) -> int:
     """How long the stretch is that both texts share around a part that stands in both."""
-    return _alike_before(a[:at], b[:place]) + size + _alike(a[at + size :], b[place + size :])
+    return alike_before(a[:at], b[:place]) + size + alike(a[at + size :], b[place + size :])
 
 
-def _alike_before(a: str, b: str) -> int:
+def alike_before(a: str, b: str) -> int:
     """How many characters two texts have in common at the end."""
     most = min(len(a), len(b))
-    return _alike(a[len(a) - most :][::-1], b[len(b) - most :][::-1])
+    return alike(a[len(a) - most :][::-1], b[len(b) - most :][::-1])
 
 
-def _alike(a: str, b: str) -> int:
+def alike(a: str, b: str) -> int:
     """How many characters two texts have in common at the beginning."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -17,15 +17,24 @@ from goldgate.suites.extraction.response.thoughts import ThoughtState
 from goldgate.suites.extraction.sample import Facts, ThoughtCheck
 from goldgate.suites.extraction.settings import CotSettings
 from goldgate.suites.extraction.thought.copied_thought import is_copied
-from goldgate.suites.extraction.thought.named_in_thought import first_missing, is_whole_word, occurrences
+from goldgate.suites.extraction.thought.named_in_thought import (
+    first_missing,
+    is_whole_word,
+    occurrences,
+    without_negations,
+)
 
+THOUGHT_VERSION = 2  # in the signature; 1 counted negations, copies of the text and copies of the answer
 CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
 _NOT_CHECKED: dict[str, Counts] = {SKIPPED: (0, 0, 0, 0, 0, 1, 0, 1), PARSE_FAIL: (0, 0, 0, 0, 0, 0, 1, 1)}
 _DISABLED = "metrics.cot.enabled is false"
 
 
 class Thought(RatioMeasure[Facts]):
-    """Every sample falls into one of three buckets; the rates are over the checked ones."""
+    """Every sample falls into one of three buckets; the rates are over the checked ones.
+
+    A thought is faithful if its types and arguments are those of the answer, and it is not the answer over again.
+    """
 
     section = "diagnostics"
     table = "thought"
@@ -51,7 +60,8 @@ class Thought(RatioMeasure[Facts]):
         if check.bucket != CHECKED:
             return _NOT_CHECKED[check.bucket]
         types, arguments = int(check.type_consistent), int(check.argument_consistent)
-        return types, arguments, types & arguments, int(check.copied), 1, 0, 0, 1
+        faithful = types & arguments & (not check.copied)
+        return types, arguments, faithful, int(check.copied), 1, 0, 0, 1
 
     def metrics(self, tally: Tally) -> Metrics:
         found = super().metrics(tally)
@@ -86,7 +96,8 @@ class ThoughtChecker:
             thought = parsed.preamble.strip()
         if not thought:
             return ThoughtCheck(SKIPPED)
-        folded = thought.casefold() if self.has_case else thought
+        affirmed = without_negations(facts.predicted, thought)
+        folded = affirmed.casefold() if self.has_case else affirmed
         predicted = facts.predicted.units.keys()
         mentioned = [
             name
@@ -95,7 +106,8 @@ class ThoughtChecker:
         ]
         more_is_fine = not self.strict and len(predicted) > 0
         type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
-        missing = first_missing(facts.predicted, thought, self.strict)
+        source = "" if facts.text is None else facts.text.normalized
+        missing = first_missing(facts.predicted, thought, self.strict, affirmed, source)
         copied = is_copied(facts.predicted, parsed.source, thought)
         return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
 
