@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from goldgate.core.evaluation import Evaluation
@@ -28,14 +31,14 @@ def evaluate_files(
     workers: int | None = None,
     engine: EngineName = "processes",
     ray_address: str | None = None,
-    records: IO[bytes] | None = None,
+    records: IO[bytes] | bool | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score stored answers of an extraction model and judge them.
 
     `dialect` names the published format of the gold, `id_field` and `response_field` are dotted paths into predictions.
-    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl). With the
-    engine "ray" it is scored on the cluster at `ray_address`.
+    `records` receives a line of JSON for each sample (what the command writes to samples.jsonl); with `records=True`,
+    `evaluation.samples` keeps them. With the engine "ray" it is scored on the cluster at `ray_address`.
     """
     inputs = {
         "gold": _listed(gold),
@@ -45,11 +48,7 @@ def evaluate_files(
         "id_field": _listed(id_field),
         "response_field": _listed(response_field),
     }
-    suite = load_suite("extraction")
-    return evaluate(
-        suite, inputs, protocol,
-        workers=workers, engine=engine, ray_address=ray_address, records=records, progress=progress,
-    )  # fmt: skip
+    return _evaluate("extraction", inputs, protocol, workers, engine, ray_address, records, progress)
 
 
 def evaluate_outputs(
@@ -61,18 +60,38 @@ def evaluate_outputs(
     workers: int | None = None,
     engine: EngineName = "processes",
     ray_address: str | None = None,
-    records: IO[bytes] | None = None,
+    records: IO[bytes] | bool | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Judge stored runs of a research agent against golden queries.
 
     `corpus` is a list of hashes, or a directory, of sources that the evaluator knows. `records` receives a line of
-    JSON for each run (what the command writes to runs.jsonl).
+    JSON for each run (what the command writes to runs.jsonl); with `records=True`, `evaluation.samples` keeps them.
     """
     inputs = {"golden": [str(golden)], "outputs": [str(outputs)], "corpus": _listed(corpus)}
+    return _evaluate("research", inputs, protocol, workers, engine, ray_address, records, progress)
+
+
+def _evaluate(
+    suite: str,
+    inputs: dict[str, list[Any]],
+    protocol: ProtocolSource,
+    workers: int | None,
+    engine: EngineName,
+    ray_address: str | None,
+    records: IO[bytes] | bool | None,
+    progress: Progress | None,
+) -> Evaluation:
+    if not (isinstance(records, bool) or records is None or hasattr(records, "write")):
+        raise TypeError(f"records is True, or a file opened for writing bytes, not {type(records).__name__}")
+    if records is True:
+        with TemporaryFile() as stream:
+            kept = _evaluate(suite, inputs, protocol, workers, engine, ray_address, stream, progress)
+            stream.seek(0)
+            return replace(kept, samples=[json.loads(line) for line in stream])
     return evaluate(
-        load_suite("research"), inputs, protocol,
-        workers=workers, engine=engine, ray_address=ray_address, records=records, progress=progress,
+        load_suite(suite), inputs, protocol,
+        workers=workers, engine=engine, ray_address=ray_address, records=records or None, progress=progress,
     )  # fmt: skip
 
 

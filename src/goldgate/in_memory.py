@@ -24,7 +24,7 @@ from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_
 from goldgate.suites.extraction.findings import findings_of
 from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.sample import Sample
+from goldgate.suites.extraction.sample import Gold, Sample, sample_of
 from goldgate.suites.extraction.sample_record import render_record, sample_record
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.suite import SUITE
@@ -32,7 +32,7 @@ from goldgate.suites.plan import load_plan
 
 
 def evaluate(
-    gold: Iterable[Mapping[str, Any]],
+    gold: Iterable[Mapping[str, Any] | Gold],
     predictions: Iterable[Mapping[str, Any]],
     schema: SchemaSource = None,
     protocol: ProtocolSource = None,
@@ -40,6 +40,9 @@ def evaluate(
     records: bool = False,
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them.
+
+    A prediction's `response` is what `Scorer.score` takes: text, chat messages or decoded JSON. Gold may be what
+    `parse_gold` gives.
 
     `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
     """
@@ -54,11 +57,11 @@ def evaluate(
     outcome.settings.update(dialects)
     for identity, (number, record) in _by_id(ours, "gold").items():
         with _located("gold", number):
-            sample = Sample(parse_gold(record, identity))
+            sample = Sample(record if isinstance(record, Gold) else parse_gold(record, identity))
         if identity in answers:
-            number, record = answers.pop(identity)
+            number, answer = answers.pop(identity)
             with _located("predictions", number):
-                sample.response, sample.events = parse_prediction(record)
+                sample = _answered(sample.gold, answer)
         facts = scorer.facts(sample)
         tally.now = CountedUnit(facts.sample.gold.group, wanted=records or stored is not None)
         scorer.add(facts, tally)
@@ -84,25 +87,37 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
     return Scorer(load_plan(SUITE, protocol).settings, obtain_event_schema(schema))
 
 
-def _in_our_form(gold: Iterable[Mapping[str, Any]]) -> tuple[list[Any], dict[str, str]]:
+def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], dict[str, str]]:
     """Gold in any dialect, as files are read: that of the first record is that of all. Also what the signature says."""
     _require_records(gold, "gold")
     records = list(gold)
-    dialect = recognize(records[0]) if records else None
+    dialect = next((recognize(record) for record in records if not isinstance(record, Gold)), None)
     if dialect is None:
         return records, {}
-    found = []
+    found: list[Any] = []
     for number, record in enumerate(records, 1):
         with _located("gold", number):
-            found.append({"id": str(number), **dialect.convert(record)})
+            found.append(record if isinstance(record, Gold) else {"id": str(number), **dialect.convert(record)})
     return found, {"dialect": dialect.name}
 
 
-def _by_id(records: Iterable[Mapping[str, Any]], kind: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
+def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
+    """A sample with a prediction, whose `response` may be all that `Scorer.score` takes."""
+    response = record.get("response")
+    if isinstance(response, (list, tuple, dict)):
+        try:
+            return sample_of(response, gold)
+        except TypeError:  # chat messages without an answer
+            pass
+    return Sample(gold, *parse_prediction(record))
+
+
+def _by_id(records: Iterable[Any], kind: str) -> dict[str, tuple[int, Any]]:
     _require_records(records, kind)
-    found: dict[str, tuple[int, Mapping[str, Any]]] = {}
+    found: dict[str, tuple[int, Any]] = {}
     for number, record in enumerate(records, 1):
-        value = record_id(record) if isinstance(record, Mapping) else None
+        parsed = isinstance(record, Gold) and kind == "gold"
+        value = record.id or None if parsed else record_id(record) if isinstance(record, Mapping) else None
         if value is None:
             raise bad_id(record, kind, _place(kind, number, "id"))
         if value in found:

@@ -21,6 +21,8 @@ from goldgate.in_memory import load_scorer
 from goldgate.protocol.load import ProtocolSource
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import SchemaSource
+from goldgate.suites.extraction.measures.hallucination import Hallucination
+from goldgate.suites.extraction.measures.thought import Thought
 from goldgate.suites.extraction.messages import read_chat
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
@@ -112,7 +114,13 @@ class EventReward:
 
     def _facts(self, completion: Any, gold: Gold) -> Facts:
         response, thought = _answer(completion)
-        return self.scorer.facts(Sample(gold, response, thought=thought))
+        sample = Sample(gold, response, thought=thought)
+        return self.scorer.facts(sample) if self._needs_checks else self.scorer.compared([sample])[0]
+
+    @property
+    def _needs_checks(self) -> bool:
+        """Whether the metric needs more than what was read and compared: values looked up, thoughts checked."""
+        return isinstance(_measure(self.scorer, self.metric), Hallucination | Thought)
 
     def _reward(self, facts: Facts) -> float:
         """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""

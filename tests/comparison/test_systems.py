@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import goldgate
 from goldgate.comparison.systems import find_systems, require_predictions, require_results
 from goldgate.errors import GoldgateError
 
@@ -107,3 +108,11 @@ def test_folders_are_not_compared_with_gold(root: Path) -> None:
         require_predictions(find_systems(["a", "other.v2.jsonl"]))
     assert caught.value.code == "predictions.is_a_directory"
     assert "without --gold" in str(caught.value.advice)
+
+
+def test_systems_from_python_are_paths_one_by_one_or_in_one_list(stored: Path) -> None:
+    one_by_one = goldgate.compare(stored / "a", stored / "b").to_json()
+    assert goldgate.compare([stored / "a", str(stored / "b")]).to_json() == one_by_one
+    for systems in ((["a"], ["b"]), (None, "b"), ([["a", "b"]],)):
+        with pytest.raises(GoldgateError, match="compare takes the paths of result folders"):
+            goldgate.compare(*systems)

@@ -228,3 +228,16 @@ def test_the_share_of_answers_that_cannot_be_read_is_logged_where_a_trainer_offe
 def test_the_module_is_there_without_an_import_of_its_own() -> None:
     code = "import goldgate; assert goldgate.rewards.event_reward(metric='type_f1').__name__ == 'goldgate_type_f1'"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_only_what_the_metric_needs_is_computed() -> None:
+    protocol = {"metrics": {"cot": {"enabled": True}, "profile": "textee"}}
+    answer = f"<thought>Hire: Person is Lena Ortiz</thought>{HALF}"
+    gold = goldgate.parse_gold({"id": "1", "events": EVENTS, "text": TEXT})
+    metrics = ("strict_f1", "relaxed_recall", "type_f1", "schema_compliance_rate", "textee_ac_f1", "cot_faithfulness")
+    for metric in metrics:
+        function = event_reward(SCHEMA, metric, protocol)
+        facts = function._facts(answer, gold)
+        computed = facts.text is not None, bool(facts.mistakes), facts.thought is not None
+        assert computed == ((True,) * 3 if metric.startswith("cot_") else (False,) * 3), metric
+        assert function([answer], events=[EVENTS], text=[TEXT]) == [function.scorer.score(answer, gold)[metric]], metric

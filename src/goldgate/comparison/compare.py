@@ -23,7 +23,7 @@ from goldgate.comparison.rates import ComparedRate, columns_by_table, compared_a
 from goldgate.comparison.systems import SystemSource, find_systems, require_predictions, require_results
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
-from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place, describe, did_you_mean
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.stored_result import StoredResult
 from goldgate.stats.interval import LEVEL
@@ -61,7 +61,7 @@ class Comparison:
 
 
 def compare(
-    *given: str | Path,
+    *systems: str | Path | Sequence[str | Path],
     gold: str | Path | Sequence[str | Path] | None = None,
     schema: str | Path | None = None,
     protocol: ProtocolSource = None,
@@ -74,14 +74,15 @@ def compare(
     id_field: str | None = None,
     response_field: str | None = None,
 ) -> Comparison:
-    """Compare stored results, or with `gold` predictions, which `suite` scores first.
+    """Compare stored results, or with `gold` predictions, which `suite` scores first: `compare("a", "b")`, or
+    `compare(["a", "b"])`.
 
     The first system is what others are compared with, unless `against` names another. `common` compares only what all
     systems have, where they were judged by different gold. `dialect`, `id_field` and `response_field` say how gold and
     all predictions are read.
     """
     return compare_systems(
-        find_systems([str(path) for path in given], names),
+        find_systems(_paths(systems), names),
         gold=_listed(gold),
         schema=_listed(schema),
         protocol=protocol,
@@ -270,6 +271,20 @@ def _origin(systems: Systems, name: str) -> list[dict[str, Any]]:
         inputs = run.digests(judged=True)
         found.append({"inputs": inputs, "asked": run.asked, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
     return found
+
+
+def _paths(systems: tuple[Any, ...]) -> list[str]:
+    """The systems, one by one or as one list."""
+    paths = [*systems[0]] if len(systems) == 1 and isinstance(systems[0], (list, tuple)) else systems
+    for path in paths:
+        if not isinstance(path, (str, Path)):
+            raise ConfigError(
+                "compare.wrong_type",
+                "compare takes the paths of result folders, or with gold of predictions files",
+                expected='compare("a", "b"), or "b=out/b-1,out/b-2" for several runs of one system',
+                found=describe(path),
+            )
+    return [str(path) for path in paths]
 
 
 def _listed(given: Any) -> list[str]:

@@ -98,9 +98,9 @@ class Evaluation:
     def samples_to_dataframe(self) -> Any:
         """A row for each sample, with a column for each part of its record; pandas has to be installed."""
         if self.samples is None:
-            raise ValueError("the samples were not kept: evaluate(…, records=True) keeps them")
+            raise ValueError("the samples were not kept: evaluate with records=True, which evaluate_files takes too")
         frame = _pandas().DataFrame(self.samples)
-        return frame.set_index("id") if self.samples else frame
+        return frame.set_index("id") if "id" in frame else frame
 
 
 def _pandas() -> Any:

@@ -21,8 +21,14 @@ def remark(code: str, message: str, **counts: object) -> Remark:
 
 
 def remarks(report: dict[str, Any], headline: Iterable[str]) -> list[Remark]:
-    """No gates or open ones, and headline metrics that are undefined or 0 though more would be better."""
-    return [*_no_gates(report), *_open_gates(report), *_undefined(report, headline), *_zero(report, headline)]
+    """Gates that are missing, open or without a value; headline metrics undefined, or 0 where more is better."""
+    return [
+        *_no_gates(report),
+        *_open_gates(report),
+        *_unmeasured_gates(report),
+        *_undefined(report, headline),
+        *_zero(report, headline),
+    ]
 
 
 def lowered_gates(gates: Mapping[str, Gate], defaults: Mapping[str, Gate]) -> Iterator[Remark]:
@@ -77,6 +83,14 @@ def _open_gates(report: dict[str, Any]) -> Iterator[Remark]:
     if names:
         holds = "is open and holds" if len(names) == 1 else "are open and hold"
         yield remark("open_gates", f"{_listed(names)} {holds} by on_inconclusive alone", gates=len(names))
+
+
+def _unmeasured_gates(report: dict[str, Any]) -> Iterator[Remark]:
+    """Gates that pass although there was nothing to measure."""
+    names = [g["metric"] for g in report["gates"] if g["verdict"] == "PASS" and g["measured"]["value"] is None]
+    if names:
+        holds = "has no value and passes" if len(names) == 1 else "have no value and pass"
+        yield remark("unmeasured_gates", f"{_listed(names)} {holds} by on_not_evaluable alone", gates=len(names))
 
 
 def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import sys
 from pathlib import Path
@@ -235,3 +236,42 @@ def test_data_frames_without_pandas_say_what_to_install(monkeypatch: pytest.Monk
             ask()
     with pytest.raises(ValueError, match="records=True"):
         judge([GOLD], []).samples_to_dataframe()
+
+
+def test_files_keep_their_records_where_asked(tmp_path: Path) -> None:
+    (tmp_path / "gold.jsonl").write_text(json.dumps(GOLD) + "\n")
+    (tmp_path / "predictions.jsonl").write_text(json.dumps({"id": "a", "response": RIGHT}) + "\n")
+    files = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
+    samples = goldgate.evaluate([GOLD], [{"id": "a", "response": RIGHT}], SCHEMA, records=True).samples
+    for workers in (1, 2):
+        kept = goldgate.evaluate_files(*files, SCHEMA, records=True, workers=workers).samples
+        assert kept == json.loads(json.dumps(samples)), workers
+    assert goldgate.evaluate_files(*files, SCHEMA, records=False).samples is None
+    with pytest.raises(TypeError, match="records is True, or a file"):
+        goldgate.evaluate_files(*files, SCHEMA, records="samples.jsonl")  # type: ignore[arg-type]
+
+
+def test_evaluate_and_score_take_the_same_forms() -> None:
+    responses: dict[str, Any] = {
+        "text": RIGHT,
+        "chat messages": [assistant(RIGHT)],
+        "one message": assistant(RIGHT),
+        "a list of events": [SUE],
+        "an object with events": {"events": [SUE]},
+    }
+    for name, response in responses.items():
+        record = {"id": "a", "response": response}
+        assert goldgate.evaluate([GOLD], [record], SCHEMA)["strict_f1"] == 1.0, name
+        assert scorer().score(response, GOLD)["strict_f1"] == 1.0, name
+        assert scorer().score(record, GOLD)["strict_f1"] == 1.0, name
+    structured = {"id": "a", "events": [SUE]}
+    assert goldgate.evaluate([GOLD], [structured], SCHEMA)["strict_f1"] == 1.0
+    assert scorer().score(structured, GOLD)["strict_f1"] == 1.0
+    duee = {"id": "a", "text": "Bob sues", "event_list": [{**SUE, "trigger": "sues"}]}
+    golds: dict[str, Any] = {"our form": GOLD, "parsed": goldgate.parse_gold(GOLD), "a dialect": duee}
+    for name, record in golds.items():
+        assert goldgate.evaluate([record], [{"id": "a", "response": RIGHT}], SCHEMA)["strict_f1"] == 1.0, name
+        assert scorer().score(RIGHT, record)["strict_f1"] == 1.0, name
+    for response in (5, [{"role": "user", "content": "?"}]):
+        with pytest.raises(InputError, match="a response is the raw text"):
+            goldgate.evaluate([GOLD], [{"id": "a", "response": response}], SCHEMA)

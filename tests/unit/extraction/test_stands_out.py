@@ -46,7 +46,7 @@ def test_missing_and_unreadable_answers_and_what_share() -> None:
     assert found["missing_answers"].startswith("2 of 8 answers are missing (25.0 %)")
     assert found["unreadable_answers"].startswith("1 of 8 answers could not be read (12.5 %)")
     one = remarks(golds[:6], predictions[:5])["missing_answers"]
-    assert one == "1 of 6 answers is missing (16.6 %): everything in its gold counts as missed"
+    assert one == "1 of 6 answers is missing (16.7 %): everything in its gold counts as missed"
 
 
 def test_most_answers_that_do_not_fit_the_schema() -> None:
@@ -110,10 +110,56 @@ def documents(texts: list[str], **more: str) -> list[Json]:
 def test_texts_that_stand_in_several_samples() -> None:
     copied = ["甲公司质押。", "甲公司再质押。"] * 5
     found = remarks(documents(copied), [{"id": str(number), "events": [GOOD]} for number in range(10)])
-    assert found["repeated_texts"].startswith("2 texts that were looked at stand 10 times")
+    assert found["repeated_texts"].startswith("2 texts appear 10 times")
     assert "repeated_texts" not in remarks(documents(copied, group="one article"), [])
     apart = [{**record, "group": record["id"]} for record in documents(copied)]
     assert "repeated_texts" in remarks(apart, [])
     different = [f"甲公司质押 {number}。" for number in range(18)]
     assert "repeated_texts" not in remarks(documents([*different, different[0]]), [])  # 1 of 19 is less than a tenth
     assert "repeated_texts" in remarks(documents([*different, *different[:2]]), [])  # 2 of 20
+
+
+def test_copies_that_differ_in_what_is_not_seen_are_copies() -> None:
+    text = "甲公司质押。A company pledged."
+    copies = {
+        "a blank": [text + " " * number for number in range(20)],
+        "a zero-width space": [text[:3] + "\u200b" * number + text[3:] for number in range(20)],
+        "marks": [text + "." * number for number in range(20)],
+        "wide letters and case": [text, text.upper(), text.replace("A", "Ａ"), text.casefold()] * 5,
+        "Hangul fillers": [text + "\u3164" * number for number in range(20)],
+    }
+    for name, texts in copies.items():
+        assert "repeated_texts" in remarks(documents(texts), []), name
+    assert "repeated_texts" not in remarks(documents([f"{text} {number}" for number in range(20)]), [])
+
+
+def test_copies_of_gold_without_a_text_are_seen_by_their_arguments() -> None:
+    def records(*values: str) -> list[Json]:
+        arguments = [(f"r{number}", value) for number, value in enumerate(values)]
+        return [{"id": str(number), "events": [event("T", *arguments)]} for number in range(20)]
+
+    assert "repeated_texts" in remarks(records("甲", "乙", "丙"), [])
+    assert "repeated_texts" not in remarks(records("positive"), [])  # documents may well agree in one
+    assert "repeated_texts" in remarks([{**each, "text": " \u200b"} for each in records("甲", "乙", "丙")], [])
+
+
+def test_gates_that_pass_for_want_of_a_value_and_averages_without_some_types() -> None:
+    schema = {"event_types": {name: {"roles": ["r"]} for name in ("T", "Gone", "Missed")}}
+    golds = [gold(event("T", ("r", "x"))), gold(event("Missed", ("r", "y")), identity="2")]
+    gates = {
+        "strict_f1[Gone]": {"min": 0.9, "on_not_evaluable": "pass"},
+        "strict_precision_macro": {"min": 0.9},
+        "strict_f1_macro": {"min": 0.5},
+        "strict_f1_macro_roles": {"min": 0.5},
+    }
+    predictions: list[Json] = [{"id": "1", "events": [event("T", ("r", "x"))]}, {"id": "2", "events": []}]
+    report = goldgate.evaluate(golds, predictions, schema, {"gates": gates}).report
+    messages = [entry["message"] for entry in report["stands_out"]]
+    assert report["status"] == "PASS"
+    for start in (
+        "strict_f1[Gone] has no value and passes by on_not_evaluable alone",
+        "strict_precision_macro averages 1 of 3 event types",
+        "strict_f1_macro averages 2 of 3 event types",
+        "strict_f1_macro_roles averages 2 of 3 roles",
+    ):
+        assert any(message.startswith(start) for message in messages), (start, messages)

@@ -36,9 +36,13 @@ _EXPECTED = {
 
 
 def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
-    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from."""
+    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from.
+
+    Without an `identity`, its own id is taken.
+    """
     if not isinstance(record, Mapping):
         raise _not_a_record(record)
+    identity = identity or str(record.get("id", ""))
     events = gold_events(record, source)
     if events.violations or events.bad_offsets or type(record.get("events")) is not list:
         problems = gold_problems(record, events)

@@ -41,7 +41,9 @@ Response = str | list[Any] | tuple[Any, ...] | Mapping[str, Any] | None
 
 
 def sample_of(response: Response, gold: Gold) -> Sample:
-    """A sample of an answer as a caller has it; TypeError for what cannot be one."""
+    """A sample of an answer as a caller has it, or of a record whose `response` it is; TypeError otherwise."""
+    if isinstance(response, Mapping) and "response" in response:
+        response = response["response"]
     if response is None or isinstance(response, str):
         return Sample(gold, response)
     if is_chat(response):

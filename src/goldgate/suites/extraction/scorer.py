@@ -10,6 +10,7 @@ from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
+from goldgate.readers.dialects import recognize
 from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event import (
     EventList,
@@ -53,13 +54,15 @@ class Scorer:
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
     def score(self, response: Response, gold: Gold | Mapping[str, Any]) -> Score:
-        """Score one answer: raw text, chat messages, decoded JSON in our own form, or None for no answer.
+        """Score one answer: raw text, chat messages, decoded JSON in our own form, a prediction record with one of
+        these as its `response`, or None for no answer.
 
-        Of chat messages the last one of the assistant counts. A gold record that is scored against again and again
-        can be parsed once, with `parse_gold`.
+        Of chat messages the last one of the assistant counts. A gold record may be in any dialect that files may have;
+        one that is scored against again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
-            gold = parse_gold(gold, str(gold.get("id", "")) if isinstance(gold, Mapping) else "")
+            dialect = recognize(gold)
+            gold = parse_gold(gold if dialect is None else dialect.convert(gold))
         return Score(self, self.facts(sample_of(response, gold)))
 
     def score_many(self, responses: Iterable[Response], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
@@ -94,13 +97,7 @@ class Scorer:
 
     def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
         """The same of several samples, step by step for all of them, which is faster than one by one."""
-        parsed = [self._parse(sample) for sample in samples]
-        predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
-        compared = [
-            compare(events, sample.gold.events, self._relaxed)
-            for sample, events in zip(samples, predicted, strict=True)
-        ]
-        found = [Facts(*known) for known in zip(samples, parsed, predicted, compared, strict=True)]
+        found = self.compared(samples)
         for facts in found:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
@@ -112,6 +109,16 @@ class Scorer:
             for facts in found:
                 facts.thought = self._thoughts.check(facts)
         return found
+
+    def compared(self, samples: Sequence[Sample]) -> list[Facts]:
+        """Samples read and compared with gold: all that precision, recall, F1 and schema compliance need."""
+        parsed = [self._parse(sample) for sample in samples]
+        predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
+        compared = [
+            compare(events, sample.gold.events, self._relaxed)
+            for sample, events in zip(samples, predicted, strict=True)
+        ]
+        return [Facts(*known) for known in zip(samples, parsed, predicted, compared, strict=True)]
 
     def add(self, facts: Facts, tally: Tally) -> None:
         """Add a sample's counts to a tally, in place."""

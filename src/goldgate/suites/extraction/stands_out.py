@@ -26,6 +26,7 @@ def stands_out(report: Report, form: Form, schema: EventSchema | None) -> Iterat
         yield remark("type_from_gold", message)
     if schema is not None:
         yield from _foreign_gold(report, schema.event_types)
+    yield from _partial_averages(report, schema)
     for found in (_unread, _bare_gold, _misfits, _other_form, _null_words, _copies, _beyond, _unlike_papers):
         yield from found(report)
 
@@ -50,6 +51,24 @@ def _foreign_gold(report: Report, event_types: Collection[str]) -> Iterator[Rema
             "goldgate check-gold shows where"
         )
         yield remark("gold_not_in_schema", message, missing=len(foreign), event_types=len(of_gold))
+
+
+def _partial_averages(report: Report, schema: EventSchema | None) -> Iterator[Remark]:
+    """Macro averages with a gate that leave out event types or roles: without the hard ones they are higher."""
+    roles = {} if schema is None else schema.roles
+    for gate in report["gates"]:
+        averaged = gate["measured"].get("averaged")
+        if averaged is None:
+            continue
+        by_role = gate["metric"].endswith("_macro_roles")
+        in_schema = sum(map(len, roles.values())) if by_role else len(roles)
+        parts = max(in_schema, averaged + gate["measured"]["undefined"])
+        if averaged < parts:
+            message = (
+                f"{gate['metric']} averages {averaged} of {parts} {'roles' if by_role else 'event types'}: "
+                "the others have nothing to divide by, no gold or no prediction"
+            )
+            yield remark("partial_average", message, averaged=averaged, parts=parts)
 
 
 def _bare_gold(report: Report) -> Iterator[Remark]:
@@ -99,8 +118,8 @@ def _copies(report: Report) -> Iterator[Remark]:
     distinct, units = report["reading"]["texts"]["distinct"], report["reading"]["texts"]["units"]
     if units and Fraction(units - distinct, units) >= COPIES:
         message = (
-            f"{distinct} texts that were looked at stand {units} times: copies make intervals too narrow; "
-            "one group for those of a text, in the gold, keeps them together"
+            f"{distinct} texts appear {units} times: copies make intervals too narrow; "
+            "give copies the same group in the gold"
         )
         yield remark("repeated_texts", message, texts=distinct, units=units)
 

@@ -6,14 +6,19 @@ from zlib import crc32
 
 from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
+from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.sample import Facts
 
 _UNIT_BITS = 32
+_LEAST_ARGUMENTS = 3  # in gold without a text: documents with fewer may well have the same ones
+_FILLERS = "\u115f\u1160"  # letters of Hangul that are not seen, as normalized
+_ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 class Texts:
     """It has no metrics of its own; the report's `reading.texts` is its sketch: pairs of a text and a unit that has it.
 
+    Texts are compared by their letters and digits, normalized. Where gold has no text, its arguments are compared.
     Copies in one group are in one unit, and do no harm.
     """
 
@@ -21,8 +26,9 @@ class Texts:
 
     def count(self, facts: Facts, tally: Tally) -> None:
         gold, group = facts.sample.gold, tally.now.group
-        if gold.text:
-            text = crc32(gold.text.encode("utf-8", "replace")) << 32 | len(gold.text)
+        letters = _letters_of(facts)
+        if letters:
+            text = crc32(letters) << 32 | len(letters) & 0xFFFFFFFF
             unit = crc32((gold.id if group is None else group).encode("utf-8", "replace"))
             tally.sketch.add(text << _UNIT_BITS | unit)
 
@@ -34,3 +40,21 @@ def text_counts(tally: Tally) -> dict[str, int]:
     """Different texts among those looked at, and the units that have them."""
     pairs = tally.sketch.kept
     return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}
+
+
+def _letters_of(facts: Facts) -> bytes:
+    """What is compared of a sample's gold; empty where there is too little of it."""
+    gold = facts.sample.gold
+    if gold.text:
+        letters = _letters(normalize(gold.text) if facts.text is None else facts.text.normalized)
+        if letters:
+            return letters
+    arguments = sorted("\0".join((name, *pair)) for name, pairs in gold.events.units.items() for pair in pairs)
+    return "\1".join(arguments).encode("utf-8", "replace") if len(arguments) >= _LEAST_ARGUMENTS else b""
+
+
+def _letters(text: str) -> bytes:
+    """A normalized text without marks, which are ASCII by then, and without what is not seen."""
+    if not text.isprintable() or any(filler in text for filler in _FILLERS):
+        text = "".join(each for each in text if each.isprintable() and each not in _FILLERS)
+    return text.encode("utf-8", "replace").translate(None, _ASCII_SIGNS)
