@@ -54,7 +54,7 @@ def evaluate(
     outcome.settings.update(dialects)
     for identity, (number, record) in _by_id(ours, "gold").items():
         with _located("gold", number):
-            sample = Sample(parse_gold(record, identity))
+            sample = Sample(parse_gold(record, identity, None, event_schema))
         if identity in answers:
             number, record = answers.pop(identity)
             with _located("predictions", number):

@@ -42,18 +42,25 @@ dialect_option = click.option(
     metavar="FILE...",
     help="WikiEvents' coreference: arguments get all mentions of their entity.",
 )
+@click.option("--schema", metavar="FILE", help="The event schema, for gold whose roles are keys of the event itself.")
 @click.pass_context
 def convert_command(
-    context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None, coref: tuple[str, ...]
+    context: click.Context,
+    gold: tuple[str, ...],
+    out: str,
+    dialect: str | None,
+    coref: tuple[str, ...],
+    schema: str | None,
 ) -> None:
     def work() -> str:
         from goldgate.core.page import counted
         from goldgate.files.atomic_write import whole_file
         from goldgate.suites.extraction.convert import convert_gold
+        from goldgate.suites.extraction.events.event_schema import obtain_event_schema
 
-        require_other_file((*gold, *coref), out)
+        require_other_file((*gold, *coref, *([schema] if schema else [])), out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
-            found = convert_gold(gold, stream, dialect, coref)
+            found = convert_gold(gold, stream, dialect, coref, obtain_event_schema(schema))
         events = counted(found.events, "event")
         if found.mentions > found.events:
             events += f" with {found.mentions} mentions"
