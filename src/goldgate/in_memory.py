@@ -17,7 +17,7 @@ from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.dialects import recognize
+from goldgate.readers.dialects import recognize_first
 from goldgate.readers.guess import bad_id
 from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
@@ -85,10 +85,10 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
 
 
 def _in_our_form(gold: Iterable[Mapping[str, Any]]) -> tuple[list[Any], dict[str, str]]:
-    """Gold in any dialect, as files are read: that of the first record is that of all. Also what the signature says."""
+    """Gold in any dialect, as files are read: in the dialect of the first record. Also what the signature says."""
     _require_records(gold, "gold")
     records = list(gold)
-    dialect = recognize(records[0]) if records else None
+    dialect = recognize_first(records)
     if dialect is None:
         return records, {}
     found = []

@@ -12,7 +12,7 @@ import orjson
 
 from goldgate.errors import InputError
 from goldgate.files.opened import copy_aside
-from goldgate.readers.dialects import find_dialect, recognize
+from goldgate.readers.dialects import find_dialect, recognize_first
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records, with_whole_pairs
 
@@ -73,7 +73,7 @@ class GoldOpener:
         if kind == "predictions":
             return file
         try:
-            dialect = self._dialect if self._named else recognize(first_record(file))
+            dialect = self._dialect if self._named else recognize_first(_records(file))
             if dialect is None:
                 return file
             return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted)
@@ -111,12 +111,16 @@ def decode_published(data: bytes) -> Any:
 
 def first_record(file: RecordFile) -> Any:
     """The first record of a file, decoded; None if there is none, or if it is not JSON."""
+    return next(_records(file), None)
+
+
+def _records(file: RecordFile) -> Iterator[Any]:
+    """The records of a file, decoded, up to one that is not JSON: reading the file names it, with its place."""
     try:
         for _, data in iterate(file):
-            return decode_published(data)
+            yield decode_published(data)
     except (InputError, ValueError):
-        pass  # whoever reads the file says so, with the place
-    return None
+        return
 
 
 def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:

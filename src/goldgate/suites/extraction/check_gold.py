@@ -42,6 +42,8 @@ from goldgate.suites.extraction.records import (
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "check-gold"
+ENOUGH_SPANS = 5  # of which none is a single token: in RAMS most triggers are
+_LINKED = ("rams", "oee-cfc")  # links name an event by the tokens of its trigger
 
 Severity = Literal["error", "note"]
 
@@ -151,7 +153,7 @@ def _check_file(
     result: GoldCheck,
 ) -> None:
     base = number << OFFSET_BITS
-    lines = _LineCounter(store, base)
+    lines, spans = _LineCounter(store, base), Counter[int]()
     try:
         for offset, data in iterate(file):
             line = lines.line_of(offset, data)
@@ -166,12 +168,39 @@ def _check_file(
                 elif (first := seen.setdefault(identity, base + line)) != base + line:
                     problems.append(_duplicate_id(store, first))
                 problems += _check(record, data, schema)
+                if file.form in _LINKED:
+                    spans.update(_span_lengths(record))
+                    problems += _check_links(record)
             for code, message, path, severity in problems:
                 result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
     except InputError as error:  # an array that is never closed: what comes before it was read
         line = error.place.line or 1
         result.findings.append(Finding(error.code, "error", file.name, line, None, None, error.message))
     result.records += file.records
+    if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
+        message = (
+            f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span has a"
+            " token too many; --dialect oee-cfc reads them as exclusive"
+        )
+        result.findings.append(Finding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
+
+
+def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
+    """How many tokens each trigger and argument has."""
+    for event in _list(record.get("events")):
+        for part in (event, *event["arguments"]):
+            yield part["token_end"] - part["token_start"]
+
+
+def _check_links(record: dict[str, Any]) -> Iterator[_Problem]:
+    """Events that have the arguments of each other, for links name only the tokens of the trigger."""
+    first: dict[tuple[int, int], str] = {}
+    for number, event in enumerate(_list(record.get("events"))):
+        path, place = f"events[{number}]", (event["token_start"], event["token_end"])
+        if place in first and event["arguments"]:
+            message = f"{first[place]} has this trigger too: links name only the trigger, so each event has all of them"
+            yield _Problem("shared_links", message, path, "note")
+        first.setdefault(place, path)
 
 
 class _LineCounter:
