@@ -17,7 +17,7 @@ from goldgate.core.tally import Tally
 from goldgate.errors import InputError, Place, describe
 from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.dialects import recognize
+from goldgate.readers.dialects import recognize_first
 from goldgate.readers.guess import bad_id
 from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
@@ -57,7 +57,7 @@ def evaluate(
     outcome.settings.update(dialects)
     for identity, (number, record) in _by_id(ours, "gold").items():
         with _located("gold", number):
-            sample = Sample(record if isinstance(record, Gold) else parse_gold(record, identity))
+            sample = Sample(record if isinstance(record, Gold) else parse_gold(record, identity, None, event_schema))
         if identity in answers:
             number, answer = answers.pop(identity)
             with _located("predictions", number):
@@ -88,10 +88,10 @@ def load_scorer(schema: SchemaSource = None, protocol: ProtocolSource = None) ->
 
 
 def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], dict[str, str]]:
-    """Gold in any dialect, as files are read: that of the first record is that of all. Also what the signature says."""
+    """Gold in any dialect, as files are read: in the dialect of the first record. Also what the signature says."""
     _require_records(gold, "gold")
     records = list(gold)
-    dialect = next((recognize(record) for record in records if not isinstance(record, Gold)), None)
+    dialect = recognize_first(record for record in records if not isinstance(record, Gold))
     if dialect is None:
         return records, {}
     found: list[Any] = []

@@ -96,6 +96,7 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Stor
     sections = divide(suite.measures(plan.settings), tally)
     metrics = {name: metric for found in sections.values() for name, metric in found.items()}
     unit = GROUP if tally.is_grouped else suite.unit
+    outcome.note_counts(tally)
     signed = signature(_settings(suite, plan, outcome))
     paired = stored.paired(signed, outcome.inputs) if stored is not None else {}
     gated = gated_metrics(suite, plan, metrics, tally, outcome)

@@ -107,7 +107,7 @@ class EventReward:
 
     def _gold(self, events: Any, text: Any, number: int) -> Gold:
         try:
-            return parse_gold({"events": _as_list(events), "text": text}, str(number))
+            return parse_gold({"events": _as_list(events), "text": text}, str(number), None, self.scorer.schema)
         except InputError as error:
             error.place = Place(f"row {number + 1} of the batch", None, error.place.field)
             raise
@@ -195,9 +195,15 @@ def _as_list(events: Any) -> Any:
     if not isinstance(events, (list, tuple, Mapping)):
         return events
     return [
-        {**event, "arguments": _rows(event["arguments"])} if isinstance(event, dict) and "arguments" in event else event
+        {**event, "arguments": _rows(event["arguments"])} if isinstance(event, dict) and _has_rows(event) else event
         for event in _rows(events)
     ]
+
+
+def _has_rows(event: dict[str, Any]) -> bool:
+    """Whether the arguments of an event are not an object from roles to values."""
+    arguments = event.get("arguments", {})
+    return not isinstance(arguments, Mapping) or {"role", "argument"} <= arguments.keys()
 
 
 def _rows(value: Any) -> Any:

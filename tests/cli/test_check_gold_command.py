@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from goldgate.cli.check_gold import check_gold_command
+from goldgate.suites.extraction.check_gold import check_gold
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 SCHEMA = {"event_types": {"Strike": {"roles": ["Employer", "Place"]}}}
@@ -93,3 +94,25 @@ def test_missing_file_is_a_system_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(check_gold_command, options)
     assert result.exit_code == 2
     assert "gold.missing" in result.stderr
+
+
+def test_exclusive_ends_read_as_inclusive_and_links_of_two_events_are_findings(tmp_path: Path) -> None:
+    record = {
+        "doc_key": "1",
+        "sentences": [["It", "burned", "down", "near", "Tarn", "in", "May", "."]],
+        "ent_spans": [],
+        "evt_triggers": [[1, 3, [["fire", 1.0]]], [1, 3, [["loss", 1.0]]]],
+        "gold_evt_links": [[[1, 3], [4, 5], "evt1arg1place"]],
+    }
+    records = [{**record, "doc_key": str(number)} for number in range(2)]
+    exclusive, inclusive = tmp_path / "exclusive.jsonl", tmp_path / "inclusive.jsonl"
+    exclusive.write_text("".join(map(_line, records)), encoding="utf-8")
+    records[0] = {**record, "doc_key": "2", "gold_evt_links": [[[1, 3], [4, 4], "evt1arg1place"]]}
+    inclusive.write_text("".join(map(_line, records)), encoding="utf-8")
+    assert check_gold([exclusive], None).counts() == {"gold.ends_exclusive": 1, "gold.shared_links": 2}
+    assert check_gold([inclusive], None).counts() == {"gold.shared_links": 2}
+    assert check_gold([exclusive], None, "oee-cfc").counts() == {"gold.shared_links": 2}
+
+
+def _line(record: object) -> str:
+    return json.dumps(record) + "\n"

@@ -41,6 +41,7 @@ GOLD: list[Any] = [
     {"id": 1, "events": []},
     {"id": "1", "text": None, "events": [{"event_type": "Hire", "arguments": [{"role": "R", "argument": None}]}]},
     {"id": "1", "title": "t", "text": "x", "event_list": [EVENT], "class": 4},
+    {"id": "1", "events": [{"type": "Hire", "arguments": {"Person": "Lena Ortiz", "Age": [41, None], "Place": None}}]},
     {"id": "1", "title": "t", "text": "x"},
     {
         "id": "1",
@@ -163,7 +164,9 @@ def test_bad_record_is_refused_by_schema_and_loader(file: str, record: Any) -> N
 PLAIN = st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from([0.5, "", " ", "x", "events"])
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2))
 ARGUMENTS = st.dictionaries(st.sampled_from(["role", "argument", "start", "end", "argument_start_index"]), VALUES)
-EVENTS = st.dictionaries(st.sampled_from(["event_type", "arguments"]), VALUES | st.lists(ARGUMENTS, max_size=2))
+EVENTS = st.dictionaries(
+    st.sampled_from(["event_type", "type", "arguments"]), VALUES | ARGUMENTS | st.lists(ARGUMENTS, max_size=2)
+)
 KEYS = st.sampled_from(["id", "text", "title", "events", "event_list", "response"])
 RECORDS = st.dictionaries(KEYS, VALUES | st.lists(EVENTS | VALUES, max_size=2))
 

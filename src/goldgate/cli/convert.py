@@ -48,6 +48,7 @@ id_field_option = click.option(
     metavar="FILE...",
     help="WikiEvents' coreference: arguments get all mentions of their entity.",
 )
+@click.option("--schema", metavar="FILE", help="The event schema, for gold whose roles are keys of the event itself.")
 @click.pass_context
 def convert_command(
     context: click.Context,
@@ -56,15 +57,17 @@ def convert_command(
     dialect: str | None,
     id_field: str | None,
     coref: tuple[str, ...],
+    schema: str | None,
 ) -> None:
     def work() -> str:
         from goldgate.core.page import counted
         from goldgate.files.atomic_write import whole_file
         from goldgate.suites.extraction.convert import convert_gold
+        from goldgate.suites.extraction.events.event_schema import obtain_event_schema
 
-        require_other_file((*gold, *coref), out)
+        require_other_file((*gold, *coref, *([schema] if schema else [])), out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
-            found = convert_gold(gold, stream, dialect, coref, id_field)
+            found = convert_gold(gold, stream, dialect, coref, id_field, obtain_event_schema(schema))
         events = counted(found.events, "event")
         if found.mentions > found.events:
             events += f" with {found.mentions} mentions"

@@ -127,6 +127,9 @@ class Outcome:
     settings: dict[str, object] = field(default_factory=dict)  # what else can change a number, for the signature
     findings: list[Finding] = field(default_factory=list)
 
+    def note_counts(self, tally: Tally) -> None:
+        """Take what is said of the inputs from the sum of all counts, before the signature is made."""
+
     def part_names(self) -> Sequence[tuple[str, ...]]:
         """The parts of metrics that there are by the inputs, whether or not they occur: a schema's event types."""
         return ()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError
-from goldgate.readers.dialects import find_dialect, recognize
+from goldgate.readers.dialects import find_dialect, recognize_first
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.layouts import table
 from goldgate.readers.layouts.layout import has_path, value_at
@@ -80,7 +80,7 @@ class GoldOpener:
             return file
         try:
             file = table.gold_rows(file) if table.recognizes(file) else unwrapped(file)
-            dialect = self._dialect if self._named else recognize(first_record(file))
+            dialect = self._dialect if self._named else recognize_first(_records(file))
             if dialect is None:
                 return self._with_ids(file)
             return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted)
@@ -130,12 +130,16 @@ def decode_published(data: bytes) -> Any:
 
 def first_record(file: RecordFile) -> Any:
     """The first record of a file, decoded; None if there is none, or if it is not JSON."""
+    return next(_records(file), None)
+
+
+def _records(file: RecordFile) -> Iterator[Any]:
+    """The records of a file, decoded, up to one that is not JSON: reading the file names it, with its place."""
     try:
         for _, data in iterate(file):
-            return decode_published(data)
+            yield decode_published(data)
     except (InputError, ValueError):
-        pass  # whoever reads the file says so, with the place
-    return None
+        return
 
 
 def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -54,12 +55,32 @@ def test_no_form_is_read_that_was_not_declared(response: Any) -> None:
     assert found["schema_compliance_rate"] == 0.0
 
 
-@pytest.mark.parametrize("settings", [FLAT, MAPPING, KEYS])
-def test_predictions_that_came_as_events_are_in_our_own_form(settings: Any) -> None:
-    protocol = {"metrics": {"response": settings | {"null_words": ["May"]}}}
-    evaluation = goldgate.evaluate([gold(SUE)], [{"id": "1", "events": [SUE]}], SCHEMA, protocol)
-    assert (evaluation["strict_f1"], evaluation["schema_compliance_rate"]) == (1.0, 1.0)
-    assert goldgate.load_scorer(SCHEMA, protocol).score([SUE], gold(SUE))["strict_f1"] == 1.0
+DECODED: list[tuple[Any, Any]] = [
+    (FLAT, {"plaintiff": "Ann", "date": None}),
+    (FLAT, {"plaintiff": "Ann", "date": "None"}),
+    (FLAT, {"plaintiff": True}),
+    (MAPPING, {"event_type": "Sue", "arguments": {"plaintiff": ["Ann"], "date": "May"}}),
+    (MAPPING, {"event_type": "Sue", "arguments": {"plaintiff": 1.10, "date": True}}),
+    (KEYS, {"type": "Sue", "args": [{"name": "plaintiff", "text": "Ann"}]}),
+    *((settings, SUE) for settings in (FLAT, MAPPING, KEYS)),
+]
+
+
+@pytest.mark.parametrize(("settings", "event"), DECODED)
+def test_decoded_events_are_read_in_the_declared_form_as_responses_are(settings: Any, event: Any) -> None:
+    protocol = {"metrics": {"response": settings | {"null_words": ["none"]}}}
+    answers: list[Json] = [{"response": json.dumps([event])}, {"events": [event]}]
+    of_response, of_events = (
+        goldgate.evaluate([gold(SUE)], [{"id": "1", **answer}], SCHEMA, protocol, records=True) for answer in answers
+    )
+    assert of_events["strict_f1"] == of_response["strict_f1"]
+    assert of_events.report["hints"] == of_response.report["hints"]
+    paths = [
+        [entry["path"].replace("$.events[0]", "$[0]") for entry in (evaluation.samples or [{}])[0]["violations"]]
+        for evaluation in (of_events, of_response)
+    ]
+    assert paths[0] == paths[1]
+    assert goldgate.load_scorer(SCHEMA, protocol).score([event], gold(SUE))["strict_f1"] == of_response["strict_f1"]
 
 
 # --- keys

@@ -377,10 +377,48 @@ CHFINANN_OWN: Json = {
     ],
 }
 
+# RAMS's keys, with exclusive ends, and characters for tokens.
+OEE_CFC: Json = {
+    "split": "test",
+    "doc_key": "doc-1",
+    "sentences": [["甲", "方", "收", "购", "乙", "方", "\n"], ["股", "价", "上", "涨"]],
+    "ent_spans": [[0, 2, "subject"], [4, 6, "object"], [7, 9, "subject"]],
+    "evt_triggers": [[2, 4, ["generalEvents"]], [9, 11, ["generalEvents"]]],
+    "gold_evt_links": [[[2, 4], [0, 2], "subject"], [[2, 4], [4, 6], "object"], [[9, 11], [7, 9], "subject"]],
+}
+
+
+def _at(name: str, text: str, start: int) -> Json:
+    end = start + len(text)
+    return {name: text, "start": start, "end": end, "token_start": start, "token_end": end}
+
+
+OEE_CFC_OWN: Json = {
+    "id": "doc-1",
+    "text": "甲方收购乙方\n股价上涨",
+    "tokens": [*"甲方收购乙方\n股价上涨"],
+    "events": [
+        {
+            "event_type": "generalEvents",
+            **_at("trigger", "收购", 2),
+            "arguments": [
+                {"role": "subject", **_at("argument", "甲方", 0)},
+                {"role": "object", **_at("argument", "乙方", 4)},
+            ],
+        },
+        {
+            "event_type": "generalEvents",
+            **_at("trigger", "上涨", 9),
+            "arguments": [{"role": "subject", **_at("argument", "股价", 7)}],
+        },
+    ],
+}
+
 # Name → a record of the format, and the same in our form.
 SAMPLES: dict[str, tuple[Any, Json]] = {
     "wikievents": (WIKIEVENTS, WIKIEVENTS_OWN),
     "rams": (RAMS, RAMS_OWN),
+    "oee-cfc": (OEE_CFC, OEE_CFC_OWN),
     "maven-arg": (MAVEN_ARG, MAVEN_ARG_OWN),
     "maven": (MAVEN, MAVEN_OWN),
     "oneie": (ONEIE, ONEIE_OWN),

@@ -15,7 +15,7 @@ import pytest
 import goldgate.readers.dialects
 from goldgate.errors import ConfigError, InputError
 from goldgate.readers.dialect_file import GoldOpener, Unconverted
-from goldgate.readers.dialects import DIALECTS, OWN, find_dialect, nearest, recognize
+from goldgate.readers.dialects import DIALECTS, OWN, find_dialect, nearest, recognize, recognize_first
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.guess import id_problem
 from goldgate.readers.records import RecordFile, decode, iterate
@@ -27,6 +27,7 @@ from tests.unit.readers.dialect_samples import (
     DUEE_FIN,
     MAVEN,
     MAVEN_ARG,
+    OEE_CFC,
     ONEIE,
     RAMS,
     SAMPLES,
@@ -39,7 +40,7 @@ OWN_RECORD = {"id": "a", "text": "x", "events": []}
 
 def test_every_file_of_the_folder_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(goldgate.readers.dialects.__path__)} - NOT_DIALECTS
-    assert modules == {dialect.name.replace("-", "_") for dialect in DIALECTS}
+    assert modules == {dialect.name.replace("-", "_") for dialect in DIALECTS} - {"oee_cfc"}  # which is in rams.py
     assert {dialect.name for dialect in DIALECTS} == {*SAMPLES}
     assert all(dialect.about for dialect in DIALECTS)
 
@@ -173,6 +174,30 @@ def test_two_triggers_at_the_same_tokens_have_the_same_arguments() -> None:
     twice = {**RAMS, "evt_triggers": [*RAMS["evt_triggers"], [10, 10, [["conflict.attack", 1.0]]]]}
     first, second = named("rams").convert(twice)["events"]
     assert (first["arguments"], second["event_type"]) == (second["arguments"], "conflict.attack")
+
+
+def test_exclusive_ends_are_told_from_inclusive_ones_by_the_first_record_with_a_trigger() -> None:
+    without = {**OEE_CFC, "evt_triggers": [], "ent_spans": [], "gold_evt_links": []}
+    single = {**OEE_CFC, "evt_triggers": [[2, 2, ["generalEvents"]]]}  # an empty span, if ends were exclusive
+    cases: dict[str, tuple[list[Any], str]] = {
+        "rams": ([RAMS], "rams"),
+        "oee-cfc": ([OEE_CFC], "oee-cfc"),
+        "none in the first": ([without, without, OEE_CFC], "oee-cfc"),
+        "none, then rams": ([without, RAMS], "rams"),
+        "none at all": ([without], "rams"),
+        "types without probabilities, inclusive ends": ([single], "rams"),
+    }
+    for case, (records, name) in cases.items():
+        assert recognize_first(records) is named(name), case
+
+
+def test_ends_of_the_other_kind_get_the_dialect_that_has_them() -> None:
+    last = {**RAMS, "gold_evt_links": [[[10, 10], [12, 14], "evt1arg1x"]]}
+    empty = {**OEE_CFC, "gold_evt_links": [[[2, 4], [0, 0], "subject"]]}
+    for name, other, record in (("rams", "oee-cfc", last), ("oee-cfc", "rams", empty)):
+        with pytest.raises(InputError) as refused:
+            named(name).convert(record)
+        assert f"--dialect {other}" in str(refused.value.advice), name
 
 
 def test_an_entity_that_nobody_mentions_is_an_argument_without_a_name() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from goldgate.errors import ConfigError, did_you_mean
@@ -23,12 +23,24 @@ DIALECTS: tuple[Dialect, ...] = (
     chfinann.DIALECT,
     duee_fin.DIALECT,
     duee.DIALECT,
+    rams.OEE_CFC,
 )
 
 
 def recognize(record: Any) -> Dialect | None:
     """The dialect that a decoded record is written in; None for our own form, and for what nobody knows."""
     return next((dialect for dialect in DIALECTS if dialect.recognizes(record)), None)
+
+
+def recognize_first(records: Iterable[Any]) -> Dialect | None:
+    """The dialect of the first record; where that could be of two, of the first that could not."""
+    first: Dialect | None = None
+    for record in records:
+        dialect = recognize(record)
+        if dialect is None or dialect.tells(record):
+            return dialect or first
+        first = first or dialect
+    return first
 
 
 def nearest(record: Mapping[str, Any]) -> str | None:

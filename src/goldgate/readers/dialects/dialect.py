@@ -24,6 +24,7 @@ class Dialect(NamedTuple):
     recognizes: Callable[[Any], bool]
     convert: Callable[[Any], Record]
     keys: tuple[str, ...] = ()  # that a record has; none where a record is a list
+    tells: Callable[[Any], bool] = lambda record: True  # whether a record could not be of a dialect much like it
 
 
 def wrong(path: str, expected: str, found: object) -> InputError:

@@ -2,13 +2,19 @@
 
 A role is written `evt089arg02victim`: only what follows the numbers is its name. Records of one article are a group.
 https://nlp.jhu.edu/rams
+
+OEE-CFC has the same keys and exclusive ends, several triggers in a record or none, and no probabilities: a type is
+`["generalEvents"]` where RAMS has `[["life.die", 1.0]]`. Its tokens are characters, and its text has no blanks between
+them. https://github.com/view98/OEE-CFC
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+from goldgate.errors import InputError
 from goldgate.readers.dialects.dialect import (
     Dialect,
     Record,
@@ -21,31 +27,66 @@ from goldgate.readers.dialects.dialect import (
     words,
     wrong,
 )
-from goldgate.readers.tokens import TokenText, joined
+from goldgate.readers.tokens import TokenText, aligned_or_joined
 
 _KEYS = ("doc_key", "sentences", "evt_triggers", "gold_evt_links")
 _ROLE = re.compile(r"evt\d+arg\d+(.+)", re.DOTALL)
 
 
+_OTHER = {"rams": "oee-cfc", "oee-cfc": "rams"}
+
+
+class _Document(NamedTuple):
+    """The tokens of a record, their text, and how the ends of its spans count."""
+
+    tokens: list[str]
+    text: TokenText
+    dialect: str
+
+
 def recognizes(record: Any) -> bool:
-    return isinstance(record, dict) and record.keys() >= {*_KEYS}
+    return isinstance(record, dict) and record.keys() >= {*_KEYS} and not recognizes_oee_cfc(record)
 
 
-def convert(record: Any) -> Record:
+def recognizes_oee_cfc(record: Any) -> bool:
+    """Whether a record with RAMS's keys has types without probabilities, and no span that exclusive ends make empty."""
+    if not isinstance(record, dict) or not record.keys() >= {*_KEYS}:
+        return False
+    parts = [part for key in ("evt_triggers", "ent_spans") for part in _parts(record.get(key))]
+    return any(map(_is_plain, parts)) and not any(part[0] == part[1] for part in parts)
+
+
+def _has_triggers(record: Any) -> bool:
+    return bool(record.get("evt_triggers"))
+
+
+def _parts(value: Any) -> list[Any]:
+    """Spans with what they are named."""
+    return [part for part in value if isinstance(part, list) and len(part) > 2] if isinstance(value, list) else []
+
+
+def _is_plain(part: list[Any]) -> bool:
+    named = part[2]
+    return isinstance(named[0] if isinstance(named, list) and named else named, str)
+
+
+def convert(record: Any, dialect: str = "rams") -> Record:
     record = mapped(record, "")
     tokens = [
         token for path, sentence in numbered(record.get("sentences"), "sentences") for token in words(sentence, path)
     ]
-    text = joined(tokens)
+    in_characters = dialect != "rams" and all(len(token) == 1 for token in tokens)
+    text = aligned_or_joined(tokens, "".join(tokens) if in_characters else None)
+    document = _Document(tokens, text, dialect)
     events: dict[tuple[int, int], list[Record]] = {}
     ordered: list[Record] = []
     for path, trigger in numbered(record.get("evt_triggers"), "evt_triggers"):
-        place = _span(trigger, path, tokens)
+        place = _span(trigger, path, document)
         event = {"event_type": _event_type(trigger, path), **in_tokens(text, *place, "trigger"), "arguments": []}
         events.setdefault(place, []).append(event)
         ordered.append(event)
     for path, link in numbered(record.get("gold_evt_links"), "gold_evt_links"):
-        _add_argument(link, path, text, tokens, events)
+        _add_argument(link, path, document, events)
     source = record.get("source_url")
     group = {"group": source} if isinstance(source, str) and source else {}
     return {
@@ -57,29 +98,40 @@ def convert(record: Any) -> Record:
     }
 
 
-def _add_argument(
-    link: Any, path: str, text: TokenText, tokens: list[str], events: dict[tuple[int, int], list[Record]]
-) -> None:
+def _add_argument(link: Any, path: str, document: _Document, events: dict[tuple[int, int], list[Record]]) -> None:
     parts = listed(link, path)
     if len(parts) < 3:
         raise wrong(path, "a trigger, an argument and a role", link)
-    trigger = _span(parts[0], f"{path}[0]", tokens)
+    trigger = _span(parts[0], f"{path}[0]", document)
     if trigger not in events:
         raise wrong(f"{path}[0]", "the span of one of evt_triggers", parts[0])
     role = word(parts[2], f"{path}[2]")
     named = _ROLE.fullmatch(role)
-    place = _span(parts[1], f"{path}[1]", tokens)
-    argument = {"role": named[1] if named else role, **in_tokens(text, *place, "argument")}
+    place = _span(parts[1], f"{path}[1]", document)
+    argument = {"role": named[1] if named else role, **in_tokens(document.text, *place, "argument")}
     for event in events[trigger]:
         event["arguments"].append(dict(argument))
 
 
-def _span(value: Any, path: str, tokens: list[str]) -> tuple[int, int]:
-    """Tokens whose last one is named too."""
-    parts = listed(value, path)
-    if len(parts) < 2 or type(parts[1]) is not int:
+def _span(value: Any, path: str, document: _Document) -> tuple[int, int]:
+    """The tokens of a span: RAMS names the last one, OEE-CFC the one after it."""
+    parts, dialect = listed(value, path), document.dialect
+    if len(parts) < 2 or type(parts[0]) is not int or type(parts[1]) is not int:
         raise wrong(path, "the first and the last token", value)
-    return token_span(parts[0], parts[1] + 1, path, tokens)
+    start, end = parts[0], parts[1] + (dialect == "rams")
+    if dialect == "rams" and 0 <= start < end == len(document.tokens) + 1:
+        raise _other_ends(path, f"a last token below {end - 1}, the number of tokens", f"{parts[1]}", dialect)
+    if dialect != "rams" and 0 <= start == end < len(document.tokens):
+        raise _other_ends(path, "an end after the start", f"{start} to {end}", dialect)
+    return token_span(start, end, path, document.tokens)
+
+
+def _other_ends(path: str, expected: str, found: str, dialect: str) -> InputError:
+    error = wrong(path, expected, found)
+    ends = "exclusive" if dialect == "rams" else "inclusive"
+    error.found = found
+    error.advice = f"are the ends of its spans {ends}? then --dialect {_OTHER[dialect]}"
+    return error
 
 
 def _event_type(trigger: list[Any], path: str) -> str:
@@ -89,4 +141,12 @@ def _event_type(trigger: list[Any], path: str) -> str:
     return word(first[0] if isinstance(first, list) and first else first, f"{path}[2]")
 
 
-DIALECT = Dialect("rams", "RAMS: five sentences around a trigger", recognizes, convert, _KEYS)
+DIALECT = Dialect("rams", "RAMS: five sentences around a trigger", recognizes, convert, _KEYS, _has_triggers)
+OEE_CFC = Dialect(
+    "oee-cfc",
+    "OEE-CFC: RAMS's keys, with exclusive ends and types without probabilities",
+    recognizes_oee_cfc,
+    partial(convert, dialect="oee-cfc"),
+    _KEYS,
+    _has_triggers,
+)

@@ -29,11 +29,22 @@ from goldgate.readers.records import (
 )
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.form import NOT_ROLES
 from goldgate.suites.extraction.events.normalize import Haystack, normalize
-from goldgate.suites.extraction.records import events_key, gold_error, gold_events, gold_problems, source_text
+from goldgate.suites.extraction.records import (
+    GoldEvents,
+    events_key,
+    gold_error,
+    gold_problems,
+    read_gold,
+    source_text,
+    without_empty,
+)
 
 FORMAT_VERSION = 1  # of the JSON form
 SUITE = "check-gold"
+ENOUGH_SPANS = 5  # of which none is a single token: in RAMS most triggers are
+_LINKED = ("rams", "oee-cfc")  # links name an event by the tokens of its trigger
 
 Severity = Literal["error", "note"]
 
@@ -151,7 +162,7 @@ def _check_file(
 ) -> None:
     base = number << OFFSET_BITS
     _require_records(file, store, base)
-    lines = _LineCounter(file)
+    lines, spans = _LineCounter(file), Counter[int]()
     try:
         for offset, data in iterate(file):
             line = lines.line_of(offset, data)
@@ -166,6 +177,9 @@ def _check_file(
                 elif (first := seen.setdefault(identity, base + line)) != base + line:
                     problems.append(_duplicate_id(store, first))
                 problems += _check(record, data, schema)
+                if file.form in _LINKED:
+                    spans.update(_span_lengths(record))
+                    problems += _check_links(record)
             for code, message, path, severity in problems:
                 result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
     except InputError as error:  # an array that is never closed, a record that is too large: the records before count
@@ -174,6 +188,30 @@ def _check_file(
         message += "; what follows is not checked"
         result.findings.append(Finding(error.code, "error", file.name, line, None, None, message))
     result.records += file.records
+    if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
+        message = (
+            f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span has a"
+            " token too many; --dialect oee-cfc reads them as exclusive"
+        )
+        result.findings.append(Finding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
+
+
+def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
+    """How many tokens each trigger and argument has."""
+    for event in _list(record.get("events")):
+        for part in (event, *event["arguments"]):
+            yield part["token_end"] - part["token_start"]
+
+
+def _check_links(record: dict[str, Any]) -> Iterator[_Problem]:
+    """Events that have the arguments of each other, for links name only the tokens of the trigger."""
+    first: dict[tuple[int, int], str] = {}
+    for number, event in enumerate(_list(record.get("events"))):
+        path, place = f"events[{number}]", (event["token_start"], event["token_end"])
+        if place in first and event["arguments"]:
+            message = f"{first[place]} has this trigger too: links name only the trigger, so each event has all of them"
+            yield _Problem("shared_links", message, path, "note")
+        first.setdefault(place, path)
 
 
 def _require_records(file: RecordFile, store: RecordStore, base: int) -> None:
@@ -228,23 +266,25 @@ def _duplicate_id(store: RecordStore, first: int) -> _Problem:
 
 def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[_Problem]:
     """Everything about one record but its id: its form first, then what it says."""
-    events = gold_events(record, data)
-    for what, path in gold_problems(record, events):
-        error = gold_error(what, path, record)
-        yield _Problem(what, f"expected {error.expected}, found {error.found}", error.place.field)
+    read = read_gold(record, data, schema)
+    for what, path in gold_problems(record, read.events):
+        error = gold_error(what, path, record, schema)
+        advice = f"; {error.advice}" if error.advice else ""
+        yield _Problem(what, f"expected {error.expected}, found {error.found}{advice}", error.place.field)
     text = source_text(record)
     if type(text) is not str and text is not None:
         yield _Problem("wrong_type", f"expected a string, found {describe(text)}", "text")
     elif not text:
         yield _Problem("no_text", "there is no source text: hallucination cannot be checked", "text", "note")
-    yield from _check_events(record, schema, Haystack(text) if type(text) is str and text else None)
+    haystack = Haystack(text) if type(text) is str and text else None
+    for problem in _check_events(read, "events" if read.shapes else events_key(record), schema, haystack):
+        yield problem._replace(field=read.field(problem.field or ""))
 
 
-def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Haystack | None) -> Iterator[_Problem]:
+def _check_events(read: GoldEvents, key: str, schema: EventSchema | None, text: Haystack | None) -> Iterator[_Problem]:
     """The well-formed parts: what is malformed was reported with the form."""
-    key = events_key(record)
     units: dict[tuple[str, str, str], str] = {}
-    for number, event in enumerate(_list(record.get(key))):
+    for number, event in enumerate(read.renamed):
         event_type = _name(event, "event_type")
         if event_type is None:
             continue
@@ -256,6 +296,8 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
                 "unknown_event_type", f"{_quoted(event_type)} is not in the event schema{advice}", f"{path}.event_type"
             )
         yield from _check_trigger(event, path, text)
+        if "flat" in read.shapes and roles:
+            yield from _check_keys(event, event_type, path, sorted(roles))
         for place, argument in enumerate(_list(event.get("arguments"))):
             role = _name(argument, "role")
             if role is None:
@@ -265,13 +307,23 @@ def _check_events(record: dict[str, Any], schema: EventSchema | None, text: Hays
                 advice = _nearest(role, schema.role_order[event_type])
                 message = f"{_quoted(role)} is not a role of {_quoted(event_type)}{advice}"
                 yield _Problem("unknown_role", message, f"{inner}.role")
+            if read.shapes:
+                argument = without_empty(argument) or {}  # an object has a place for every role
             yield from _check_argument(argument, inner, text)
             for value in _texts(argument):
                 unit = (event_type, role, normalize(value))
                 if unit[2] and unit in units:
-                    message = f"{_quoted(value)} is already at {units[unit]}: it counts once"
+                    message = f"{_quoted(value)} is already at {read.field(units[unit])}: it counts once"
                     yield _Problem("duplicate_unit", message, f"{inner}.argument", "note")
                 units.setdefault(unit, inner)
+
+
+def _check_keys(event: dict[str, Any], event_type: str, path: str, roles: list[str]) -> Iterator[_Problem]:
+    """Keys of an event that may be meant as roles."""
+    for key in sorted(event.keys() - NOT_ROLES):
+        advice = _nearest(key, tuple(roles))
+        message = f"{_quoted(key)} is not a role of {_quoted(event_type)} in the event schema: it is not read{advice}"
+        yield _Problem("unread_key", message, path, "note")
 
 
 def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:

@@ -27,11 +27,25 @@ class GoldArgument(TypedDict):
     end: NotRequired[Offset | None]
 
 
-class GoldEvent(TypedDict):
+# From a role to its values; null is none.
+GoldRoles = dict[Name, Value | list[Value | None] | None]
+
+
+class NamedGoldEvent(TypedDict):
     """An event of the gold. Profiles read `trigger`, with `start` and `end`; other keys are not read."""
 
     event_type: Words
-    arguments: list[GoldArgument]
+    arguments: list[GoldArgument] | GoldRoles
+
+
+class TypedGoldEvent(TypedDict):
+    """The same with `type` for `event_type`. Flat events, read by an event schema, are not described here."""
+
+    type: Words
+    arguments: list[GoldArgument] | GoldRoles
+
+
+GoldEvent = NamedGoldEvent | TypedGoldEvent
 
 
 class GoldRecord(TypedDict):

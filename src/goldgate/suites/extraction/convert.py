@@ -14,7 +14,10 @@ from goldgate.readers.dialect_file import GoldOpener, load_clusters
 from goldgate.readers.dialects import OWN
 from goldgate.readers.noted import id_of
 from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
-from goldgate.suites.extraction.records import gold_events, parse_gold
+from goldgate.suites.extraction.events.event import with_number_texts
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.records import in_own_shape, parse_gold
+from goldgate.suites.extraction.sample import Gold
 
 
 @dataclass(slots=True)
@@ -34,22 +37,24 @@ def convert_gold(
     dialect: str | None = None,
     coref: Sequence[str | Path] = (),
     id_field: str | None = None,
+    schema: EventSchema | None = None,
 ) -> Conversion:
     """Write every record of some gold files in our form, one a line; a record that cannot be one is an InputError.
 
-    `coref` are WikiEvents' files of coreference, `id_field` is a dotted path to the id of records that have no `id`.
+    `coref` are WikiEvents' files of coreference, `id_field` is a dotted path to the id of records that have no `id`;
+    flat events are read by the roles of `schema`.
     """
     clusters = {name: each for path in coref for name, each in load_clusters(path).items()}
+    opener = GoldOpener(dialect, clusters=clusters, id_field=id_field)
     found = Conversion()
-    names = set()
-    for form, record, line in _gold(paths, GoldOpener(dialect, clusters=clusters, id_field=id_field), with_ids=True):
-        names.add(form or OWN)
+    names: set[str] = set()
+    for form, gold, record, line in _gold(paths, opener, schema, with_ids=True):
+        names.update([form] if form is not None else gold.shapes or [OWN], gold.shapes)
         found.records += 1
-        events = record.get("events", record.get("event_list")) or []
-        found.events += len(events)
-        found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in events)
-        found.arguments += sum(len(event["arguments"]) for event in events)
-        out.write(line + b"\n")
+        found.events += len(gold.listed)
+        found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
+        found.arguments += sum(len(event["arguments"]) for event in gold.listed)
+        out.write((_reshaped(line, schema) if gold.shapes else _one_line(record, line)) + b"\n")
     found.dialects = sorted(names)
     return found
 
@@ -57,8 +62,8 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
     """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
     roles: dict[str, set[str]] = {}
-    for _, record, line in _gold(paths, GoldOpener(dialect), with_ids=False):
-        for event_type, of, *_ in gold_events(record, line).columns:
+    for _, gold, _, _ in _gold(paths, GoldOpener(dialect), None, with_ids=False):
+        for event_type, of, *_ in gold.events.columns:
             roles.setdefault(event_type, set()).update(of)
     if not roles:
         raise InputError(
@@ -70,9 +75,9 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 
 def _gold(
-    paths: Sequence[str | Path], opener: GoldOpener, *, with_ids: bool
-) -> Iterator[tuple[str | None, dict[str, Any], bytes]]:
-    """The dialect, the record in our form, and its line, of every record; each is checked."""
+    paths: Sequence[str | Path], opener: GoldOpener, schema: EventSchema | None, *, with_ids: bool
+) -> Iterator[tuple[str | None, Gold, dict[str, Any], bytes]]:
+    """The dialect of every record, the record parsed and as it was decoded, and its bytes."""
     store = RecordStore([])
     try:
         for path in paths:
@@ -83,10 +88,10 @@ def _gold(
                     location = (number << OFFSET_BITS) + offset
                     record = store.decode(location, data)
                     try:
-                        parse_gold(record, id_of(record, store, location) if with_ids else "", data)
+                        gold = parse_gold(record, id_of(record, store, location) if with_ids else "", data, schema)
                     except InputError as error:
                         raise store.at(error, location) from None
-                    yield file.form, record, _one_line(record, data)
+                    yield file.form, gold, record, data
     finally:
         store.close()
 
@@ -95,3 +100,10 @@ def _one_line(record: dict[str, Any], data: bytes) -> bytes:
     """The record as it stands, so that numbers keep their digits, unless it is spread over several lines."""
     line = data.strip()
     return line if b"\n" not in line else orjson.dumps(record)
+
+
+def _reshaped(data: bytes, schema: EventSchema | None) -> bytes:
+    """The record with its events in our own form; numbers keep their digits."""
+    record = in_own_shape(with_number_texts(data), schema)
+    as_written = orjson.OPT_PASSTHROUGH_DATACLASS  # a number is one
+    return orjson.dumps(record, default=lambda number: orjson.Fragment(number.text), option=as_written)

@@ -12,7 +12,8 @@ from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.index import Index, index_files
 from goldgate.readers.join import join
 from goldgate.readers.noted import id_of
-from goldgate.suites.extraction.records import parse_gold, source_text
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.records import parse_gold, read_gold, source_text
 from goldgate.suites.extraction.sample import Gold
 
 
@@ -27,8 +28,9 @@ class Document(NamedTuple):
 class Documents:
     """All documents of the gold, by position. What is kept in memory is an index."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, schema: EventSchema | None = None) -> None:
         self._index = index
+        self._schema = schema
 
     def __len__(self) -> int:
         return len(self._index)
@@ -37,7 +39,7 @@ class Documents:
         index = self._index
         location = index.locations[position]
         record = index.store.decode(location, index.store.read(location, index.lengths[position]))
-        events = record.get("events", record.get("event_list")) or []
+        events = read_gold(record, None, self._schema).listed
         return Document(id_of(record, index.store, location), str(source_text(record)), events)
 
     def data(self, position: int) -> bytes:
@@ -49,14 +51,19 @@ class Documents:
         """The record, parsed."""
         location, data = self._index.locations[position], self.data(position)
         record = self._index.store.decode(location, data)
-        return parse_gold(record, id_of(record, self._index.store, location), data)
+        return parse_gold(record, id_of(record, self._index.store, location), data, self._schema)
 
     def close(self) -> None:
         self._index.store.close()
 
 
-def load_documents(paths: Sequence[str | Path], dialect: str | None = None) -> Documents:
-    """Read and check the gold; a malformed record, an id twice or a record without text is an InputError."""
+def load_documents(
+    paths: Sequence[str | Path], dialect: str | None = None, schema: EventSchema | None = None
+) -> Documents:
+    """Read and check the gold; a malformed record, an id twice or a record without text is an InputError.
+
+    Flat events are read by the roles of `schema`.
+    """
     if STANDARD_INPUT in map(str, paths):
         raise InputError(
             "gold.standard_input",
@@ -72,7 +79,7 @@ def load_documents(paths: Sequence[str | Path], dialect: str | None = None) -> D
         data = store.read(location, length)
         record = store.decode(location, data)
         try:
-            gold = parse_gold(record, id_of(record, store, location), data)
+            gold = parse_gold(record, id_of(record, store, location), data, schema)
             if gold.text is None:
                 raise InputError(
                     "gold.no_text",
@@ -82,4 +89,4 @@ def load_documents(paths: Sequence[str | Path], dialect: str | None = None) -> D
                 )
         except InputError as error:
             raise store.at(error, location) from None
-    return Documents(index)
+    return Documents(index, schema)

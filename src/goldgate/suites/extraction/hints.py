@@ -13,7 +13,7 @@ from goldgate.errors import as_yaml
 from goldgate.suites.extraction.events.event import Found, Violation
 from goldgate.suites.extraction.events.form import Form, is_plain
 from goldgate.suites.extraction.events.normalize import normalize
-from goldgate.suites.extraction.response import Method, Status
+from goldgate.suites.extraction.response import Status
 from goldgate.suites.extraction.sample import Facts
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
@@ -41,7 +41,7 @@ _FITTING: dict[str, tuple[type, ...]] = {
 def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
     """Count the answer once under each hint that it speaks for. An answer as it should be costs next to nothing."""
     parsed = facts.parsed
-    if parsed is None or parsed.status == Status.ERROR or parsed.method == Method.STRUCTURED:
+    if parsed is None or parsed.status == Status.ERROR:
         return
     found: set[str] = set()
     for _, _, argument in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
@@ -64,7 +64,7 @@ def are_of_values(violations: Sequence[Found], form: Form) -> bool:
 def hints(tally: Tally, form: Form) -> list[dict[str, Any]]:
     """The hints that enough answers speak for, in a fixed order."""
     counts = tally.counts
-    answers = counts["total_samples"] - counts["missing_predictions"] - counts[f"method.{Method.STRUCTURED}"]
+    answers = counts["total_samples"] - counts["missing_predictions"]
     words = [word for word in NULL_WORDS if counts[f"hint.null_words.{word}"]]
     possible = [
         ("hint.flat", "one flat object from roles to values", "flat", "{event_type: {from: gold}}"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from goldgate.core.gate import GateResult
 from goldgate.core.metric import Metrics
+from goldgate.core.page import counted
 from goldgate.core.remarks import Remark, remark
 from goldgate.core.suite import Outcome, Report
 from goldgate.core.tally import Tally
@@ -14,12 +15,14 @@ from goldgate.readers.layouts.layout import Fields
 from goldgate.suites.extraction.breakdown import breakdown, error_names, reading
 from goldgate.suites.extraction.confusions import confusions
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.events.form import form_of, form_signature
+from goldgate.suites.extraction.events.form import GOLD_SHAPES, form_of, form_signature
 from goldgate.suites.extraction.hints import hints
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION
 from goldgate.suites.extraction.measures.thought import THOUGHT_VERSION
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 from goldgate.suites.extraction.stands_out import stands_out
+
+_WAS = {False: "was", True: "were"}
 
 PARSER_VERSION = 3  # raised whenever the same response may be read otherwise
 
@@ -34,12 +37,19 @@ class ExtractionOutcome(Outcome):
         self._form = form_of(settings.response)
         self._settings = settings
         self._by_order = False
+        self._gold_shapes: dict[str, int] = {}  # shape → records
 
     def note_reading(self, fields: Fields, *, by_order: bool) -> None:
         """Say in the signature where ids and responses were found, if not under our names, and what joined them."""
         self._by_order = by_order
         named = {"id_field": fields.id, "response_field": fields.response, "joined": "by_order" if by_order else None}
         self.settings.update({name: value for name, value in named.items() if value is not None})
+
+    def note_counts(self, tally: Tally) -> None:
+        counts = {shape: tally.counts[f"gold_shape.{shape}"] for shape in GOLD_SHAPES}
+        self._gold_shapes = {shape: count for shape, count in counts.items() if count}
+        if self._gold_shapes:
+            self.settings["gold_shape"] = "+".join(self._gold_shapes)
 
     def part_names(self) -> list[tuple[str, ...]]:
         roles = {} if self._schema is None else self._schema.role_order
@@ -58,6 +68,10 @@ class ExtractionOutcome(Outcome):
         if self._by_order:
             message = "the predictions have no ids: they were joined with the gold by their order"
             yield remark("joined_by_order", message)
+        for shape, count in self._gold_shapes.items():
+            records = counted(count, "gold record")
+            message = f"{records} {'has' if count == 1 else 'have'} {GOLD_SHAPES[shape]}, and {_WAS[count > 1]} read so"
+            yield remark("gold_shape", message, records=count)
         yield from stands_out(report, self._form, self._schema)
 
 

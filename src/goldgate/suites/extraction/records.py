@@ -5,7 +5,10 @@ An error raised here knows the field; whoever read the record adds the file and 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from goldgate.errors import InputError, Place, describe
@@ -14,7 +17,9 @@ from goldgate.readers.group import record_group
 from goldgate.readers.guess import SWAPPED, no_answer
 from goldgate.readers.layouts.chat import is_reply
 from goldgate.readers.layouts.openai_batch import body_text
-from goldgate.suites.extraction.events.event import EventList, Events, Violation, no_events
+from goldgate.suites.extraction.events.event import EventList, Events, Found, Violation, no_events
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.form import CANONICAL, NOT_ROLES, Form, gold_form, gold_shapes
 from goldgate.suites.extraction.events.read_events import read_events
 from goldgate.suites.extraction.messages import is_chat, read_chat
 from goldgate.suites.extraction.sample import Gold
@@ -22,12 +27,16 @@ from goldgate.suites.extraction.sample import Gold
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
 TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
 
+_LISTED_KEYS = 8  # of an event, in an error
+_NOTHING = object()
+_STEP = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')  # of a JSON path
+
 _EXPECTED = {
     "events_not_list": "a list of events (empty if there are none)",
     "offsets_invalid": "two integers, 0 <= start < end",
     Violation.EVENT_NOT_OBJECT: "an object",
     Violation.EVENT_TYPE_INVALID: "a string that is not empty",
-    Violation.ARGUMENTS_NOT_LIST: "a list (empty if there are no arguments)",
+    Violation.ARGUMENTS_NOT_LIST: "a list (empty if there are no arguments), or an object from roles to values",
     Violation.ARGUMENT_NOT_OBJECT: "an object with role and argument",
     Violation.ROLE_INVALID: "a string that is not empty",
     Violation.VALUE_MISSING: "an argument",
@@ -35,19 +44,26 @@ _EXPECTED = {
 }
 
 
-def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | None = None) -> Gold:
-    """A gold record; the first mistake in it is an InputError. `source` is the line it was decoded from.
+# What a record in another shape than ours breaks, as it stands.
+_LAYOUT = frozenset({Violation.EVENT_TYPE_INVALID, Violation.ARGUMENTS_NOT_LIST})
 
-    Without an `identity`, its own id is taken.
+
+def parse_gold(
+    record: Mapping[str, Any], identity: str = "", source: bytes | None = None, schema: EventSchema | None = None
+) -> Gold:
+    """A gold record; the first mistake in it is an InputError. Without an `identity`, its own id is taken.
+
+    `source` is the line it was decoded from. Flat events, whose roles are keys of the event itself, are read by the
+    roles of `schema`.
     """
     if not isinstance(record, Mapping):
         raise _not_a_record(record)
     identity = identity or str(record.get("id", ""))
-    events = gold_events(record, source)
-    if events.violations or events.bad_offsets or type(record.get("events")) is not list:
-        problems = gold_problems(record, events)
+    read = read_gold(record, source, schema)
+    if read.events.violations or read.events.bad_offsets or type(record.get("events")) is not list:
+        problems = gold_problems(record, read.events)
         if problems:
-            raise gold_error(*problems[0], record)
+            raise gold_error(*problems[0], record, schema)
     text = record.get("text")
     if "title" in record:
         text = source_text(record)
@@ -60,7 +76,7 @@ def parse_gold(record: Mapping[str, Any], identity: str = "", source: bytes | No
             found=describe(text),
         )
     group = record_group(record) if "group" in record else None
-    return Gold(identity, text or None, events, group, record.get("events") or record.get("event_list") or ())
+    return Gold(identity, text or None, read.events, group, read.listed, read.shapes)
 
 
 def source_text(record: Mapping[str, Any]) -> Any:
@@ -79,15 +95,77 @@ def events_key(record: Mapping[str, Any]) -> str:
     return "events"
 
 
-def gold_events(record: Mapping[str, Any], source: bytes | None) -> Events:
-    """The events of a gold record, with whatever is wrong with them."""
-    listed = record.get("events")
-    if type(listed) is list:
-        return read_events(EventList(listed, "$.events[*]"), source)
-    listed = record.get("event_list")
-    if type(listed) is list and events_key(record) == "event_list":
-        return read_events(EventList(listed, "$.event_list[*]"), source)
-    return no_events()
+@dataclass(frozen=True, slots=True)
+class GoldEvents:
+    """The events of a gold record with whatever is wrong with them, and its list of them under our own names."""
+
+    events: Events
+    renamed: list[Any]  # in another shape, a role without a value is an argument with an empty text
+    shapes: tuple[str, ...] = ()  # other than our own, in which the record was written: flat, mapping, type
+    form: Form = CANONICAL
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> list[Any]:
+        """The events in our own form; a role for which an object has no value is left out."""
+        return [_without_nothing(event) for event in self.renamed] if self.shapes else self.renamed
+
+    def field(self, path: str) -> str:
+        """Where in the record as it stands something is, from its path in `renamed`: events[0].arguments[1].role."""
+        return self.form.path_in(self.record, f"$.{path}").removeprefix("$.") if self.shapes else path
+
+
+def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSchema | None = None) -> GoldEvents:
+    """The events of a gold record, in our own form or in another shape. Paths are those of the record as it stands."""
+    key = events_key(record)
+    items = record.get(key)
+    if type(items) is not list:
+        return GoldEvents(no_events(), [])
+    events = read_events(EventList(items, f"$.{key}[*]"), source)
+    if _LAYOUT.isdisjoint(found.violation for found in events.violations):
+        return GoldEvents(events, items)
+    form = gold_form(None if schema is None else schema.roles)
+    shapes = {shape for item in items for shape in gold_shapes(item, form)}
+    if not shapes:
+        return GoldEvents(events, items)
+
+    def to_canonical(value: Any) -> Any:
+        return form.to_canonical({key: value[key]}) if isinstance(value, Mapping) else None
+
+    renamed = to_canonical(record)["events"]
+    read = GoldEvents(
+        read_events(EventList(renamed, "$.events[*]"), source, None, to_canonical),
+        renamed,
+        tuple(sorted(shapes)),
+        form,
+        {key: items},
+    )
+    read.events.violations = [Found(what, "$." + read.field(path[2:])) for what, path in read.events.violations]
+    read.events.bad_offsets = ["$." + read.field(path[2:]) for path in read.events.bad_offsets]
+    return read
+
+
+def in_own_shape(record: Mapping[str, Any], schema: EventSchema | None) -> Mapping[str, Any]:
+    """A gold record with its events in our own form; the record itself where they are."""
+    read = read_gold(record, None, schema)
+    return {**record, events_key(record): read.listed} if read.shapes else record
+
+
+def _without_nothing(event: Any) -> Any:
+    """An event without the roles for which an object has nothing, which was read as an empty text."""
+    if not isinstance(event, dict) or not isinstance(event.get("arguments"), list):
+        return event
+    arguments = [without_empty(argument) for argument in event["arguments"]]
+    return {**event, "arguments": [each for each in arguments if each is not None]}
+
+
+def without_empty(argument: Any) -> Any:
+    """An argument without its empty texts; None if it has no other."""
+    value = argument.get("argument") if isinstance(argument, dict) else None
+    if isinstance(value, list) and "" in value:
+        value = [item for item in value if item != ""]
+        return {**argument, "argument": value} if value else None
+    return None if value == "" else argument
 
 
 def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, str]]:
@@ -105,17 +183,39 @@ def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, 
     return problems
 
 
-def gold_error(what: str, path: str, record: Mapping[str, Any]) -> InputError:
+def gold_error(what: str, path: str, record: Mapping[str, Any], schema: EventSchema | None = None) -> InputError:
     """The error for a gold record whose events are not what they must be."""
     is_answer = what == "events_not_list" and "response" in record
+    advice = nearest(record) if what == "events_not_list" else None
+    if what == Violation.ARGUMENTS_NOT_LIST:
+        advice = _advice_on_arguments(_at(record, path.rpartition(".")[0]), schema)
     return InputError(
         f"gold.{what}",
         "this gold record is malformed",
         place=Place(field=path.removeprefix("$.")),
         expected=_EXPECTED[what],
         found=_found_at(record, path, what) + (" beside a response, as predictions have it" if is_answer else ""),
-        advice=SWAPPED if is_answer else nearest(record) if what == "events_not_list" else None,
+        advice=SWAPPED if is_answer else advice,
     )
+
+
+def _advice_on_arguments(event: Any, schema: EventSchema | None) -> str | None:
+    """What to do about an event without a list of arguments."""
+    if not isinstance(event, dict) or event.get("arguments") is not None:
+        return None
+    event_type = event.get("event_type", event.get("type"))
+    others = [key for key in event if key not in NOT_ROLES]
+    if not others:
+        return 'an event without arguments says "arguments": []'
+    names, key = ", ".join(others[:_LISTED_KEYS]), json.dumps(others[0], ensure_ascii=False)
+    as_object = f'or write them as "arguments": {{{key}: …}}'
+    if schema is None:
+        return f"are its roles keys of the event ({names})? then give the event schema that has them, {as_object}"
+    if event_type not in schema.roles:
+        return (
+            f"are {names} its roles? then add {describe(event_type)} with these roles to the event schema, {as_object}"
+        )
+    return f"of its keys ({names}) none is clearly a role of its type in the event schema; correct them, {as_object}"
 
 
 def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
@@ -183,17 +283,24 @@ def _not_a_record(value: object) -> InputError:
 
 
 def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
-    """What is at a JSON path of the form that `read_events` gives."""
-    value: Any = record
-    for part in path.removeprefix("$").replace("[", ".").replace("]", "").split("."):
-        if not part:
-            continue
-        if isinstance(value, list):
-            value = value[int(part)]
-        elif isinstance(value, Mapping) and part in value:
-            value = value[part]
-        else:
-            return "nothing"
+    """What is at a JSON path of the form that `read_gold` gives, in words."""
+    value = _at(record, path)
+    if value is _NOTHING:
+        return "nothing"
     if what == "offsets_invalid" and isinstance(value, Mapping):
         return f"start {describe(value.get('start'))}, end {describe(value.get('end'))}"
     return describe(value)
+
+
+def _at(record: Mapping[str, Any], path: str) -> Any:
+    """What is at a JSON path; `_NOTHING` where that leads nowhere."""
+    value: Any = record
+    for name, place, quoted in _STEP.findall(path):
+        if place:
+            value = value[int(place)]
+            continue
+        key = json.loads(quoted) if quoted else name
+        if not isinstance(value, Mapping) or key not in value:
+            return _NOTHING
+        value = value[key]
+    return value

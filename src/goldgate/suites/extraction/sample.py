@@ -22,7 +22,8 @@ class Gold:
     text: str | None
     events: Events
     group: str | None = None  # records that belong together count as one in intervals
-    listed: Sequence[Any] = ()  # the list that the events were read from: profiles look for triggers in it
+    listed: Sequence[Any] = ()  # the events in our own form: profiles look for triggers in it
+    shapes: tuple[str, ...] = ()  # other than our own, in which the record was written
 
 
 @dataclass(slots=True)

@@ -31,7 +31,7 @@ from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
 from goldgate.suites.extraction.measures import all_measures
 from goldgate.suites.extraction.measures.hallucination import count_where_none_is_repeated, support_rule
 from goldgate.suites.extraction.measures.thought import ThoughtChecker
-from goldgate.suites.extraction.records import parse_gold
+from goldgate.suites.extraction.records import events_key, parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.suites.extraction.sample import Facts, Gold, Response, Sample, sample_of
 from goldgate.suites.extraction.sample_record import sample_record
@@ -54,15 +54,16 @@ class Scorer:
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
     def score(self, response: Response, gold: Gold | Mapping[str, Any]) -> Score:
-        """Score one answer: raw text, chat messages, decoded JSON in our own form, a prediction record with one of
-        these as its `response`, or None for no answer.
+        """Score one answer: raw text, chat messages, decoded JSON, a prediction record with one of these as its
+        `response`, or None for no answer.
 
-        Of chat messages the last one of the assistant counts. A gold record may be in any dialect that files may have;
-        one that is scored against again and again can be parsed once, with `parse_gold`.
+        Text and decoded JSON are in our own form or in the one that the protocol declares. Of chat messages the last
+        one of the assistant counts. A gold record may be in any dialect that files may have; one that is scored against
+        again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
             dialect = recognize(gold)
-            gold = parse_gold(gold if dialect is None else dialect.convert(gold))
+            gold = parse_gold(gold if dialect is None else dialect.convert(gold), schema=self.schema)
         return Score(self, self.facts(sample_of(response, gold)))
 
     def score_many(self, responses: Iterable[Response], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
@@ -143,8 +144,8 @@ class Scorer:
         """The events of an answer; what is no event list has no events and a violation."""
         if parsed is None or parsed.status == Status.ERROR:
             return no_events(Violation.NOT_PARSED)
-        if sample.response is not None and not self.form.unchanged:
-            return self._read_form(parsed, sample.gold)
+        if not self.form.unchanged:
+            return self._read_form(sample, parsed)
         if isinstance(sample.events, list):
             events: EventList | None = EventList(sample.events, "$.events[*]")
         else:
@@ -153,19 +154,25 @@ class Scorer:
             return no_events(Violation.NOT_AN_EVENT_LIST)
         return read_events(events, parsed.source if sample.response is not None else sample.source, self._roles)
 
-    def _read_form(self, parsed: Parsed, gold: Gold) -> Events:
+    def _read_form(self, sample: Sample, parsed: Parsed) -> Events:
         """The events of an answer in another form than our own; paths are those of what the model wrote."""
-        event_types = tuple(gold.events.units)
+        event_types, form = tuple(sample.gold.events.units), self.form
+        is_record = sample.response is None and isinstance(sample.events, list)  # decoded, under a key of its record
 
         def to_canonical(value: Any) -> Any:
-            return self.form.to_canonical(value, event_types)
+            if is_record and isinstance(value, Mapping):
+                value = form.decoded(value[events_key(value)])
+            return form.to_canonical(value, event_types)
 
-        listed = event_list(to_canonical(parsed.value))
+        written = form.decoded(sample.events) if is_record else parsed.value
+        listed = event_list(form.to_canonical(written, event_types))
         if listed is None:
             return no_events(Violation.NOT_AN_EVENT_LIST)
-        events = read_events(listed, parsed.source, self._roles, to_canonical)
+        source = parsed.source if sample.response is not None else sample.source
+        events = read_events(listed, source, self._roles, to_canonical)
+        root = "$.events[0]" if is_record and sample.events and written is sample.events[0] else "$"
         events.violations = [
-            Found(violation, self.form.path_in(parsed.value, path)) for violation, path in events.violations
+            Found(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
         ]
         return events
 

@@ -44,7 +44,7 @@ class ExtractionWork(JoinedWork[Facts]):
         return (ExtractionWork, self._made_of)
 
     def read_gold(self, identity: str, record: Record) -> Gold:
-        return parse_gold(record.value, identity, record.data)
+        return parse_gold(record.value, identity, record.data, self.scorer.schema)
 
     def read_prediction(self, record: Record) -> Stated:
         return Stated(*parse_prediction(record.value), record.data)
@@ -76,7 +76,9 @@ class ExtractionSource(JoinedSource[Facts]):
     """The files, and what the answers in them are read by."""
 
     def given(self) -> ExtractionGiven:
-        return ExtractionGiven(super().given(), self.work().settings)
+        work = self.work()
+        assert isinstance(work, ExtractionWork)
+        return ExtractionGiven(super().given(), work.settings, work.scorer.schema)
 
 
 @contextmanager

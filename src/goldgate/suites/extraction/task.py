@@ -114,12 +114,12 @@ def load_task(
             "metrics.response declares another form of answers than --response-format json_schema would demand",
             advice="use --response-format text, json_object or auto, or a protocol without that form",
         )
-    train = options.train if options.few_shot else None
+    train, schema = options.train if options.few_shot else None, load_event_schema(options.schema)
     return ExtractionTask(
-        schema=load_event_schema(options.schema),
+        schema=schema,
         template=template,
         examples={
-            seed: load_examples(train, options.few_shot, seed or 0, options.dialect)
+            seed: load_examples(train, options.few_shot, seed or 0, options.dialect, schema)
             if train is not None
             else no_examples()
             for seed in seeds
@@ -127,7 +127,7 @@ def load_task(
         few_shot=options.few_shot,
         train=_file_hash(train) if train is not None else None,
         other_form=other_form,
-        documents=load_documents(options.gold, options.dialect),  # last: it keeps files open
+        documents=load_documents(options.gold, options.dialect, schema),  # last: it keeps files open
     )
 
 

@@ -116,7 +116,7 @@ def read_any_events(
     walk = _Walk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
-        again = _with_number_texts(source)
+        again = with_number_texts(source)
         exact = event_list(again if to_canonical is None else to_canonical(again))
         if exact is not None:
             walk = _Walk(roles, exact.path)
@@ -262,7 +262,7 @@ def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> Arg
     )
 
 
-def _with_number_texts(source: str | bytes) -> Any:
+def with_number_texts(source: str | bytes) -> Any:
     """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
     try:
         text = source.decode() if isinstance(source, bytes) else source

@@ -1,19 +1,20 @@
 """The form of answers that a protocol declares: what counts as an event in it, and its way into our own form.
 
 A declared form adds to what is read and takes nothing away: an answer in goldgate's own form reads as ever.
-Nothing is guessed: without a declaration there is only our own form.
+Nothing is guessed of answers: without a declaration there is only our own form. Gold has a form of its own.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
 from goldgate.suites.extraction.check_settings import all_keys
+from goldgate.suites.extraction.events.event import AllowedRoles
 from goldgate.suites.extraction.events.normalize import normalize
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
 
@@ -23,8 +24,9 @@ NO_EVENT = "(none)"
 
 _OURS = KeySettings()
 _OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
-_OFFSETS = _OTHER_KEYS[1:]
-_TRIGGER = ("trigger", "start", "end", "trigger_start_index")  # units are made without them
+_NAMES = frozenset(asdict(_OURS))
+# Keys of an event that are not roles, whatever the event schema calls its roles.
+_OF_EVENTS = ("trigger", "start", "end", "trigger_start_index", "token_start", "token_end", "mentions")
 _OPENING_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*")
 _NAME = re.compile(r"[^\W\d]\w*")
 _PATH = re.compile(
@@ -43,13 +45,15 @@ class Form:
     flat: bool = False
     event_type: str | None = None  # of a flat answer; None is the gold's
     null_words: frozenset[str] = frozenset()  # normalized
+    # Roles by event type, where they may be keys of the event itself: {"event_type": "Buy", "acquirer": "Apple"}.
+    inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
     unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
 
     def __post_init__(self) -> None:
         listed = frozenset(key for keys in asdict(self.names).values() for key in keys)
         object.__setattr__(self, "keys", listed | set(_OTHER_KEYS))
-        ours = not (self.mapping or self.flat or self.null_words) and self.names == _OURS
+        ours = not (self.mapping or self.flat or self.null_words or self.inline_roles) and self.names == _OURS
         object.__setattr__(self, "unchanged", ours)
 
     @property
@@ -93,6 +97,13 @@ class Form:
     def events_key(self, value: dict[str, Any]) -> str | None:
         """The key under which an object has a list, as the list of events."""
         return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
+
+    def decoded(self, events: list[Any]) -> dict[str, Any]:
+        """The list that a record has under `events`, as an answer; in a flat form, its only object may be that."""
+        only = events[0] if len(events) == 1 else None
+        if isinstance(only, dict) and self._is_flat(only) and self.is_answer(only):
+            return only
+        return {"events": events}
 
     def to_canonical(self, value: Any, gold_event_types: Sequence[str] = ()) -> Any:
         """The value in our own form; the value itself if that is the form declared.
@@ -148,12 +159,28 @@ class Form:
         if not isinstance(value, dict):
             return value
         event = self._renamed(value, ("event_type", "arguments"))
-        arguments = event.get("arguments")
-        if self.mapping and isinstance(arguments, dict):
+        arguments, inline = event.get("arguments"), self._inline(value)
+        if inline:
+            event["arguments"] = self._by_role(inline)
+        elif self.mapping and isinstance(arguments, dict):
             event["arguments"] = self._by_role(arguments)
         elif isinstance(arguments, list):
             event["arguments"] = [self._argument(argument) for argument in arguments]
-        return event | {key: value[key] for key in _TRIGGER if key in value}
+        return self._with_other_keys(event, value, inline)
+
+    def has_inline_roles(self, event: dict[str, Any]) -> bool:
+        """Whether roles of the event are keys of the event itself."""
+        return bool(self._inline(event))
+
+    def _inline(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The values of roles that are keys of the event itself; none where it has arguments, or a key is ambiguous."""
+        if not self.inline_roles or any(key in event for key in self.names.arguments):
+            return {}
+        type_key = self._key(event, "event_type")
+        event_type = event.get(type_key)
+        roles = self.inline_roles.get(event_type.strip()) if isinstance(event_type, str) else None
+        named = [key for key in event if key in (roles or ()) and key != type_key]
+        return {} if any(key in _OF_EVENTS for key in named) else {key: event[key] for key in named}
 
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -161,7 +188,7 @@ class Form:
         argument = self._renamed(value, ("role", "argument"))
         if "argument" in argument:
             argument["argument"] = self._value(argument["argument"])
-        return argument | {key: value[key] for key in _OFFSETS if key in value}
+        return self._with_other_keys(argument, value)
 
     def _renamed(self, value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         """The parts of an object that count, under our own names."""
@@ -172,6 +199,13 @@ class Form:
                     renamed[name] = value[key]
                     break
         return renamed
+
+    def _with_other_keys(
+        self, part: dict[str, Any], value: dict[str, Any], inline: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """A part under our own names, with all that was not renamed: offsets and triggers are read from there."""
+        read = {self._key(value, name) for name in part if name in _NAMES}
+        return part | {key: value[key] for key in value if key not in read and key not in inline and key not in part}
 
     def _by_role(self, values: Mapping[str, Any]) -> list[Any]:
         """Arguments from an object with a place for every role: null there says that there is none."""
@@ -225,7 +259,9 @@ class Form:
             path, node = f"{path}[{number}]", node[number]
         if match["field"] is None:
             return path
-        key = self._key(node, match["field"])
+        key, inline = self._key(node, match["field"]), self._inline(node)
+        if match["place"] is not None and inline:
+            return f"{path}{_step([*inline][int(match['place'])])}{match['item'] or ''}"
         path, node = path + _step(key), node.get(key)
         if match["place"] is None:
             return path
@@ -242,6 +278,30 @@ class Form:
 
 
 CANONICAL = Form()
+NOT_ROLES = frozenset({"event_type", "type", "arguments", *_OF_EVENTS})
+# The shapes in which gold is read beside our own, in the words of a report.
+GOLD_SHAPES = {
+    "flat": "roles as keys of the event",
+    "mapping": "arguments as an object",
+    "type": "type for event_type",
+}
+
+
+def gold_form(roles: AllowedRoles | None) -> Form:
+    """The shapes in which gold is read beside our own; flat events only by an event schema that has their roles."""
+    return Form(names=KeySettings(event_type=("event_type", "type")), mapping=True, inline_roles=roles)
+
+
+def gold_shapes(event: Any, form: Form) -> set[str]:
+    """Which shapes other than our own an event of the gold has, of `type`, `mapping` and `flat`."""
+    if not isinstance(event, dict):
+        return set()
+    shapes = {
+        "type": "event_type" not in event and isinstance(event.get("type"), str),
+        "mapping": isinstance(event.get("arguments"), dict),
+        "flat": form.has_inline_roles(event),
+    }
+    return {shape for shape, is_there in shapes.items() if is_there}
 
 
 def form_of(settings: ResponseSettings) -> Form:

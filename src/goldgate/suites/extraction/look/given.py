@@ -10,17 +10,18 @@ from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs
 from goldgate.core.unit_page import Given
 from goldgate.readers.given import open_joined_given
+from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
 from goldgate.suites.extraction.look.sample import reader_of
-from goldgate.suites.extraction.opener import pair_opener
+from goldgate.suites.extraction.opener import one, pair_opener
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
 class ExtractionGiven:
     """`gold` and `predictions` are the records as they are stored; `protocol` reads an answer again."""
 
-    def __init__(self, records: Given, settings: ExtractionSettings | None) -> None:
+    def __init__(self, records: Given, settings: ExtractionSettings | None, schema: EventSchema | None = None) -> None:
         self._records = records
-        self._protocol = {} if settings is None else {"protocol": reader_of(settings)}
+        self._protocol = {} if settings is None else {"protocol": reader_of(settings, schema)}
 
     def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
         return {**self._records.of(record), **self._protocol}
@@ -30,4 +31,5 @@ class ExtractionGiven:
 def open_given(inputs: Inputs, plan: Plan | None) -> Iterator[ExtractionGiven]:
     """The inputs, opened; without a plan, no answer can be read again."""
     with open_joined_given(inputs, pair_opener(inputs)) as records:
-        yield ExtractionGiven(records, None if plan is None else plan.settings)
+        settings = None if plan is None else plan.settings
+        yield ExtractionGiven(records, settings, obtain_event_schema(one(inputs, "schema")))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from goldgate.errors import InputError
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, event_list
+from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response import Method, Parsed
 from goldgate.suites.extraction.sample import Gold, Sample
@@ -54,19 +55,19 @@ class LookedAt(NamedTuple):
     read_otherwise: bool = False  # the answer is not read as it was when it was scored
 
 
-def reader_of(settings: ExtractionSettings) -> Scorer:
-    """What reads an answer once more. The schema has no part in that."""
+def reader_of(settings: ExtractionSettings, schema: EventSchema | None = None) -> Scorer:
+    """What reads an answer once more. The schema has no part in that, only in reading flat gold."""
     plain = replace(
         settings, schema=replace(settings.schema, mode="syntax_only"), cot=replace(settings.cot, enabled=False)
     )
-    return Scorer(plain, None)
+    return Scorer(plain, schema)
 
 
 def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
     """The sample of a record. Whatever cannot be read any more is not there."""
-    gold = _gold(given.get("gold"))
-    answer = _answer(given.get("predictions"))
     reader: Scorer | None = given.get("protocol")
+    gold = _gold(given.get("gold"), None if reader is None else reader.schema)
+    answer = _answer(given.get("predictions"))
     parsed: Parsed | None = None
     predicted: Events | None = None
     if answer is not None and reader is not None:
@@ -87,7 +88,7 @@ def look_at(record: Mapping[str, Any], given: Mapping[str, Any]) -> LookedAt:
         _side(record["predicted"], predicted),
         {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
         {
-            "gold": _triggers(record["gold"], given.get("gold")),
+            "gold": _triggers(record["gold"], None if gold is None else [*gold.listed]),
             "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
         },
         otherwise,
@@ -100,9 +101,9 @@ def stored_unit(stored: Sequence[str]) -> Unit:
     return event_type, role, argument
 
 
-def _gold(record: Any) -> Gold | None:
+def _gold(record: Any, schema: EventSchema | None) -> Gold | None:
     try:
-        return None if record is None else parse_gold(record)
+        return None if record is None else parse_gold(record, schema=schema)
     except InputError:  # nobody could have scored it
         return None
 

@@ -1,4 +1,4 @@
-"""Hints: how many answers speak for another setting of how answers are read."""
+"""Hints: how many answers speak for another setting of how answers are read, and in which shapes the gold is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goldgate.suites.extraction.settings import ResponseSettings
 
 
 class Hinted:
-    """It has no metrics of its own; the report's `hints` are made of its counts."""
+    """It has no metrics of its own; the report's `hints` and the shapes of the gold are made of its counts."""
 
     section = "main"
 
@@ -20,6 +20,8 @@ class Hinted:
 
     def count(self, facts: Facts, tally: Tally) -> None:
         count_hints(facts, self.form, tally)
+        for shape in facts.sample.gold.shapes:
+            tally.counts[f"gold_shape.{shape}"] += 1
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}

@@ -58,9 +58,9 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
     if parsed is None or parsed.status == Status.ERROR:
         return []
     value = parsed.value
-    if sample.response is not None:
-        value = form.to_canonical(value, tuple(sample.gold.events.units))
-    listed = event_list(value)
+    if sample.response is None and isinstance(value, list):
+        value = form.decoded(value)
+    listed = event_list(form.to_canonical(value, tuple(sample.gold.events.units)))
     return paper_events(facts.predicted, () if listed is None else listed.items)
 
 

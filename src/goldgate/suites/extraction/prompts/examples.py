@@ -17,6 +17,7 @@ from goldgate.errors import ConfigError, InputError, Place
 from goldgate.readers.dialect_file import GoldOpener
 from goldgate.readers.noted import id_of
 from goldgate.readers.records import RecordStore, iterate
+from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.prompts.template import Example
 from goldgate.suites.extraction.records import parse_gold, source_text
 
@@ -33,8 +34,10 @@ class ExamplePool:
         return [example for example in self._ranked if example.text != text][: self._count]
 
 
-def load_examples(path: str | Path, count: int, seed: int, dialect: str | None = None) -> ExamplePool:
-    """Choose `count` records of a training file (in the form of gold)."""
+def load_examples(
+    path: str | Path, count: int, seed: int, dialect: str | None = None, schema: EventSchema | None = None
+) -> ExamplePool:
+    """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
     store = RecordStore([GoldOpener(dialect)(path, "train")])
     best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is shown twice
     try:
@@ -42,7 +45,7 @@ def load_examples(path: str | Path, count: int, seed: int, dialect: str | None =
             record = store.decode(location, data)
             identity = id_of(record, store, location)
             try:
-                gold = parse_gold(record, identity, data)
+                gold = parse_gold(record, identity, data, schema)
             except InputError as error:
                 raise store.at(error, location) from None
             if gold.text is None:
@@ -54,7 +57,7 @@ def load_examples(path: str | Path, count: int, seed: int, dialect: str | None =
                     continue
                 del best[worst]
             if gold.text not in best or rank < best[gold.text][0]:
-                best[gold.text] = rank, _example(record)
+                best[gold.text] = rank, _example(record, gold.listed)
     finally:
         store.close()
     ranked = [example for _, example in heapq.nsmallest(count + 1, best.values(), key=lambda entry: entry[0])]
@@ -73,8 +76,7 @@ def no_examples() -> ExamplePool:
     return ExamplePool((), 0)
 
 
-def _example(record: dict[str, Any]) -> Example:
-    listed = record.get("events", record.get("event_list")) or []
+def _example(record: dict[str, Any], listed: Sequence[Any]) -> Example:
     events = [
         {
             "event_type": event["event_type"],
