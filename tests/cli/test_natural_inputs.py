@@ -173,6 +173,7 @@ def test_null_is_a_missing_answer(tmp_path: Path) -> None:
             "o.t",
         ),
         (json.dumps({each["id"]: each["response"] for each in ANSWERS[:2]} | {"d2": None}), None),
+        (lines([*(reply(name, who) for name, who in NAMED[:2]), reply("d2", "", choices=[])]), None),
     ):
         answers = stored(tmp_path / "p.jsonl", text)
         report = goldgate.evaluate_files(gold, answers, SCHEMA, response_field=response_field).report

@@ -105,9 +105,6 @@ MISTAKES = {
     "prediction id twice": Mistake(
         "predictions.jsonl", PREDICTION + "\n" + PREDICTION, "predictions.duplicate_id", 2, "id"
     ),
-    "prediction response null": Mistake(
-        "predictions.jsonl", '{"id": "a", "response": null}', "predictions.wrong_type", 1, "response"
-    ),
     "prediction response a number": Mistake(
         "predictions.jsonl", '{"id": "a", "response": 4}', "predictions.wrong_type", 1, "response"
     ),

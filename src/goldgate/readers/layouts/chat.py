@@ -13,11 +13,11 @@ from goldgate.readers.layouts.openai_batch import body_text, message_text
 def recognizes(record: Any) -> bool:
     if not isinstance(record, dict) or any(name in record for name in ANSWER_NAMES):
         return False
-    return is_reply(record) or _is_messages(record.get("messages"))
+    return is_reply(record) or record.get("choices") == [] or _is_messages(record.get("messages"))
 
 
 def answer(record: Mapping[str, Any]) -> Answer | None:
-    """The last message of the assistant, or the text of a reply; None where both are null, as of a failed request."""
+    """The last message of the assistant, or the text of a reply; None where a request failed."""
     messages = record.get("messages")
     if messages is not None:
         turns = [turn for turn in messages if turn["role"] == "assistant"] if _is_messages(messages) else []
@@ -26,7 +26,7 @@ def answer(record: Mapping[str, Any]) -> Answer | None:
         return Answer(record_id(record), {"response": message_text(turns[-1])})
     if is_reply(record):
         return Answer(record_id(record), {"response": body_text(record)})
-    if all(record.get(name) is None for name in ("choices", "output")):
+    if not record.get("choices") and not record.get("output"):
         return None
     raise not_generated("choices", record.get("choices"))
 
