@@ -16,7 +16,7 @@ from goldgate.readers.dialects import DIALECTS, OWN
 if TYPE_CHECKING:
     from goldgate.suites.extraction.convert import Lost
 
-SHOWN_LOSSES = 20
+LISTED_LOSSES = 20
 _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in DIALECTS)
 
 dialect_option = click.option(
@@ -81,9 +81,9 @@ def _losses(lost: list[Lost]) -> str:
         return ""
     from goldgate.report.escape import visible
 
-    shown = lost[:SHOWN_LOSSES]
-    lines = [f"  {each.file}:{each.line}: {visible(each.field)}: {each.message}\n" for each in shown]
-    more = f"  and {len(lost) - SHOWN_LOSSES} more\n" if len(lost) > SHOWN_LOSSES else ""
+    first = lost[:LISTED_LOSSES]
+    lines = [f"  {each.file}:{each.line}: {visible(each.field)}: {each.message}\n" for each in first]
+    more = f"  and {len(lost) - LISTED_LOSSES} more\n" if len(lost) > LISTED_LOSSES else ""
     return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
 
 
