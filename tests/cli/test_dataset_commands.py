@@ -176,3 +176,59 @@ def test_a_model_can_be_asked_about_published_documents(tmp_path: Path) -> None:
         assert recognize(json.loads(documents.data(0))) is None  # what was asked is stored in our form
     finally:
         documents.close()
+
+
+FLAWED: dict[str, tuple[str, list[tuple[str, str]], str]] = {
+    # a record, its findings, and what convert writes of it
+    "own": (
+        '{"id": "1", "text": "Ann", "text": "Ann", "events": [{"event_type": "Sue", "trigger": "\\ud800", "start": -1,'
+        ' "end": 100000000000000000000, "arguments": []}]}',
+        [
+            ("duplicate_key", "text"),
+            ("lone_surrogate", "events[0].trigger"),
+            ("offsets_invalid", "events[0].start"),
+            ("offsets_invalid", "events[0].end"),
+        ],
+        "",  # as it is stored
+    ),
+    "mapping": (
+        '{"id": "1", "text": "Ann", "events": [{"type": "Sue", "arguments": {"who": "Ann", "who": "Ann"}}]}',
+        [("duplicate_key", "events[0].arguments.who")],
+        "events[0].arguments.who: this key is there twice",
+    ),
+    "maven-arg": (
+        '{"id": "1", "document": "Ann sued.", "events": [{"type": "Sue", "type": "Sue", "mention": [{"trigger_word":'
+        ' "sued", "offset": [-1, 3]}], "argument": {"who": [{"content": "Ann", "offset":'
+        " [0, 100000000000000000000]}]}}]}",
+        [
+            ("duplicate_key", "events[0].type"),
+            ("offsets_invalid", "events[0].mention[0].offset"),
+            ("offsets_invalid", "events[0].argument.who[0].offset"),
+        ],
+        "events[0].mention[0].offset: expected an offset from 0 on, found -1",
+    ),
+    "duee": (
+        '{"id": "1", "text": "Ann", "event_list": [{"event_type": "Sue", "arguments": [{"role": "who", "argument":'
+        ' "Ann", "argument_start_index": 100000000000000000000}]}]}',
+        [("offsets_invalid", "events[0].arguments[0]")],
+        "error",  # malformed in any form
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FLAWED)
+def test_what_cannot_be_read_as_it_is_stored_is_found_and_convert_names_it(tmp_path: Path, name: str) -> None:
+    record, findings, loss = FLAWED[name]
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "out.jsonl"
+    gold.write_text("\n" + record + "\n", encoding="utf-8")
+    report = json.loads(run("check-gold", "--gold", gold, "--format", "json").output)
+    assert {(each["line"], each["severity"]) for each in report["findings"]} == {(2, "error")}
+    places = [(each["code"].removeprefix("gold."), each["field"]) for each in report["findings"]]
+    assert places == findings
+    converted = run("convert", gold, "--out", out)
+    assert converted.exit_code == (2 if loss == "error" else 0)
+    if not loss:
+        assert out.read_text(encoding="utf-8") == record + "\n"
+        assert "not written" not in converted.output
+    elif loss != "error":
+        assert f"gold.jsonl:2: {loss}" in converted.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,10 @@ from goldgate.cli.printing import say, show_error
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
 from goldgate.readers.dialects import DIALECTS, OWN
 
+if TYPE_CHECKING:
+    from goldgate.suites.extraction.convert import Lost
+
+LISTED_LOSSES = 20
 _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in DIALECTS)
 
 dialect_option = click.option(
@@ -72,9 +77,21 @@ def convert_command(
         if found.mentions > found.events:
             events += f" with {found.mentions} mentions"
         sizes = (counted(found.records, "record"), events, counted(found.arguments, "argument"))
-        return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n"
+        return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n{_losses(found.lost)}"
 
     end(context, guarded(work))
+
+
+def _losses(lost: list[Lost]) -> str:
+    """What was not written as it is stored, with its place."""
+    if not lost:
+        return ""
+    from goldgate.report.escape import visible
+
+    first = lost[:LISTED_LOSSES]
+    lines = [f"  {each.file}:{each.line}: {visible(each.field)}: {each.message}\n" for each in first]
+    more = f"  and {len(lost) - LISTED_LOSSES} more\n" if len(lost) > LISTED_LOSSES else ""
+    return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
 
 
 def end(context: click.Context, outcome: str | GoldgateError) -> None:

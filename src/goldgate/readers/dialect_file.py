@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError
+from goldgate.files.storable import storable
+from goldgate.files.strict_json import decode_strictly
 from goldgate.readers.dialects import find_dialect, recognize_first
 from goldgate.readers.dialects.dialect import Dialect
 from goldgate.readers.layouts import table
@@ -43,6 +46,64 @@ def load_clusters(path: str | Path) -> dict[str, Any]:
     return found
 
 
+class WrittenFlaw(NamedTuple):
+    """What in a stored record cannot be read as it stands: a code, its path, and what becomes of it."""
+
+    code: str
+    field: str
+    message: str
+
+
+class PlacedFlaw(NamedTuple):
+    """A flaw, and the line of its record."""
+
+    line: int
+    flaw: WrittenFlaw
+
+
+_FLAWS = {
+    "duplicate_key": ("duplicate_key", "this key is there twice in one object: the last one counts"),
+    "bad_text": ("lone_surrogate", "half of a surrogate pair is not text: it is read as U+FFFD"),
+}
+_OFFSETS = frozenset({"start", "end", "offset", "trigger_start_index", "argument_start_index"})
+_LARGEST_OFFSET = 1 << 53  # beyond it a number is not exact in every program
+
+
+def written_flaws(data: bytes) -> list[WrittenFlaw]:
+    """Keys that are there twice and halves of surrogate pairs in a record; none in what is not JSON."""
+    return [
+        WrittenFlaw(_FLAWS[code][0], _field(problem.pointer), _FLAWS[code][1])
+        for code, problem, _ in decode_strictly(data.decode("utf-8", "replace")).flaws
+        if code in _FLAWS
+    ]
+
+
+def offset_flaws(value: Any, path: str = "") -> Iterator[WrittenFlaw]:
+    """Numbers under keys for offsets that are no place in any text, such as -1."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from offset_flaws(item, f"{path}[{number}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            inner = f"{path}.{key}".removeprefix(".")
+            numbers = item if isinstance(item, list) else [item]
+            bad = next(filter(_is_no_offset, numbers), None) if key in _OFFSETS else None
+            if bad is not None:
+                yield WrittenFlaw("offsets_invalid", inner, f"expected an offset from 0 on, found {bad}")
+            yield from offset_flaws(item, inner)
+
+
+def _is_no_offset(number: Any) -> bool:
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return is_number and not 0 <= number < _LARGEST_OFFSET
+
+
+def _field(pointer: str) -> str:
+    """A JSON pointer as fields are named in errors: events[0].start."""
+    keys = [key.replace("~1", "/").replace("~0", "~") for key in storable(pointer).split("/")[1:]]
+    return "".join(f"[{key}]" if key.isdecimal() else f".{key}" for key in keys).removeprefix(".")
+
+
 class Unconverted(NamedTuple):
     """A record that could not be converted, and its line."""
 
@@ -55,7 +116,8 @@ class GoldOpener:
 
     `id_field` is a dotted path to the id of records that have no `id`. In dialects, records without an id are numbered
     through all files. Where `unconverted` is a list, records that cannot be converted are noted there and left out;
-    else the first is an error.
+    else the first is an error. Where `flaws` is a list, it gets what of a record in a dialect is not carried over as it
+    stands.
     """
 
     def __init__(
@@ -64,12 +126,14 @@ class GoldOpener:
         unconverted: list[Unconverted] | None = None,
         clusters: Mapping[str, Any] = MappingProxyType({}),
         id_field: str | None = None,
+        flaws: list[PlacedFlaw] | None = None,
     ) -> None:
         self._id_field = id_field
         self.used_id_field = False  # some file had its ids there
         self._named = dialect is not None
         self._dialect = None if dialect is None else find_dialect(dialect)
         self.unconverted = unconverted
+        self.flaws = flaws
         self._clusters = clusters  # by the document's id, what is published of it in a file of coreference
         self._records = 0
         self.numbered = False  # some record had no id
@@ -83,7 +147,7 @@ class GoldOpener:
             dialect = self._dialect if self._named else recognize_first(_records(file))
             if dialect is None:
                 return self._with_ids(file)
-            return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted)
+            return rewritten(file, dialect.name, self._rewrite(dialect), self.unconverted, self.flaws)
         except BaseException:
             file.close()
             raise
@@ -113,6 +177,14 @@ class GoldOpener:
             return orjson.dumps(record)
 
         return rewrite
+
+
+def _lost(data: bytes, form: str | None) -> Iterator[WrittenFlaw]:
+    """What of a record of a dialect is not carried over as it stands. DuEE's offsets are."""
+    yield from written_flaws(data)
+    if form not in ("duee", "duee-fin"):
+        with suppress(ValueError):
+            yield from offset_flaws(decode_published(data))
 
 
 def decode_published(data: bytes) -> Any:
@@ -152,20 +224,30 @@ def numbered_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
 
 
 def rewritten(
-    file: RecordFile, form: str | None, rewrite: Rewrite, unconverted: list[Unconverted] | None = None
+    file: RecordFile,
+    form: str | None,
+    rewrite: Rewrite,
+    unconverted: list[Unconverted] | None = None,
+    flaws: list[PlacedFlaw] | None = None,
 ) -> RecordFile:
     """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
 
     A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
     """
-    return replaced(file, on_their_lines(_rewritten(file, rewrite, unconverted)), form)
+    return replaced(file, on_their_lines(_rewritten(file, rewrite, unconverted, flaws, form)), form)
 
 
 def _rewritten(
-    file: RecordFile, rewrite: Rewrite, unconverted: list[Unconverted] | None
+    file: RecordFile,
+    rewrite: Rewrite,
+    unconverted: list[Unconverted] | None,
+    flaws: list[PlacedFlaw] | None,
+    form: str | None,
 ) -> Iterator[tuple[int, bytes]]:
     store = RecordStore([file])
     for line, offset, data in numbered_lines(file):
+        if flaws is not None:
+            flaws.extend(PlacedFlaw(line, flaw) for flaw in _lost(data, form))
         try:
             yield line, _rewritten_record(rewrite, store, offset, data)
         except InputError as error:

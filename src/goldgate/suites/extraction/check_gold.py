@@ -16,7 +16,7 @@ from goldgate.core.gate import Verdict
 from goldgate.core.record_id import record_id
 from goldgate.errors import InputError, Place, describe, did_you_mean
 from goldgate.files.random_access import BLOCK
-from goldgate.readers.dialect_file import GoldOpener, Unconverted
+from goldgate.readers.dialect_file import GoldOpener, PlacedFlaw, Unconverted, offset_flaws, written_flaws
 from goldgate.readers.guess import id_problem, is_other_file
 from goldgate.readers.records import (
     OFFSET_BITS,
@@ -117,13 +117,18 @@ def check_gold(
     seen: dict[str, int] = {}  # id → file and line where it was first
     try:
         unconverted: list[list[Unconverted]] = []
+        flaws: list[list[PlacedFlaw]] = []
         for path in paths:
             unconverted.append([])
-            opener.unconverted = unconverted[-1]
+            flaws.append([])
+            opener.unconverted, opener.flaws = unconverted[-1], flaws[-1]
             store.files.append(opener(path, "gold"))
         with held([store]):
             for number, file in enumerate(store.files):
                 _note_unconverted(file, unconverted[number], result)
+                for line, flaw in flaws[number]:
+                    code = f"gold.{flaw.code}"
+                    result.findings.append(Finding(code, "error", file.name, line, None, flaw.field, flaw.message))
                 _check_file(file, store, number, schema, seen, result)
                 form = {} if file.form is None else {"form": file.form}
                 result.inputs.append({"file": file.name, "records": file.records, **form})
@@ -168,6 +173,8 @@ def _check_file(
             line = lines.line_of(offset, data)
             file.records += 1
             record, problems = _decoded(data)
+            if file.form is None:
+                problems += [_Problem(code, message, path) for code, path, message in written_flaws(data)]
             identity = None
             if record is not None:
                 result.without_events += record.get(events_key(record), []) == []
@@ -329,6 +336,11 @@ def _check_keys(event: dict[str, Any], event_type: str, path: str, roles: list[s
 def _check_trigger(event: dict[str, Any], path: str, text: Haystack | None) -> Iterator[_Problem]:
     """Where a trigger says that it is, it must be."""
     trigger, start, end = (event.get(name) for name in ("trigger", "start", "end"))
+    own = {key: value for key, value in event.items() if key != "arguments"}
+    bad = [_Problem(code, message, f"{path}.{name}") for code, name, message in offset_flaws(own)]
+    yield from bad
+    if bad:
+        return
     if text is not None and type(trigger) is str and trigger and type(start) is int and type(end) is int:
         yield from _check_offsets(trigger, (start, end), path, text)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
 from goldgate.errors import InputError, Place
-from goldgate.readers.dialect_file import GoldOpener, load_clusters
+from goldgate.readers.dialect_file import GoldOpener, load_clusters, written_flaws
 from goldgate.readers.dialects import OWN
 from goldgate.readers.noted import id_of
 from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
@@ -18,6 +18,15 @@ from goldgate.suites.extraction.events.event import with_number_texts
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.records import in_own_shape, parse_gold
 from goldgate.suites.extraction.sample import Gold
+
+
+class Lost(NamedTuple):
+    """A part of a record that could not be written as it was stored, and what became of it."""
+
+    file: str
+    line: int
+    field: str
+    message: str
 
 
 @dataclass(slots=True)
@@ -29,6 +38,7 @@ class Conversion:
     events: int = 0
     mentions: int = 0  # of events: each counts at least once
     arguments: int = 0
+    lost: list[Lost] = field(default_factory=list)  # what is not written as it was stored
 
 
 def convert_gold(
@@ -48,13 +58,13 @@ def convert_gold(
     opener = GoldOpener(dialect, clusters=clusters, id_field=id_field)
     found = Conversion()
     names: set[str] = set()
-    for form, gold, record, line in _gold(paths, opener, schema, with_ids=True):
+    for form, gold, data in _gold(paths, opener, schema, found.lost, with_ids=True):
         names.update([form] if form is not None else gold.shapes or [OWN], gold.shapes)
         found.records += 1
         found.events += len(gold.listed)
         found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
         found.arguments += sum(len(event["arguments"]) for event in gold.listed)
-        out.write((_reshaped(line, schema) if gold.shapes else _one_line(record, line)) + b"\n")
+        out.write((data.strip() if _is_kept(gold, data) else _rewritten(data, schema)) + b"\n")
     found.dialects = sorted(names)
     return found
 
@@ -62,7 +72,7 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
     """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
     roles: dict[str, set[str]] = {}
-    for _, gold, _, _ in _gold(paths, GoldOpener(dialect), None, with_ids=False):
+    for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False):
         for event_type, of, *_ in gold.events.columns:
             roles.setdefault(event_type, set()).update(of)
     if not roles:
@@ -75,13 +85,21 @@ def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None)
 
 
 def _gold(
-    paths: Sequence[str | Path], opener: GoldOpener, schema: EventSchema | None, *, with_ids: bool
-) -> Iterator[tuple[str | None, Gold, dict[str, Any], bytes]]:
-    """The dialect of every record, the record parsed and as it was decoded, and its bytes."""
+    paths: Sequence[str | Path],
+    opener: GoldOpener,
+    schema: EventSchema | None,
+    lost: list[Lost] | None,
+    *,
+    with_ids: bool,
+) -> Iterator[tuple[str | None, Gold, bytes]]:
+    """The dialect of every record, the record parsed, and its bytes; what cannot be kept of it is noted in `lost`."""
     store = RecordStore([])
     try:
         for path in paths:
+            opener.flaws = None if lost is None else []
             store.files.append(opener(path, "gold"))
+            if lost is not None:
+                lost += [Lost(str(path), line, *flaw[1:]) for line, flaw in opener.flaws or ()]
         with held([store]):
             for number, file in enumerate(store.files):
                 for offset, data in iterate(file):
@@ -91,19 +109,20 @@ def _gold(
                         gold = parse_gold(record, id_of(record, store, location) if with_ids else "", data, schema)
                     except InputError as error:
                         raise store.at(error, location) from None
-                    yield file.form, gold, record, data
+                    if lost is not None and file.form is None and not _is_kept(gold, data):
+                        lost += [Lost(file.name, store.place(location).line or 1, *f[1:]) for f in written_flaws(data)]
+                    yield file.form, gold, data
     finally:
         store.close()
 
 
-def _one_line(record: dict[str, Any], data: bytes) -> bytes:
-    """The record as it stands, so that numbers keep their digits, unless it is spread over several lines."""
-    line = data.strip()
-    return line if b"\n" not in line else orjson.dumps(record)
+def _is_kept(gold: Gold, data: bytes) -> bool:
+    """Whether a record is written as it is stored: it is in our own form, on one line."""
+    return not gold.shapes and b"\n" not in data.strip()
 
 
-def _reshaped(data: bytes, schema: EventSchema | None) -> bytes:
-    """The record with its events in our own form; numbers keep their digits."""
+def _rewritten(data: bytes, schema: EventSchema | None) -> bytes:
+    """The record in our own form, on one line; numbers keep their digits."""
     record = in_own_shape(with_number_texts(data), schema)
     as_written = orjson.OPT_PASSTHROUGH_DATACLASS  # a number is one
     return orjson.dumps(record, default=lambda number: orjson.Fragment(number.text), option=as_written)

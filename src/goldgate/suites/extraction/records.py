@@ -288,6 +288,8 @@ def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
     if value is _NOTHING:
         return "nothing"
     if what == "offsets_invalid" and isinstance(value, Mapping):
+        if value.get("start") is None and value.get("end") is None:
+            return f"argument_start_index {describe(value.get('argument_start_index'))}"
         return f"start {describe(value.get('start'))}, end {describe(value.get('end'))}"
     return describe(value)
 

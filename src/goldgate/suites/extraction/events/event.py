@@ -230,9 +230,9 @@ class _Walk:
         start, end = argument.get("start"), argument.get("end")
         if start is None and end is None:
             start, text = argument.get("argument_start_index"), argument.get("argument")
-            if type(start) is not int or type(text) is not str:
+            if start is None or type(text) is not str:
                 return None
-            end = start + len(text)
+            end = start + len(text) if type(start) is int else None
         if type(start) is int and type(end) is int and 0 <= start < end:
             return start, end
         self.bad_offsets.append(self._here(""))
