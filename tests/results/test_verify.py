@@ -228,7 +228,7 @@ def test_other_versions_are_named(at: Callable[[str], Path]) -> None:
     found = verified("out")[1]
     assert [(entry["name"], entry["stored"]) for entry in found["settings"]] == [
         ("goldgate", "0.0.9"),
-        ("parser", "1"),
+        ("parser", "2"),
         ("unicode", "13.0.0"),
     ]
     assert "made with another value of goldgate, parser, unicode" in verify("out").stdout

@@ -225,6 +225,17 @@ def test_a_value_that_looks_like_a_placeholder_is_read_in_linear_time() -> None:
     assert time.process_time() - began < 10
 
 
+def test_patterns_that_go_back_are_bounded() -> None:
+    texts = [
+        '\\""：A｛' * 25_000,
+        '{"event_type": "A", "arguments": [' + ('"x" ' * 10 + "<think>") * 200 + "</think>[]",
+    ]
+    began = time.process_time()  # seconds, for the same reason as above: some tenths now, minutes once
+    for text in texts:
+        response.parse_response(text)
+    assert time.process_time() - began < 10
+
+
 HOSTILE = ["{a=b", '"', "“", "\\［[", "，\\\\", '｛\\"-', '1［［""']
 MOST_STEPS = 300  # a character; without the limit 700 to 5,500 in some place
 

@@ -64,7 +64,12 @@ _ESCAPED_MARK = re.compile(r'(?<!\\)\\"')
 _DOUBLED = re.compile(  # the escapes are bounded: a text may have such a mark at every place
     r'""(?![\s,:}\]])([^"\\]*+(?:\\(?:""|[^"])[^"\\]*+){0,200}+)""(?=\s*(?:[:,}\]]|\Z))'
 )
-_REMARK = LatePattern(rf"\s*(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\n{QUOTES}\[\]{{}},:()]{{1,60}})\s*[,，}}\]｝］]")
+_NO_REMARK = rf"{QUOTES}\[\]{{}},:()"
+# Blanks are taken at once: a thought that was cut out leaves a run of them, and a pattern must not try all its parts.
+_REMARK = LatePattern(
+    rf"(?:(?=\n*+[^\S\n])\s++|\s*+(?:\([^()\n{QUOTES}]{{1,60}}\)|[^\s{_NO_REMARK}](?:[^\n{_NO_REMARK}]{{0,58}}[^\s{_NO_REMARK}])?)\s*+)"
+    r"[,，}\]｝］]"
+)
 # Bare words at the end of a list: ["v", "w", not present in text].
 _BARE_WORDS = LatePattern(rf"\s*[,，][^\n{DOUBLE_QUOTES}\[\]{{}}］]{{1,200}}[\]］]")
 _PARENTHESIS = LatePattern(rf"\s*\([^()\n{QUOTES}]{{1,60}}\)\s*[,，}}\]｝］]")
