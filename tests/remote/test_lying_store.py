@@ -101,16 +101,17 @@ def test_a_listing_that_begins_again_ends(store: Site, monkeypatch: pytest.Monke
 
 
 def test_a_trickle_of_bytes_ends(site: Site, store: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = {site.url("gold.jsonl"): site, f"s3://{BUCKET}/gold.jsonl": store}
+    files = {url: opened(url, "gold") for url in urls}
     monkeypatch.setattr(connect, "PATIENCE_SECONDS", 0.3)
     monkeypatch.setattr(connect, "SLOWEST", 1e9)
-    for server, url in ((site, site.url("gold.jsonl")), (store, f"s3://{BUCKET}/gold.jsonl")):
-        file = opened(url, "gold")
-        server.trickle = 0.01
+    for url, file in files.items():
+        urls[url].trickle = 0.01
         began = time.monotonic()
         with pytest.raises(InputError) as caught:
             file.read(0, 1000)
         assert caught.value.code == "gold.unreachable", url
-        assert time.monotonic() - began < 30, url
+        assert time.monotonic() - began < 60, url
     site.ranges = False  # so that it is copied
     with pytest.raises(InputError) as caught:
         opened(site.url("gold.jsonl"), "gold")
