@@ -153,12 +153,20 @@ def test_rerouted_pair_names_what_it_was_matched_with() -> None:
     }
 
 
-def test_value_supported_in_one_writing_is_not_hallucinated() -> None:
-    # Both values give one unit; under exact_span only the second is in the text.
+def test_worst_spelling_of_a_value_decides_whether_it_is_hallucinated() -> None:
+    # Both spellings are one value; under exact_span only the second is in the text.
     predicted = [event("T", ("r", "A B"), ("r", "ab"))]
     record = score(predicted, gold(text="x ab y"), hallucination="exact_span").record
+    assert [error["error"] for error in record["errors"]] == ["hallucinated"]
+    assert record["hallucination"] == {"checked": 1, "unsupported": [("T", "r", "A B")]}
+
+
+def test_value_supported_at_one_of_its_offsets_is_not_hallucinated() -> None:
+    places = [{"role": "r", "argument": "ab", "start": start, "end": start + 2} for start in (0, 2)]
+    predicted = [{"event_type": "T", "arguments": places}]
+    record = score(predicted, gold(text="x ab y"), hallucination="exact_span").record
     assert [error["error"] for error in record["errors"]] == ["spurious"]
-    assert record["hallucination"] == {"checked": 2, "unsupported": [("T", "r", "A B")]}
+    assert record["hallucination"] == {"checked": 2, "unsupported": [("T", "r", "ab")]}
 
 
 def test_missing_prediction_makes_all_gold_missing() -> None:
