@@ -44,8 +44,8 @@ def test_copies_in_one_group_are_one_document(tmp_path: Path) -> None:
     assert extraction(tmp_path / "new", copies, copies, protocol).status == "INCONCLUSIVE"
 
 
-@pytest.mark.parametrize("confidence", ["0", "0.3", "0.5", "1", "95", "-1"])
-def test_a_confidence_below_an_even_chance_or_beyond_all_doubt_is_refused(tmp_path: Path, confidence: str) -> None:
+@pytest.mark.parametrize("confidence", ["0", "0.3", "0.5", "0.50000001", "0.79", "1", "95", "-1"])
+def test_a_confidence_that_asks_next_to_nothing_or_too_much_is_refused(tmp_path: Path, confidence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         qa(tmp_path / "new", 3, 3, SURE.replace("0.95", confidence))
     assert caught.value.place.field == "gates.exact_match.confidence"

@@ -7,7 +7,7 @@ from decimal import Decimal
 from goldgate.core.gate import Gate
 from goldgate.errors import ConfigError, Place
 
-LEAST_CONFIDENCE = Decimal("0.5")  # with less, a gate would let pass what fails by its value
+LEAST_CONFIDENCE = Decimal("0.8")  # with less, a gate says next to nothing: at 0.5 the value alone decides
 MOST_CONFIDENCE = Decimal("0.9999")  # beyond, nothing is ever refuted, and no interval was tried so far out
 
 
@@ -44,11 +44,11 @@ def _of_confidence(gate: Gate) -> ConfigError | None:
                 "on_inconclusive", "a gate without a confidence is never inconclusive", "confidence", "no confidence"
             )
         return None
-    if not LEAST_CONFIDENCE < gate.confidence <= MOST_CONFIDENCE:
+    if not LEAST_CONFIDENCE <= gate.confidence <= MOST_CONFIDENCE:
         return _wrong(
             "confidence",
             "this confidence is not allowed",
-            f"a number above {LEAST_CONFIDENCE} and up to {MOST_CONFIDENCE}, such as 0.95",
+            f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.95",
             str(gate.confidence),
             "write 95 % as 0.95; a gate without a confidence is decided by the value alone",
         )

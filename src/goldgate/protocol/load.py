@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,8 @@ def _exact(value: Any) -> Any:
         return {key: _exact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_exact(item) for item in value]
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return Decimal(repr(value))
-    return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return value
+    if isinstance(value, int):
+        return Decimal(int(value))
+    return Decimal(str(value)) if isfinite(value) else float(value)  # NaN is refused like any other value

@@ -15,6 +15,8 @@ from goldgate.shape.problems import expected
 
 T = TypeVar("T")
 
+_BOUNDS = {"min", "max", "equals"}  # settings of what compares
+_SIGNS = {">=": "min", "≥": "min", ">": "min", "<=": "max", "≤": "max", "<": "max", "==": "equals", "=": "equals"}
 _SHOWN_IN_EXAMPLE = 40  # characters of the value that an example repeats
 
 
@@ -68,7 +70,7 @@ class _Builder:
                     place=self.tree.place(inner),
                     expected="one of " + ", ".join(fields),
                     found=key,
-                    advice=_home(fields, key, given[key]) or did_you_mean(key, fields),
+                    advice=_home(fields, key, given[key]) or did_you_mean(_SIGNS.get(key, key), fields),
                 )
         for key, field in fields.items():
             if field.required and key not in given:
@@ -83,6 +85,10 @@ class _Builder:
 
     def _example(self, fields: Mapping[str, Field], value: Any) -> str:
         """For a plain value where a mapping must stand: the first setting of it that would take the value."""
+        if isinstance(value, str) and fields.keys() >= _BOUNDS:
+            sign, number = _comparison(value)
+            example = "0.8" if number is None or _is_long(number) else f"{number:f}"
+            return f", such as {{{_SIGNS.get(sign, 'min')}: {example}}}"
         if isinstance(value, str | bool | Decimal) and len(str(value)) <= _SHOWN_IN_EXAMPLE:
             for key, field in fields.items():
                 try:
@@ -124,17 +130,32 @@ class _Builder:
 
 
 def _as_number(text: str) -> str | None:
-    """Advice for a string that is nearly a number: in quotation marks, with an exponent or a percent sign."""
-    try:
-        number = Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
+    """Advice for a string that is nearly a number: in quotation marks, with an exponent, a percent sign or `>=`."""
+    _, number = _comparison(text)
+    if number is None:
         return None
-    if not number.is_finite():
-        return None
-    if abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS:
+    if _is_long(number):
         return "write a number of fewer digits"
-    plain = f"{number / 100 if text.rstrip().endswith('%') else number:f}"
+    plain = f"{number:f}"
     return f"write it {'without quotation marks' if plain == text else 'in digits'}: {plain}"
+
+
+def _comparison(text: str) -> tuple[str, Decimal | None]:
+    """The sign before a number, if any, and the number, of which a percent sign is part; None where it is not one."""
+    rest = text.strip()
+    sign = next((sign for sign in _SIGNS if rest.startswith(sign)), "")
+    rest = rest.removeprefix(sign).strip()
+    try:
+        number = Decimal(rest.removesuffix("%"))
+    except InvalidOperation:
+        return sign, None
+    if not number.is_finite():
+        return sign, None
+    return sign, number if _is_long(number) or not rest.endswith("%") else number / 100
+
+
+def _is_long(number: Decimal) -> bool:
+    return abs(number.adjusted()) >= MAX_DIGITS or len(number.as_tuple().digits) >= MAX_DIGITS
 
 
 def _home(fields: Mapping[str, Field], key: str, value: Any) -> str | None:

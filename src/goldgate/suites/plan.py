@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from goldgate.baseline.required import require_baseline
-from goldgate.core.gate import require_sensible
+from goldgate.core.gate import Gate, require_sensible
 from goldgate.core.gated import averages, find_gated
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Rate, Ratio
@@ -17,6 +17,7 @@ from goldgate.files.url import folder_beside
 from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
 from goldgate.suites import all_suites
 
+_MISTAKES_IN_GATES = ("protocol.wrong_value", "protocol.unknown_key", "protocol.gate_without_bound")
 _SHOWN = 3  # of the metrics that half a name may stand for
 
 
@@ -36,7 +37,11 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     A gate on a metric that the suite does not have, or one below its default that no baseline record speaks for,
     is a ConfigError.
     """
-    loaded = obtain_protocol(protocol, {**all_sections(), suite.section: suite.settings})
+    try:
+        loaded = obtain_protocol(protocol, {**all_sections(), suite.section: suite.settings})
+    except ConfigError as error:
+        _require_metric(suite, error)
+        raise
     given = loaded.protocol
     settings: Any = given.section(suite.section, suite.settings)
     plan = Plan(settings, given.gates, given.protocol, loaded.file, loaded.sha256, loaded.lines)
@@ -106,9 +111,21 @@ def _require_known(suite: Suite, plan: Plan) -> None:
         )
 
 
+def _require_metric(suite: Suite, error: ConfigError) -> None:
+    """For a mistake in a gate on no metric, an error that says so first: `f1: 0.8`."""
+    if error.code not in _MISTAKES_IN_GATES:
+        return
+    section, _, rest = (error.place.field or "").partition(".")
+    name = rest.partition(".")[0]
+    settings: Any = suite.settings()
+    if section == "gates" and name and "[" not in name and suite.adding(name, settings) is None:
+        lines = {} if error.place.line is None else {f"gates.{name}": error.place.line}
+        _require_known(suite, Plan(settings, {name: Gate()}, file=error.place.file, lines=lines))
+
+
 def _part_of(name: str, known: Iterable[str]) -> str | None:
     """Advice for half a name, such as f1."""
-    whole = [each for each in known if f"_{name}_" in f"_{each}_"]
+    whole = [each for each in known if f"_{name.casefold()}_" in f"_{each}_"]
     return f"did you mean {' or '.join(whole[:_SHOWN])}?" if name and whole else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,43 @@ def test_unknown_metric_is_a_mistake_in_the_protocol_with_a_suggestion(tmp_path:
     assert (error.code, error.place.line, error.place.field) == ("protocol.unknown_metric", 2, "gates.strict_f")
     assert error.message == "there is no metric strict_f"
     assert error.advice == "did you mean strict_f1?"
+
+
+def test_a_mistake_in_a_gate_gets_the_advice_that_helps(tmp_path: Path) -> None:
+    f1 = "did you mean strict_f1 or relaxed_f1 or type_f1?"
+    cases: list[tuple[str, str, str | None]] = [  # a gate, what the error expects or says, and its advice
+        ("strict_F1: {min: 0.8}", "there is no metric strict_F1", "did you mean strict_f1?"),
+        ("strict_F1: 0.8", "there is no metric strict_F1", "did you mean strict_f1?"),
+        ("f1: 0.8", "there is no metric f1", f1),
+        ("F1: {min: 0.8}", "there is no metric F1", f1),
+        ("strict-f1: {minimum: 0.8}", "there is no metric strict-f1", "did you mean strict_f1?"),
+        ('strict_f1: ">= 0.8"', "a mapping, such as {min: 0.8}", None),
+        ("strict_f1: ≤ 80%", "a mapping, such as {max: 0.8}", None),
+        ("strict_f1: == 1", "a mapping, such as {equals: 1}", None),
+        ("strict_f1: high", "a mapping, such as {min: 0.8}", None),
+        ('strict_f1: ">= 1e99999999"', "a mapping, such as {min: 0.8}", None),
+        ('strict_f1: {min: ">= 0.8"}', "a number", "write it in digits: 0.8"),
+        ('strict_f1: {">=": 0.8}', "there is no setting gates.strict_f1.>=", "did you mean min?"),
+        ("textee_ac_f1: 0.8", "a mapping, such as {min: 0.8}", None),  # of a profile that the protocol may have
+    ]
+    for gate, words, advice in cases:
+        error = refused("extraction", tmp_path, f"gates:\n  {gate}\n")
+        assert words in (error.message, error.expected), gate
+        assert error.advice == advice, gate
+        assert error.place.line == 2, gate
+
+
+def test_numbers_that_are_not_finite_are_refused_with_their_place() -> None:
+    for number in (float("nan"), float("inf"), Decimal("NaN"), Decimal("-Infinity")):
+        for protocol, field in (
+            ({"gates": {"strict_f1": {"min": number}}}, "gates.strict_f1.min"),
+            ({"gates": {"strict_f1": number}}, "gates.strict_f1"),
+            ({"gates": {"strict_f1": {"min": 0.5, "confidence": number}}}, "gates.strict_f1.confidence"),
+            ({"metrics": {"relaxed": {"span_iou_threshold": number}}}, "metrics.relaxed.span_iou_threshold"),
+        ):
+            with pytest.raises(ConfigError) as caught:
+                load_plan(load_suite("extraction"), protocol)
+            assert (caught.value.code, caught.value.place.field) == ("protocol.wrong_value", field), number
 
 
 def test_a_part_of_what_has_none_is_told_apart(tmp_path: Path) -> None:
