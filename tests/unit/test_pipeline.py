@@ -147,7 +147,7 @@ def test_malformed_record_in_a_file_has_its_line(tmp_path: Path, line: int) -> N
 
 def test_malformed_prediction_in_a_file_has_its_line(tmp_path: Path) -> None:
     golds = [gold(identity=name) for name in "abc"]
-    predictions: list[Json] = [{"id": "c", "response": "[]"}, {"id": "a", "response": None}]
+    predictions: list[Json] = [{"id": "c", "response": "[]"}, {"id": "a", "response": 5}]
     paths = write(tmp_path / "g.jsonl", golds), write(tmp_path / "p.jsonl", predictions)
     with pytest.raises(InputError) as caught:
         goldgate.evaluate_files(*paths, None, protocol())
@@ -239,9 +239,10 @@ def test_sample_record_traces_the_numbers() -> None:
 
 
 def test_sample_record_says_what_was_left_out_and_why() -> None:
-    record = scorer().score('[{"event_type": "A", "arguments": []}]\n[]', GOLDS[0]).record
+    answer = '[{"event_type": "A", "arguments": []}]'
+    record = scorer().score(f"{answer}\n{answer.replace('A', 'B')}", GOLDS[0]).record
     assert record["parse"]["left_out"] == [{"start": 0, "end": 38, "reason": "replaced"}]
-    assert (record["parse"]["start"], record["parse"]["end"]) == (39, 41)
+    assert (record["parse"]["start"], record["parse"]["end"]) == (39, 77)
 
 
 def test_decoded_answers_of_every_shape_can_be_scored() -> None:
