@@ -32,7 +32,7 @@ REASONS = {
     Reason.TEMPLATE: "it only shows the form of an answer",
     Reason.ASIDE: "it stands beside a whole answer, and nothing says that it replaces it",
     Reason.CODE: "it stands in a block of code, and an answer stands elsewhere",
-    Reason.ANOTHER_TURN: "it was written after the mark of another turn of the chat",
+    Reason.ANOTHER_TURN: "it was written after the turn of the chat had ended",
     Reason.LIMIT: "it was not read: what stands before it is too broken for its length",
 }
 
