@@ -119,7 +119,6 @@ def test_malformed_gold_stops_the_evaluation(record: Json, code: str, field: str
         pytest.param({}, "predictions.no_answer", "response", id="nothing"),
         pytest.param({"answer": "[]"}, "predictions.no_answer", "response", id="other-key"),
         pytest.param({"response": None}, "predictions.wrong_type", "response", id="null-response"),
-        pytest.param({"response": []}, "predictions.wrong_type", "response", id="list-response"),
         pytest.param({"response": 5, "events": []}, "predictions.wrong_type", "response", id="response-counts"),
         pytest.param({"events": {}}, "predictions.wrong_type", "events", id="events-object"),
         pytest.param({"events": "[]"}, "predictions.wrong_type", "events", id="events-text"),
