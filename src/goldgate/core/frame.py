@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from goldgate.core.finding import SEVERITIES
-from goldgate.core.gate import Gate, Verdict
+from goldgate.core.gate import Gate, Verdict, stored_bound
 from goldgate.core.page import (
     Block,
     Cell,
@@ -228,7 +227,7 @@ def _spent(generation: Mapping[str, Any]) -> Iterator[Pair]:
 
 def _gate(gate: Mapping[str, Any]) -> GateLine:
     names = ("min", "max", "equals", "max_drop", "max_rise", "confidence")
-    bounds = {name: Decimal(gate[name]) for name in names if gate.get(name) is not None}
+    bounds = {name: stored_bound(gate[name]) for name in names if gate.get(name) is not None}
     rule = Gate(
         **bounds,
         against=gate["against"]["name"] if "against" in gate else None,

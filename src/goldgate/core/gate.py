@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
 from goldgate.core.metric import Limit, Mean, Metric, Rate, rounded
 from goldgate.errors import ConfigError, Place
+
+_MOST_DIGITS = 1_000  # before or after the point
 
 
 class Verdict(StrEnum):
@@ -78,8 +80,8 @@ class Gate:
 
     def difference_limits(self) -> tuple[Limit, ...]:
         """What the difference from a stored run must meet."""
-        drop = () if self.max_drop is None else (Limit("≥", -Fraction(self.max_drop)),)
-        return drop if self.max_rise is None else (*drop, Limit("≤", Fraction(self.max_rise)))
+        parts = (("≥", self.max_drop and -self.max_drop), ("≤", self.max_rise))
+        return tuple(Limit(sign, Fraction(bound)) for sign, bound in parts if bound is not None)
 
     def bounds(self) -> str:
         """The bounds in words: `≥ 0.95`, `drop ≤ 0.01 at 95 %`."""
@@ -92,6 +94,20 @@ class Gate:
         )
         words = " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
         return words if self.confidence is None else f"{words} at {percent(self.confidence)}"
+
+
+def stored_bound(text: object) -> Decimal:
+    """A bound of a stored report; ValueError where it is not a number that can be computed with.
+
+    One such as 1e-999999999, in a report that was edited, would take minutes.
+    """
+    try:
+        bound = Decimal(str(text))
+    except InvalidOperation:
+        raise ValueError(text) from None
+    if not bound.is_finite() or abs(bound.adjusted()) > _MOST_DIGITS:
+        raise ValueError(text)
+    return bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from goldgate.core.sums import RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
+_MOST_DIGITS = 60  # after the point, whatever number stands in a report that was edited
+_TINY = Fraction(1, 10**12)  # what is smaller has an exponent
 _MEETS = {"≥": operator.ge, "≤": operator.le, "=": operator.eq}
 
 
@@ -163,10 +166,13 @@ def rounded(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterabl
     # The shortest decimal of a float: 0.57 is stored a little below itself.
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
     tests = [(_MEETS[sign], limit) for sign, limit in (*_ENDS, *limits)]
+    if 0 < abs(exact) < _TINY:
+        return f"{Decimal(exact.numerator) / Decimal(exact.denominator):.0e}"
     while True:
         steps = round(exact * 10**digits)
         near = Fraction(steps, 10**digits)
-        if near == exact or all(meets(near, limit) == meets(exact, limit) for meets, limit in tests):
+        misleads = any(meets(near, limit) != meets(exact, limit) for meets, limit in tests)
+        if not misleads or digits >= _MOST_DIGITS:
             break
         digits += 1
     whole, decimals = divmod(abs(steps), 10**digits)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from goldgate.core.gate import Verdict
+from goldgate.core.gate import Verdict, stored_bound
 from goldgate.core.page import measured
 from goldgate.core.signature import unlike
 from goldgate.core.suite import Suite
@@ -50,7 +50,10 @@ class Stored(NamedTuple):
         """The bounds that its gates set for values."""
         gates = [] if self.result is None else self.result.report["gates"]
         names = ("min", "max", "equals")
-        return {str(gate["metric"]): {name: str(gate[name]) for name in names if name in gate} for gate in gates}
+        return {
+            str(gate["metric"]): {name: str(gate[name]) for name in names if gate.get(name) is not None}
+            for gate in gates
+        }
 
 
 def trend(paths: Sequence[str], suites: Iterable[Suite], metrics: Sequence[str] = ()) -> dict[str, Any]:
@@ -203,6 +206,8 @@ def _readable(stored: Stored, metric: str) -> Mapping[str, Any] | None:
         if found is not None:
             str(measured(found))
             _exact(found)
+        for bound in stored.bounds.get(metric, {}).values():
+            stored_bound(bound)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
         where = stored.result.name if stored.result is not None else stored.name
         raise InputError(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
-from goldgate.core.gate import Gate
+from goldgate.core.gate import Gate, stored_bound
 from goldgate.core.metric import Limit, rounded
 from goldgate.core.page import (
     NOT_AVAILABLE,
@@ -69,7 +68,7 @@ def _metric(points: list[Mapping[str, Any]]) -> Table:
 
 
 def _limits(point: Mapping[str, Any]) -> tuple[Limit, ...]:
-    bounds = {name: Decimal(bound) for name, bound in (point["gate"] or {}).items()}
+    bounds = {name: stored_bound(bound) for name, bound in (point["gate"] or {}).items()}
     return Gate(min=bounds.get("min"), max=bounds.get("max"), equals=bounds.get("equals")).limits()
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.core.gate import Gate, Verdict, overall
+from goldgate.core.gate import Gate, Verdict, overall, stored_bound
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.stats.gates import judge_gates
 
@@ -101,3 +101,10 @@ def test_result_as_json_keeps_the_threshold_as_written() -> None:
         "min": "0.950",
         "measured": {"value": 0.5, "numerator": 1, "denominator": 2},
     }
+
+
+def test_bounds_of_a_stored_report_can_be_computed_with() -> None:
+    assert stored_bound("0.80") == Decimal("0.80")
+    for text in ("abc", "NaN", "-Infinity", "1e-999999999", "1e9999", None):
+        with pytest.raises(ValueError, match=str(text)):
+            stored_bound(text)

@@ -40,6 +40,10 @@ def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_
         (Fraction(66_666, 100_000), (Limit("≥", Fraction(66_666, 100_000)),), "0.6667"),
         (Fraction(66_664, 100_000), (Limit("≥", Fraction(66_664, 100_000)),), "0.66664"),  # 0.6666 would miss it
         (1e308, (), f"{10**308}.0000"),
+        (Fraction(1, 10**12), (), "0.000000000001"),
+        (-3e-17, (), "-3e-17"),
+        (Fraction(1, 10**5000), (), "1e-5000"),
+        (1 - Fraction(1, 10**5000), (), "1." + "0" * 60),
     ]
     for value, limits, text in cases:
         assert rounded(value, limits=limits) == text, (value, limits)
