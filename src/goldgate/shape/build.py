@@ -106,14 +106,15 @@ class _Builder:
             if isinstance(value, Decimal):
                 return str(value)  # version: 2.0, without the quotation marks
             return value if isinstance(value, str) and value.strip() else self._refuse(path, "a text", value)
-        number = isinstance(value, Decimal)
+        number = isinstance(value, Decimal) and not _is_long(value)
         if python is Share and number and 0 <= value <= 1:
             return Share(value)
         if python is Positive and number and value > 0:
             return Positive(value)
         if (python is Decimal and number) or (python is bool and isinstance(value, bool)):
             return value
-        advice = _as_number(value) if python is not bool and isinstance(value, str) else None
+        nearly = isinstance(value, str) or (isinstance(value, Decimal) and _is_long(value))
+        advice = _as_number(str(value)) if python is not bool and nearly else None
         return self._refuse(path, expected(python), value, advice=advice)
 
     def _refuse(
