@@ -302,6 +302,20 @@ def test_more_values_than_fit_into_memory_are_not_decoded(outputs: Path, name: s
     assert "three times research.max_run_megabytes" in finding(evaluation, "too_large")["message"]
 
 
+@pytest.mark.parametrize(
+    "dense",
+    ["{" * 20_000 + '"' + '\\"' * 400_000 + "\n", '"\n[' + "[]," * 30_000 + '[]]\n"\n'],
+    ids=["each quotation mark may begin a string that never ends", "values between two strings without an end"],
+)
+def test_strings_without_an_end_hide_no_values(outputs: Path, dense: str) -> None:
+    run = write_run(outputs)
+    with (run / "events.jsonl").open("a") as stream:
+        stream.write(dense)
+    evaluation = judged(outputs.parent, "research: {max_run_megabytes: 0.9}")
+    assert broken(evaluation) == {"run_r1": "too_large"}
+    assert "would be decoded" in finding(evaluation, "too_large")["message"]
+
+
 def test_texts_full_of_commas_and_braces_are_no_values(outputs: Path) -> None:
     write_run(outputs, chunks=[chunk("c1", text=chunk_text("c1") + '{"a": [1, 2]}, ' * 10_000)])
     assert not broken(judged(outputs.parent, "research: {max_run_megabytes: 0.5}"))

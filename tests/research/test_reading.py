@@ -212,7 +212,7 @@ def test_a_link_that_leaves_the_outputs_is_not_read(tmp_path: Path, name: str) -
     assert counts(evaluation, "golden_recall") == (0, 1)
 
 
-def test_a_run_directory_that_is_a_link_out_is_broken_and_one_inside_is_a_copy(tmp_path: Path) -> None:
+def test_a_run_directory_that_is_a_link_out_is_broken_and_one_to_another_run_is_ignored(tmp_path: Path) -> None:
     write_golden(tmp_path)
     write_run(tmp_path / "outputs")
     elsewhere = write_run(tmp_path / "elsewhere", out=output("r2"))
@@ -222,7 +222,9 @@ def test_a_run_directory_that_is_a_link_out_is_broken_and_one_inside_is_a_copy(t
     (tmp_path / "outputs" / "loop").symlink_to(tmp_path / "outputs")
     evaluation = judged(tmp_path)
     assert broken(evaluation) == {"out": "link_leaves_outputs"}
-    assert "copied_run" in codes(evaluation)
+    ignored = {entry["path"]: entry["reason"] for entry in evaluation.report["ignored"]}
+    assert ignored["in"] == "a link to run_r1, which counts under its own name"
+    assert "copied_run" not in codes(evaluation)
     assert not list(unbalanced(evaluation))
 
 

@@ -26,6 +26,8 @@ _ANSWERS = frozenset({"events", "event_list", "response", "messages", "choices"}
 _OF_RECORDS = _ANSWERS | {"id", "text", "tokens", "sentences", "sentence", "event_mentions", "document", "title"}
 _OF_QUESTIONS = ("prompt", "label", "input", "instruction", "question")
 _OF_EVENTS = frozenset({"event_type", "type", "arguments"})
+_MOST_NAMES = 1_000  # keys of a value that are remembered beside the usual ones: ids may be millions
+_DEEPEST = 1_100  # brackets within each other: no decoder reads a record of more than 1,024
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _VALUE = re.compile(rb"\s*+:\s*+")
 ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
@@ -83,8 +85,8 @@ class _Outline:
     """What a file has at its outermost levels."""
 
     values: int = 0
-    names: set[str] = field(default_factory=set)  # keys of the first value
-    lists: dict[str, _Part] = field(default_factory=dict)  # its members that are lists of objects
+    names: set[str] = field(default_factory=set)  # keys of the first value, of very many the first and the usual ones
+    lists: dict[str, _Part] = field(default_factory=dict)  # its lists of objects: two, and those with a usual name
     kinds: set[bytes] = field(default_factory=set)  # the first characters of its members
     first: _Part | None = None  # its first member that is not empty
 
@@ -116,9 +118,11 @@ def _outline(file: RecordFile) -> _Outline:
             continue
         name = decode(part.key)
         head = file.plain.read_some(part.start, 64)[: part.end - part.start]
-        outline.names.add(name)
+        if len(outline.names) < _MOST_NAMES or name in _LISTS or name in _OF_RECORDS:
+            outline.names.add(name)
         outline.kinds.add(head[:1])
-        if head[:1] == b"[" and head[1:].lstrip()[:1] == b"{":
+        is_list = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
+        if is_list and (len(outline.lists) < 2 or name in _LISTS):
             outline.lists[name] = part
         if outline.first is None and head[1:].strip() not in (b"]", b"}", b"ull"):
             outline.first = part
@@ -176,6 +180,8 @@ def _parts(file: RecordFile) -> Iterator[_Part]:
                     raise ValueError("brackets do not match")
                 values, after = values + 1, at + 1
                 yield _Part(None, begin, after)
+        if depth > _DEEPEST:
+            raise ValueError("nested too deeply")
         if depth < 0 or (not depth and mark not in (b"}", b"]")):
             raise ValueError("something stands between two values")
     _require_blank(file, after, file.plain.size())

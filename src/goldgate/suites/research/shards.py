@@ -53,7 +53,12 @@ def list_outputs(outputs: str, own: frozenset[str] = frozenset()) -> Listing:
                     else:
                         strays.append((entry.name, "a link that leaves the outputs directory"))
                 elif entry.is_dir():
-                    directories.append(Entry(entry.name))
+                    linked = _linked_run(root, entry)
+                    if linked is None:
+                        directories.append(Entry(entry.name))
+                    else:
+                        reason = f"a link to {storable_name(linked)}, which counts under its own name"
+                        strays.append((entry.name, reason))
                 elif entry.name not in own:
                     strays.append((entry.name, "not a directory"))
     except FileNotFoundError:
@@ -152,6 +157,14 @@ class RunJudge:
 def _leads_nowhere(entry: os.DirEntry[str]) -> bool:
     """A link to nothing, or one that leads round in a circle."""
     return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def _linked_run(root: str, entry: os.DirEntry[str]) -> str | None:
+    """The name of the directory beside it that a link leads to, as `latest` does: no trial of its own."""
+    if not entry.is_symlink():
+        return None
+    folder, name = os.path.split(os.path.realpath(entry.path))
+    return name if folder == root else None
 
 
 def _gone(name: str) -> InputError:

@@ -37,7 +37,8 @@ class Limits(NamedTuple):
 _DECODED = {b"{": 180, b"[": 64, b",": 32, b":": 32}
 _DECODED_LINE = 16
 _DECODED_TIMES = 3  # the limit of a run, for all that is decoded of it
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+# To the end of the line where it has no end: a string that cannot be closed must not be looked at again and again.
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*+"?')
 _FEW_STRINGS = 64  # bytes for each quotation mark of its own, in a file that is looked at without its strings
 
 
