@@ -181,6 +181,14 @@ def test_null_is_a_missing_answer(tmp_path: Path) -> None:
         assert [each["code"] for each in report["findings"]] == ["missing_prediction"], text
 
 
+def test_answer_of_another_form_behind_chats_is_not_a_missing_one(tmp_path: Path) -> None:
+    gold = stored(tmp_path / "g.jsonl", lines(GOLD))
+    chats = [{"id": name, "messages": chat(who)} for name, who in NAMED[:2]]
+    for other in (ANSWERS[2], {"id": "d2", "events": []}, {"id": "d2", "response": None}):
+        refused = refusal(gold, stored(tmp_path / "p.jsonl", lines([*chats, other])))
+        assert (refused.code, refused.place.line) == ("predictions.mixed", 3), other
+
+
 def test_gold_is_read_from_a_table_with_events_as_json(tmp_path: Path) -> None:
     rows = [[name, f"{who} joined.", json.dumps(events(who), indent=1)] for name, who in NAMED]
     answers = stored(tmp_path / "p.jsonl", lines(ANSWERS))

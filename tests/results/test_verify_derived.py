@@ -67,6 +67,25 @@ def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> Non
         assert (status, found["difference"]["file"]) == (1, "units.bin")
 
 
+def test_a_baseline_of_a_version_that_counted_less_is_refused_as_such(at: Callable[[str], Path]) -> None:
+    from click.testing import CliRunner
+
+    from goldgate.baseline.packed import Packer, unpack
+    from goldgate.cli.baseline import baseline_command
+
+    at("qa")
+    CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
+    told = json.loads(Path("baseline/baseline.json").read_bytes())["units"]
+    older = Packer()
+    for identity, tables in unpack(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"]).items():
+        older.add(identity, {key: counts[:-1] for key, counts in tables.items()})
+    packed = older.pack()
+    Path("baseline/units.bin").write_bytes(packed.data)
+    set_in("baseline/baseline.json", ["units"], told | {"size": packed.size, "sha256": packed.sha256})
+    status, found = verified("baseline")
+    assert (status, found["error"]["code"]) == (2, "baseline.other_version"), found
+
+
 # --- comparisons
 
 

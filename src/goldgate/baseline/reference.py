@@ -99,7 +99,7 @@ def load_reference(folder: Path, named: str, place: Place, suite: Suite) -> Refe
             place=place,
             expected=f"a folder with {REPORT} and {suite.records}, or one with {BASELINE} and {UNITS}",
             found=f"{named}: {problem.message}" + (f" ({problem.found})" if problem.found else ""),
-            advice=_ADVICE,
+            advice=problem.advice or _ADVICE,
         ) from None
 
 

@@ -68,7 +68,11 @@ def frame(
 
 def beside_gates(page: Page) -> Page:
     """The page, on which a number that a gate judges has as many digits everywhere as beside the gate."""
-    judged = {_number(line.measured): line.measured for line in page.gates or ()}
+    judged: dict[tuple[object, ...], Measured] = {}
+    for line in page.gates or ():
+        number = _number(line.measured)  # several metrics may have the same
+        before = judged.get(number, line.measured.against(()))
+        judged[number] = before.against((*before.limits, *line.measured.limits))
     judged = {key: value for key, value in judged.items() if _looks(value) != _looks(value.against(()))}
     if not judged:
         return page

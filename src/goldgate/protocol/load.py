@@ -80,7 +80,7 @@ def _check_gates(protocol: Protocol, tree: Tree) -> None:
 def _exact(value: Any) -> Any:
     """Numbers as the decimals that they are written as: 0.8 is 8/10, not the nearest float."""
     if isinstance(value, Mapping):
-        return {key: _exact(item) for key, item in value.items()}
+        return {_name(key): _exact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_exact(item) for item in value]
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
@@ -88,3 +88,11 @@ def _exact(value: Any) -> Any:
     if isinstance(value, int):
         return Decimal(int(value))
     return Decimal(str(value)) if isfinite(value) else float(value)  # NaN is refused like any other value
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    raise ConfigError(
+        "protocol.wrong_value", "this cannot be the name of a setting", expected="a string", found=describe(key)
+    )

@@ -77,10 +77,24 @@ def _summed(units: Mapping[bytes, UnitTables], named: str) -> dict[str, tuple[in
         for measure in ratio_measures(suite, suite.settings()):
             key = (measure.table,)
             own = Counter(tables[key] for tables in units.values() if key in tables)
+            for counts in own:
+                if len(counts) != len(measure.columns):
+                    raise _other_version(measure.table, len(measure.columns), len(counts))
             for name in measure.ratios:
                 pairs = [(*measure.forms[name].of(counts), times) for counts, times in own.items()]
                 found[name] = sum(a * times for a, _, times in pairs), sum(b * times for _, b, times in pairs)
     return found
+
+
+def _other_version(table: str, expected: int, found: int) -> InputError:
+    return InputError(
+        "baseline.other_version",
+        "the units of this baseline do not count what this version of goldgate counts",
+        place=Place(UNITS),
+        expected=f"{expected} counts of {table}",
+        found=f"{found} counts of {table}",
+        advice="score what it was made of again with this version, and make the baseline again",
+    )
 
 
 def _other_counts(name: str, record: dict[str, Any]) -> Iterator[Difference]:

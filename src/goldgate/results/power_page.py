@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
-from goldgate.core.metric import rounded
+from goldgate.core.metric import Limit, rounded
 from goldgate.core.page import NOT_AVAILABLE, Cell, Column, Name, Notes, Page, Section, Table, counted, measured, plural
+
+_SIGNS = {"min": "≥", "max": "≤", "threshold": "≥"}  # of a threshold, which side of it the number is on counts
 
 
 def describe_power(plan: Mapping[str, Any]) -> Page:
@@ -36,7 +39,8 @@ def _needed(metrics: Mapping[str, Any], unit: str) -> Table:
 
 
 def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
-    value, difference = measured(found["measured"]), found["difference"]
+    limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in found["gates"]]
+    value, difference = measured(found["measured"]).against(tuple(limits)), found["difference"]
     yield value._replace(interval=None)
     yield NOT_AVAILABLE if value.interval is None else str(value.interval)
     if "units_needed" not in difference:

@@ -127,6 +127,9 @@ def test_copies_that_differ_in_what_is_not_seen_are_copies() -> None:
         "marks": [text + "." * number for number in range(20)],
         "wide letters and case": [text, text.upper(), text.replace("A", "Ａ"), text.casefold()] * 5,
         "Hangul fillers": [text + "\u3164" * number for number in range(20)],
+        "selectors of variants": [text + chr(0xFE00 + number % 16) * number for number in range(20)],
+        "more selectors of variants": [text + chr(0xE0100 + number) for number in range(20)],
+        "empty Braille": [text + "\u2800" * number for number in range(20)],
     }
     for name, texts in copies.items():
         assert "repeated_texts" in remarks(documents(texts), []), name

@@ -146,6 +146,16 @@ def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> Non
     assert [picture.count(">0.123996<") for picture in pictures[:2]] == [1, 1]  # gates, scores
 
 
+def test_metrics_with_the_same_number_look_so_against_each_of_their_gates() -> None:
+    rate = {"value": 0.123996, "numerator": 30_999, "denominator": 250_000}
+    report = load("model-b")
+    first = report["gates"][0] | {"measured": rate}
+    report["metrics"]["main"] |= {"strict_f1": rate, "strict_recall": rate}
+    report["gates"] = [{**first, "min": "0.124"}, {**first, "metric": "strict_recall", "min": "0.9"}]
+    scores = render(report, "text").partition("\nScores")[2]
+    assert (scores.count("0.123996"), scores.count("0.1240")) == (2, 0)
+
+
 def test_a_trend_shows_values_beside_their_gates() -> None:
     point = {"name": "may", "change": -2 / 3, "gate": {"min": "0.80"}, "verdict": "FAIL"}
     rate = {"value": 0.79996, "numerator": 19_999, "denominator": 25_000}

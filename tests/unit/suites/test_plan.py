@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,15 @@ def test_numbers_that_cannot_be_computed_with_are_refused_with_their_place() -> 
             with pytest.raises(ConfigError) as caught:
                 load_plan(load_suite("extraction"), protocol)
             assert (caught.value.code, caught.value.place.field) == ("protocol.wrong_value", field), number
+
+
+def test_names_of_settings_that_are_not_text_are_refused() -> None:
+    keys: tuple[Any, ...] = (5, None, float("nan"), ("a",))
+    for key in keys:
+        for protocol in ({key: 1}, {"gates": {key: {"min": 1}}}, {"metrics": {"response": {"keys": {key: ["a"]}}}}):
+            with pytest.raises(ConfigError) as caught:
+                load_plan(load_suite("extraction"), protocol)
+            assert caught.value.message == "this cannot be the name of a setting", (key, protocol)
 
 
 def test_a_part_of_what_has_none_is_told_apart(tmp_path: Path) -> None:

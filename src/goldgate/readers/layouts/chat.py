@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldgate.core.record_id import record_id
+from goldgate.errors import InputError, Place
+from goldgate.readers.guess import SHOWN_KEYS
 from goldgate.readers.layouts.layout import ANSWER_NAMES, Answer, RecordLayout, not_generated
 from goldgate.readers.layouts.openai_batch import body_text, message_text
 
@@ -26,9 +28,23 @@ def answer(record: Mapping[str, Any]) -> Answer | None:
         return Answer(record_id(record), {"response": message_text(turns[-1])})
     if is_reply(record):
         return Answer(record_id(record), {"response": body_text(record)})
+    if any(name in record for name in ANSWER_NAMES):
+        raise _not_a_chat(record)
     if not record.get("choices") and not record.get("output"):
         return None
     raise not_generated("choices", record.get("choices"))
+
+
+def _not_a_chat(record: Mapping[str, Any]) -> InputError:
+    """The error for an answer in goldgate's own form behind chats: it must not pass for a request that failed."""
+    return InputError(
+        "predictions.mixed",
+        "this record has another form than the first one of the file, which is a chat",
+        place=Place(field=next(name for name in ANSWER_NAMES if name in record)),
+        expected='"messages", or a reply with "choices" or "output"',
+        found=f"the keys {', '.join(sorted(map(str, record))[:SHOWN_KEYS])}",
+        advice="write all predictions of a file in one form, or each form to a file of its own",
+    )
 
 
 def is_reply(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from zlib import crc32
 
 from goldgate.core.metric import Metrics
@@ -11,7 +12,9 @@ from goldgate.suites.extraction.sample import Facts
 
 _UNIT_BITS = 32
 _LEAST_ARGUMENTS = 3  # in gold without a text: documents with fewer may well have the same ones
-_FILLERS = "\u115f\u1160"  # letters of Hangul that are not seen, as normalized
+# Characters that are not seen, although they count as printable: fillers of Hangul, as normalized, the empty pattern of
+# Braille, and selectors of variants.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -55,6 +58,8 @@ def _letters_of(facts: Facts) -> bytes:
 
 def _letters(text: str) -> bytes:
     """A normalized text without marks, which are ASCII by then, and without what is not seen."""
-    if not text.isprintable() or any(filler in text for filler in _FILLERS):
-        text = "".join(each for each in text if each.isprintable() and each not in _FILLERS)
+    if not text.isascii():
+        text = _UNSEEN.sub("", text)
+    if not text.isprintable():
+        text = "".join(filter(str.isprintable, text))
     return text.encode("utf-8", "replace").translate(None, _ASCII_SIGNS)

@@ -103,16 +103,23 @@ def _with_remains(found: list[Candidate], form: Form) -> list[Candidate]:
     events: list[Any] = []  # those of the last one, once something was added to it
     for candidate in found:
         before = merged[-1] if merged else None
-        if before is None or not (candidate.continues and before.decoded and candidate.decoded):
+        if before is None or not (candidate.continues and before.decoded and candidate.decoded) or _is_closed(before):
             merged.append(candidate)
             continue
         if before.value is not events:
             events = _as_list(_exact(before))
-            merged[-1] = before = replace(before, value=events, exact=events, source=None, complete=True)
+            merged[-1] = before = replace(
+                before, value=events, exact=events, source=None, complete=True, continues=True
+            )
         events += _as_list(_exact(candidate))
         before.end = candidate.end
         before.places = [*before.places, *candidate.places] if len(before.places) < MOST_PLACES else before.places
     return merged if len(merged) == len(found) else [candidate.understand(form) for candidate in merged]
+
+
+def _is_closed(candidate: Candidate) -> bool:
+    """Whether it ends before the value that could not be read to its end: what follows there is not more of it."""
+    return candidate.complete and not candidate.continues
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, 
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.template import is_template
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, Cut, ThoughtState, cut_thoughts
+from goldgate.suites.extraction.response.turns import next_turn
 from goldgate.suites.extraction.response.unwrap import flattened
 
 
@@ -80,6 +81,9 @@ def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, f
         return _parsed(choose(text, [whole], form), text, "", ThoughtState.NONE)
     cut = cut_thoughts(text, thought_tags)
     if cut.tail is not None:
+        before = _before_the_turn_of(cut, cut.tail, text, form)
+        if before is not None:
+            return before
         hidden = " " * cut.tail + text[cut.tail :]
         choice = _choice(hidden, form)
         if choice.answer is not None and _has_events(choice.answer, form):
@@ -87,6 +91,18 @@ def parse_any(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, f
         return _parsed(_choice(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
     choice = _choice(cut.visible, form)
     return _with_tags_as_text(choice, cut, text, form) or _parsed(choice, cut.visible, cut.thought, cut.state)
+
+
+def _before_the_turn_of(cut: Cut, tail: int, text: str, form: Form) -> Parsed | None:
+    """The answer before the turn in which a thought is never closed; None if that thought is of the answer's turn."""
+    visible = cut.visible[:tail] + text[tail:]
+    if next_turn(visible, 0, tail) < 0:
+        return None
+    choice = _choice(visible, form)
+    answer = choice.answer
+    if answer is None or not (answer.complete and answer.reads) or next_turn(visible, answer.end, tail) < 0:
+        return None
+    return _parsed(choice, visible, cut.thought, ThoughtState.CLOSED if cut.spans else ThoughtState.NONE)
 
 
 def _with_tags_as_text(choice: Choice, cut: Cut, text: str, form: Form) -> Parsed | None:
