@@ -187,7 +187,7 @@ def foreign_bytes(head: bytes) -> str | None:
 
 
 def is_other_file(name: str, head: bytes) -> bool:
-    """Whether a file whose first line is not JSON is something else as a whole: what it is says `not_records`."""
+    """Whether a file whose first line is not JSON is something else as a whole: `not_records` guesses what it is."""
     return _PRETTY.match(head) is not None or foreign_bytes(head) is not None or not_records(name, head) is not None
 
 

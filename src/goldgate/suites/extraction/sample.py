@@ -47,7 +47,9 @@ def sample_of(response: Response, gold: Gold) -> Sample:
     """A sample of an answer as a caller has it, or of a record whose `response` it is; TypeError otherwise."""
     if isinstance(response, Mapping) and "response" in response:
         response = response["response"]
-    if isinstance(response, Mapping) and chat.recognizes(response):  # a record with messages, or the whole reply of an endpoint
+    if isinstance(response, Mapping) and chat.recognizes(
+        response
+    ):  # a record with messages, or the whole reply of an endpoint
         if "messages" not in response:
             return Sample(gold, body_text(response))
         response = response["messages"]
