@@ -47,10 +47,8 @@ def sample_of(response: Response, gold: Gold) -> Sample:
     """A sample of an answer as a caller has it, or of a record whose `response` it is; TypeError otherwise."""
     if isinstance(response, Mapping) and "response" in response:
         response = response["response"]
-    if isinstance(response, Mapping) and chat.recognizes(
-        response
-    ):  # a record with messages, or the whole reply of an endpoint
-        if "messages" not in response:
+    if isinstance(response, Mapping) and chat.recognizes(response):
+        if "messages" not in response:  # the whole reply of an endpoint
             return Sample(gold, body_text(response))
         response = response["messages"]
     if response is None or isinstance(response, str):
