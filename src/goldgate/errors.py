@@ -22,6 +22,7 @@ EXIT_GATE_FAILED = 1
 EXIT_SYSTEM_ERROR = 2
 
 SHOWN_CHARACTERS = 80
+NEAR_WORDS = 3  # that half a name, such as f1, may be part of
 
 
 class Place(NamedTuple):
@@ -126,13 +127,14 @@ def describe(value: object) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[object]) -> str | None:
-    """Advice naming the nearest known word, or None where nothing is near."""
+    """Advice naming the nearest known word, or the words that have the name as a part; None where nothing is near."""
     import difflib
 
     words = [str(word) for word in known]
-    same = [word for word in words if _folded(word) == _folded(name)]  # strict-f1 and strictF1 are strict_f1
-    near = same or difflib.get_close_matches(name, words, n=1)
-    return f"did you mean {near[0]}?" if near else None
+    same = [word for word in words if _folded(word) == _folded(name)][:1]  # strict-f1 and strictF1 are strict_f1
+    whole = [word for word in words if f"_{name.casefold()}_" in f"_{word}_"] if name else []  # f1 is part of strict_f1
+    near = same or whole[:NEAR_WORDS] or difflib.get_close_matches(name, words, n=1)
+    return f"did you mean {' or '.join(near)}?" if near else None
 
 
 def _folded(name: str) -> str:

@@ -19,6 +19,7 @@ from goldgate.pipeline import judge
 from goldgate.protocol.load import ProtocolSource
 from goldgate.readers.dialects import recognize_first
 from goldgate.readers.guess import bad_id
+from goldgate.readers.layouts import chat
 from goldgate.readers.unit_records import unit_values
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.findings import findings_of
@@ -41,8 +42,8 @@ def evaluate(
 ) -> Evaluation:
     """Score records that are in memory: the same as `evaluate_files` on files that hold them.
 
-    A prediction's `response` is what `Scorer.score` takes: text, chat messages or decoded JSON. Gold may be what
-    `parse_gold` gives.
+    A prediction's `response` is what `Scorer.score` takes: text, chat messages, the reply of an endpoint or decoded
+    JSON. Gold may be what `parse_gold` gives.
 
     `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
     """
@@ -104,9 +105,9 @@ def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], d
 def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
     """A sample with a prediction, whose `response` may be all that `Scorer.score` takes."""
     response = record.get("response")
-    if isinstance(response, (list, tuple, dict)):
+    if isinstance(response, (list, tuple, dict)) or chat.recognizes(record):
         try:
-            return sample_of(response, gold)
+            return sample_of(record, gold)
         except TypeError:  # chat messages without an answer
             pass
     return Sample(gold, *parse_prediction(record))

@@ -97,7 +97,15 @@ def test_a_gate_on_a_number_of_a_profile_is_told_which(metric: str, profile: str
 
 def test_half_a_name_is_answered_with_whole_ones() -> None:
     assert judged({"gates": {"f1": {"min": 0.5}}}).advice == "did you mean strict_f1 or relaxed_f1 or type_f1?"
+    precisions = "did you mean strict_precision or relaxed_precision or type_precision?"
+    assert judged({"gates": {"precision": {"min": 0.5}}}).advice == precisions
+    with pytest.raises(KeyError, match="did you mean strict_f1 or relaxed_f1 or type_f1"):
+        goldgate.evaluate([{"id": "1", "events": []}], [], EXTRACTION / "schema.json")["f1"]
     assert judged({"gates": {"x": {"min": 0.5}}}).advice is None
+
+
+def test_gates_as_a_list_get_an_example() -> None:
+    assert judged({"gates": [{"strict_f1": 0.5}]}).expected == "a mapping, such as {METRIC: {min: 0.8}}"
 
 
 def test_outputs_that_are_not_there(folder: Path) -> None:

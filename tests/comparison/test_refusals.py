@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from goldgate.comparison.compare import compare
+from goldgate.comparison.page import describe_comparison
 from goldgate.errors import GoldgateError
+from goldgate.report import render_page
 
 from .runs import GOLD, MODELS, store_extraction
 
@@ -142,6 +144,26 @@ def test_missing_answers_are_named(stored: Path) -> None:
         {"count": 0, "first": []},
         {"count": 2, "first": ["en-021", "zh-034"]},
     ]
+
+
+def test_a_system_with_a_score_of_0_stands_out(tmp_path: Path) -> None:
+    event = {"event_type": "Buy", "arguments": [{"role": "acquirer", "argument": "X"}]}
+    other = {"event_type": "Buy", "arguments": {"acquirer": "X"}}
+    records: dict[str, dict[str, Any]] = {
+        "gold": {"events": [event]},
+        "a": {"events": [event]},
+        "b": {"events": [other]},
+    }
+    for name, record in records.items():
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "1", **record}) + "\n", encoding="utf-8")
+    schema = {"event_types": {"Buy": {"roles": ["acquirer"]}}}
+    files = [tmp_path / f"{name}.jsonl" for name in ("a", "b")]
+    comparison = compare(files, gold=tmp_path / "gold.jsonl", schema=schema)
+    page = render_page(describe_comparison(comparison.report), "text")
+    assert "b has 0 for strict_f1 and relaxed_f1: run goldgate extraction on it alone" in " ".join(page.split())
+    with pytest.raises(GoldgateError) as caught:
+        compare(comparison, comparison)  # type: ignore[arg-type]
+    assert caught.value.advice is not None
 
 
 def test_a_schema_without_gold_is_a_mistake(stored: Path) -> None:

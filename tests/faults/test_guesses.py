@@ -189,6 +189,13 @@ def test_tab_in_yaml_is_named(files: Path) -> None:
     assert "spaces" in error["advice"]
 
 
+def test_a_name_with_brackets_inside_braces_needs_quotation_marks(files: Path) -> None:
+    Path("p.yaml").write_text("gates: {strict_f1[Attack]: {min: 0.5}}\n", encoding="utf-8")
+    error = error_of(run("--protocol", "p.yaml"))
+    assert error["code"] == "protocol.not_yaml"
+    assert "quotation marks" in error["advice"]
+
+
 def test_directory_is_named_with_the_files_in_it(files: Path) -> None:
     Path("data").mkdir()
     for number in range(4):

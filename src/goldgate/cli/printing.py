@@ -17,7 +17,7 @@ COLUMNS = 80  # where nobody knows
 
 
 def say(text: str | bytes, status: int) -> int:
-    """Print text, JSON or HTML to stdout so that no terminal and no CI runner obeys what stands in it.
+    """Print text, JSON or HTML to stdout so that no terminal and no CI runner obeys anything in it.
 
     The result is the status, also where the reader is gone before the end (`| head`).
     """

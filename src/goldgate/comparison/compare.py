@@ -63,7 +63,7 @@ class Comparison:
 def compare(
     *systems: str | Path | Sequence[str | Path],
     gold: str | Path | Sequence[str | Path] | None = None,
-    schema: str | Path | None = None,
+    schema: str | Path | Mapping[str, Any] | None = None,
     protocol: ProtocolSource = None,
     suite: str = SUITE,
     names: Sequence[str] = (),
@@ -84,7 +84,7 @@ def compare(
     return compare_systems(
         find_systems(_paths(systems), names),
         gold=_listed(gold),
-        schema=_listed(schema),
+        schema=[schema] if isinstance(schema, Mapping) else _listed(schema),
         protocol=protocol,
         suite=suite,
         against=against,
@@ -98,7 +98,7 @@ def compare_systems(
     sources: Sequence[SystemSource],
     *,
     gold: Sequence[str] = (),
-    schema: Sequence[str] = (),
+    schema: Sequence[Any] = (),
     protocol: ProtocolSource = None,
     suite: str = SUITE,
     against: str | None = None,
@@ -283,6 +283,7 @@ def _paths(systems: tuple[Any, ...]) -> list[str]:
                 "compare takes the paths of result folders, or with gold of predictions files",
                 expected='compare("a", "b"), or "b=out/b-1,out/b-2" for several runs of one system',
                 found=describe(path),
+                advice='name the predictions: compare("a.jsonl", "b.jsonl", gold="gold.jsonl")',
             )
     return [str(path) for path in paths]
 

@@ -329,6 +329,10 @@ def _stands_out(report: Report) -> Iterator[str]:
     for system in report["systems"]:
         if len(system["runs"]) > len({str(run["inputs"]) for run in system["runs"]}):
             yield f"{system['name']} has runs that judge the same bytes: they say little of how much runs differ"
+        zero = [metric for metric in report["headline"] if system["metrics"][metric]["value"] == 0]
+        if zero:
+            command = f"goldgate {report['suite']}"
+            yield f"{system['name']} has 0 for {' and '.join(zero)}: run {command} on it alone to see why"
     undefined: dict[tuple[str, ...], list[str]] = {}
     for metric, names in _undefined(report).items():
         undefined.setdefault(tuple(names), []).append(metric)

@@ -39,7 +39,7 @@ class Interval(NamedTuple):
         return self.low, self.high
 
     def __str__(self) -> str:
-        """With few decimals; whole numbers as such."""
+        """Both ends of the interval, with few decimals; whole numbers have none."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             return f"[{self.low}, {self.high}]"
         low, high = (rounded(end, _END_DIGITS, self.limits) for end in self.ends)
@@ -73,7 +73,7 @@ class Measured(NamedTuple):
         return str(self.value) if isinstance(self.value, int) else rounded(self.value, limits=self.limits)
 
     def against(self, limits: tuple[Limit, ...]) -> Measured:
-        """The same beside a gate."""
+        """The value rounded so that neither it nor its interval looks like a bound that it does not reach."""
         return self._replace(limits=limits, interval=self.interval and self.interval._replace(limits=limits))
 
     @property

@@ -49,11 +49,19 @@ def parse_yaml(text: str, file: str) -> Tree:
             "this is not YAML",
             place=Place(file, mark.line + 1 if mark else None),
             found="a tab" if "'\\t'" in what else what,
-            advice="indent with spaces: YAML takes no tabs" if "'\\t'" in what else None,
+            advice=_advice_on_yaml(what),
         ) from None
     except RecursionError:
         raise ConfigError("protocol.not_yaml", "the YAML is nested too deeply", place=Place(file)) from None
     return tree
+
+
+def _advice_on_yaml(problem: str) -> str | None:
+    if "'\\t'" in problem:
+        return "indent with spaces: YAML takes no tabs"
+    if problem == "expected ',' or '}', but got '['":
+        return 'inside { }, put a name with [ ] in quotation marks: {"strict_f1[Attack]": {min: 0.8}}'
+    return None
 
 
 class _YamlWalk:

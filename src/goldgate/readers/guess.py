@@ -98,7 +98,7 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
         tried = ", ".join(dialect.name for dialect in DIALECTS)
         expected += f"; or a record of a published format: {tried}"
-    found = f"no id; {_keys(record)}"
+    found = f"no id; {keys_of(record)}"
     layout = other_layout(record)
     if layout is not None:
         return IdProblem(expected, found, layout)
@@ -187,7 +187,7 @@ def foreign_bytes(head: bytes) -> str | None:
 
 
 def is_other_file(name: str, head: bytes) -> bool:
-    """Whether a file whose first line is not JSON is something else as a whole: what it is says `not_records`."""
+    """Whether a file whose first line is not JSON is something else as a whole: `not_records` guesses what it is."""
     return _PRETTY.match(head) is not None or foreign_bytes(head) is not None or not_records(name, head) is not None
 
 
@@ -229,7 +229,8 @@ def id_name(record: Mapping[str, Any]) -> str | None:
     return next((folded[name] for name in _IDS if name in folded), None)
 
 
-def _keys(record: Mapping[str, Any]) -> str:
+def keys_of(record: Mapping[str, Any]) -> str:
+    """The keys of a record, for an error: `the keys are id, text`."""
     names = [str(key) for key in record]
     if not names:
         return "it is empty"

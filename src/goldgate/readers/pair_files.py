@@ -77,7 +77,7 @@ class PairOpener:
             raise _other_count(Place(), gold, str(self._taken))
 
     def _named_gold(self, file: RecordFile) -> RecordFile:
-        """Gold with ids: its own, or numbers."""
+        """The gold file with an id in every record: the record's own, or its number."""
         record = first_record(file)
         if not isinstance(record, dict) or "id" in record or not any(key in record for key in _GOLD_KEYS):
             return file

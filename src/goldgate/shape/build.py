@@ -36,7 +36,9 @@ class _Builder:
                 # None: a section whose lines are all commented out
                 return self._record(python, fields, {} if value is None and closed else value, path)
             case MappingOf(_, inner):
-                given = self._mapping({} if value is None else value, path, "a mapping")
+                is_gates = getattr(take_apart(inner), "fields", {}).keys() >= _BOUNDS
+                expected = "a mapping, such as {METRIC: {min: 0.8}}" if is_gates else "a mapping"
+                given = self._mapping({} if value is None else value, path, expected)
                 return {key: self.build(inner, item, _join(path, key)) for key, item in given.items()}
             case ListOf(inner):
                 if not isinstance(value, list):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from goldgate.baseline.required import require_baseline
@@ -18,7 +17,6 @@ from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obt
 from goldgate.suites import all_suites
 
 _MISTAKES_IN_GATES = ("protocol.wrong_value", "protocol.unknown_key", "protocol.gate_without_bound")
-_SHOWN = 3  # of the metrics that half a name may stand for
 
 
 def load_protocol(source: ProtocolSource) -> LoadedProtocol:
@@ -105,7 +103,7 @@ def _require_known(suite: Suite, plan: Plan) -> None:
             place=plan.place(f"gates.{name}"),
             expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
             found=name,
-            advice=did_you_mean(name, [*known, *averages(measures)]) or _part_of(name, known)
+            advice=did_you_mean(name, [*known, *averages(measures)])
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
         )
@@ -121,12 +119,6 @@ def _require_metric(suite: Suite, error: ConfigError) -> None:
     if section == "gates" and name and "[" not in name and suite.adding(name, settings) is None:
         lines = {} if error.place.line is None else {f"gates.{name}": error.place.line}
         _require_known(suite, Plan(settings, {name: Gate()}, file=error.place.file, lines=lines))
-
-
-def _part_of(name: str, known: Iterable[str]) -> str | None:
-    """Advice for half a name, such as f1."""
-    whole = [each for each in known if f"_{name.casefold()}_" in f"_{each}_"]
-    return f"did you mean {' or '.join(whole[:_SHOWN])}?" if name and whole else None
 
 
 def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:

@@ -104,8 +104,9 @@ def test_numbers_keep_their_digits(tmp_path: Path) -> None:
 
 NO_ARGUMENTS = "arguments_not_list", "events[0].arguments"
 BAD: list[tuple[Any, Any, tuple[str, str], str | None]] = [
-    (EVENTS["flat"], None, NO_ARGUMENTS, "(acquirer, target, price)? then give the"),
-    ({"event_type": "Sell", "seller": "X"}, SCHEMA, NO_ARGUMENTS, "then add"),
+    (EVENTS["flat"], None, NO_ARGUMENTS, "(acquirer, target, price)? then name the"),
+    ({"event_type": "Sell", "seller": "X"}, SCHEMA, NO_ARGUMENTS, "then add Sell"),
+    ({"event_type": "Sell", "args": {"seller": "X"}}, SCHEMA, NO_ARGUMENTS, 'rename it to "arguments"'),
     ({"event_type": "Buy", "aquirer": "X"}, SCHEMA, NO_ARGUMENTS, "(aquirer) none is"),
     # `start` is an offset and a role of Sue: it could be either
     ({"event_type": "Sue", "start": "May", "who": "Ann"}, SCHEMA, NO_ARGUMENTS, 'write them as "arguments": {"who"'),
@@ -116,6 +117,31 @@ BAD: list[tuple[Any, Any, tuple[str, str], str | None]] = [
     ({"type": "Buy", "arguments": {" ": "x"}}, None, ("role_invalid", 'events[0].arguments[" "]'), None),
     ({"type": 5, "arguments": {"a": "x"}}, None, ("event_type_invalid", "events[0].type"), None),
 ]
+
+
+def test_a_key_under_another_name_is_an_error_with_the_keys_there_are() -> None:
+    record = {"id": "1", "event": []}
+    cases: list[tuple[dict[str, Any], str]] = [
+        (record, "no events; the keys are id, event"),
+        ({"id": "1", "events": [{"name": "Buy", "arguments": []}]}, "no event_type; the keys are name, arguments"),
+        ({"id": "1", "events": [{"event_type": "Buy", "args": {}}]}, "no arguments; the keys are event_type, args"),
+        (
+            {"id": "1", "events": [{"event_type": "Buy", "arguments": [{"role": "acquirer", "text": "X"}]}]},
+            "no argument; the keys are role, text",
+        ),
+    ]
+    for gold, found in cases:
+        with pytest.raises(InputError) as caught:
+            goldgate.evaluate([gold], [], SCHEMA)
+        assert caught.value.found == found
+
+
+def test_an_event_schema_is_not_derived_from_flat_events(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.jsonl", {"id": "1", "events": [EVENTS["flat"]]})
+    with pytest.raises(InputError) as caught:
+        derive_event_schema([gold])
+    assert caught.value.advice is not None
+    assert "--schema" not in caught.value.advice  # an option that goldgate schema does not have
 
 
 @pytest.mark.parametrize(("event", "schema", "expected", "advice"), BAD)

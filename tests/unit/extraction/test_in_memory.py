@@ -258,15 +258,22 @@ def test_evaluate_and_score_take_the_same_forms() -> None:
         "one message": assistant(RIGHT),
         "a list of events": [SUE],
         "an object with events": {"events": [SUE]},
+        "a reply": {"id": "chatcmpl-1", "choices": [{"message": assistant(RIGHT)}]},
     }
     for name, response in responses.items():
         record = {"id": "a", "response": response}
         assert goldgate.evaluate([GOLD], [record], SCHEMA)["strict_f1"] == 1.0, name
         assert scorer().score(response, GOLD)["strict_f1"] == 1.0, name
         assert scorer().score(record, GOLD)["strict_f1"] == 1.0, name
-    structured = {"id": "a", "events": [SUE]}
-    assert goldgate.evaluate([GOLD], [structured], SCHEMA)["strict_f1"] == 1.0
-    assert scorer().score(structured, GOLD)["strict_f1"] == 1.0
+    for record in (
+        {"id": "a", "events": [SUE]},
+        {"id": "a", "messages": [{"role": "user", "content": "?"}, assistant(RIGHT)]},
+        {"id": "a", "choices": [{"text": RIGHT}]},
+    ):
+        assert goldgate.evaluate([GOLD], [record], SCHEMA)["strict_f1"] == 1.0, record
+        assert scorer().score(record, GOLD)["strict_f1"] == 1.0, record
+    failed = {"id": "a", "choices": []}  # a request that failed: no answer
+    assert goldgate.evaluate([GOLD], [failed], SCHEMA)["missing_predictions"] == 1
     duee = {"id": "a", "text": "Bob sues", "event_list": [{**SUE, "trigger": "sues"}]}
     golds: dict[str, Any] = {"our form": GOLD, "parsed": goldgate.parse_gold(GOLD), "a dialect": duee}
     for name, record in golds.items():

@@ -81,7 +81,9 @@ def test_arguments_that_are_the_word_null() -> None:
 def test_answers_of_another_form_with_the_setting_that_reads_them() -> None:
     mapping = [{"event_type": "T", "arguments": {"r": "x"}}]
     found = remarks([gold(GOOD)], [{"id": "1", "response": json.dumps(mapping)}])
-    assert found["other_form"].endswith("to read them: metrics: {response: {arguments: mapping}}")
+    assert found["other_form"].endswith(
+        "to read them, write in the protocol: metrics: {response: {arguments: mapping}}"
+    )
 
 
 @pytest.mark.parametrize("same", [True, False])

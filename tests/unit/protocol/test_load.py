@@ -166,7 +166,7 @@ def test_unknown_key_is_named_with_its_line_and_a_suggestion(
         ),
         pytest.param("metrics: [1]", "metrics", "a mapping", "a list", id="list-for-mapping"),
         pytest.param("[1, 2]", None, "a mapping", "a list", id="whole-document"),
-        pytest.param("gates: 1", "gates", "a mapping", "the number 1", id="gates"),
+        pytest.param("gates: 1", "gates", "a mapping, such as {METRIC: {min: 0.8}}", "the number 1", id="gates"),
         pytest.param(
             "gates: {strict_f1: 0.85}",
             "gates.strict_f1",

@@ -106,7 +106,7 @@ def _unusable(scheme: str, shown: str, problem: Exception) -> ConfigError:
 
 
 def wait_for(place: Connected, work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Do it in fsspec's own thread, where the connections are; TimeoutError after so many seconds."""
+    """Run a coroutine in fsspec's own thread, where the connections are; TimeoutError after so many seconds."""
     from fsspec.asyn import sync
 
     async def limited() -> T:

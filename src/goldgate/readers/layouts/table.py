@@ -85,7 +85,7 @@ class _Lines:
         self.begin_row()
 
     def begin_row(self) -> None:
-        """Count from here on."""
+        """Start counting the characters of a new row."""
         self._first, self._size = self._line + 1, 0
 
     def __iter__(self) -> _Lines:

@@ -39,7 +39,7 @@ class NamedGoldEvent(TypedDict):
 
 
 class TypedGoldEvent(TypedDict):
-    """The same with `type` for `event_type`. Flat events, read by an event schema, are not described here."""
+    """A gold event with `type` for `event_type`. Flat events, read by an event schema, are not described here."""
 
     type: Words
     arguments: list[GoldArgument] | GoldRoles

@@ -72,9 +72,17 @@ def convert_gold(
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:
     """The event types and roles that some gold files use, in alphabetical order, as an event schema."""
     roles: dict[str, set[str]] = {}
-    for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False):
-        for event_type, of, *_ in gold.events.columns:
-            roles.setdefault(event_type, set()).update(of)
+    try:
+        for _, gold, _ in _gold(paths, GoldOpener(dialect), None, None, with_ids=False):
+            for event_type, of, *_ in gold.events.columns:
+                roles.setdefault(event_type, set()).update(of)
+    except InputError as error:
+        if error.code == "gold.arguments_not_list" and "--schema" in (error.advice or ""):
+            error.advice = (
+                "are its roles keys of the event? which keys are roles cannot be derived from such gold: write the "
+                'event schema yourself, {"event_types": {"Type": {"roles": ["Role"]}}}'
+            )
+        raise
     if not roles:
         raise InputError(
             "gold.no_events",

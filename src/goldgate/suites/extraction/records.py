@@ -14,7 +14,7 @@ from typing import Any
 from goldgate.errors import InputError, Place, describe
 from goldgate.readers.dialects import nearest
 from goldgate.readers.group import record_group
-from goldgate.readers.guess import SWAPPED, no_answer
+from goldgate.readers.guess import SWAPPED, keys_of, no_answer
 from goldgate.readers.layouts.chat import is_reply
 from goldgate.readers.layouts.openai_batch import body_text
 from goldgate.suites.extraction.events.event import EventList, Events, Found, Violation, no_events
@@ -28,6 +28,7 @@ from goldgate.suites.extraction.sample import Gold
 TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
 
 _LISTED_KEYS = 8  # of an event, in an error
+_ARGUMENT_NAMES = frozenset({"args", "argument", "arg", "roles", "participants", "slots", "entities"})
 _NOTHING = object()
 _STEP = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')  # of a JSON path
 
@@ -39,7 +40,7 @@ _EXPECTED = {
     Violation.ARGUMENTS_NOT_LIST: "a list (empty if there are no arguments), or an object from roles to values",
     Violation.ARGUMENT_NOT_OBJECT: "an object with role and argument",
     Violation.ROLE_INVALID: "a string that is not empty",
-    Violation.VALUE_MISSING: "an argument",
+    Violation.VALUE_MISSING: 'the value, under "argument"',
     Violation.VALUE_INVALID: "a string, a number, or a list of these",
 }
 
@@ -207,14 +208,16 @@ def _advice_on_arguments(event: Any, schema: EventSchema | None) -> str | None:
     others = [key for key in event if key not in NOT_ROLES]
     if not others:
         return 'an event without arguments says "arguments": []'
+    other = next((key for key in others if key.casefold() in _ARGUMENT_NAMES), None)
+    if other is not None:
+        return f'is {other} the arguments of the event? then rename it to "arguments"'
     names, key = ", ".join(others[:_LISTED_KEYS]), json.dumps(others[0], ensure_ascii=False)
     as_object = f'or write them as "arguments": {{{key}: …}}'
     if schema is None:
-        return f"are its roles keys of the event ({names})? then give the event schema that has them, {as_object}"
+        question = f"are its roles keys of the event ({names})?"
+        return f"{question} then name the event schema that has them (--schema), {as_object}"
     if event_type not in schema.roles:
-        return (
-            f"are {names} its roles? then add {describe(event_type)} with these roles to the event schema, {as_object}"
-        )
+        return f"are {names} its roles? then add {event_type} with these roles to the event schema, {as_object}"
     return f"of its keys ({names}) none is clearly a role of its type in the event schema; correct them, {as_object}"
 
 
@@ -286,7 +289,9 @@ def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
     """What is at a JSON path of the form that `read_gold` gives, in words."""
     value = _at(record, path)
     if value is _NOTHING:
-        return "nothing"
+        head, _, name = path.rpartition(".")
+        parent = _at(record, head)
+        return f"no {name}; {keys_of(parent)}" if isinstance(parent, Mapping) else "nothing"
     if what == "offsets_invalid" and isinstance(value, Mapping):
         if value.get("start") is None and value.get("end") is None:
             return f"argument_start_index {describe(value.get('argument_start_index'))}"

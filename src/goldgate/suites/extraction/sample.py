@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goldgate.readers.layouts import chat
+from goldgate.readers.layouts.openai_batch import body_text
 from goldgate.suites.extraction.events.event import Events, Unit, Value
 from goldgate.suites.extraction.events.match import Comparison
 from goldgate.suites.extraction.events.mistakes import Named
@@ -37,7 +39,7 @@ class Sample:
     thought: str = ""  # stored beside the response, as chat messages have it
 
 
-# Text, chat messages, decoded JSON, or None for no answer.
+# Text, chat messages, an endpoint's reply, decoded JSON, or None for no answer.
 Response = str | list[Any] | tuple[Any, ...] | Mapping[str, Any] | None
 
 
@@ -45,6 +47,10 @@ def sample_of(response: Response, gold: Gold) -> Sample:
     """A sample of an answer as a caller has it, or of a record whose `response` it is; TypeError otherwise."""
     if isinstance(response, Mapping) and "response" in response:
         response = response["response"]
+    if isinstance(response, Mapping) and chat.recognizes(response):
+        if "messages" not in response:  # the whole reply of an endpoint
+            return Sample(gold, body_text(response))
+        response = response["messages"]
     if response is None or isinstance(response, str):
         return Sample(gold, response)
     if is_chat(response):

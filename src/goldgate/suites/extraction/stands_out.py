@@ -100,7 +100,8 @@ def _other_form(report: Report) -> Iterator[Remark]:
     """Forms that a protocol can declare. Words for null are another matter."""
     for hint in report["hints"]:
         if "null_words" not in hint["setting"]:
-            message = f"{hint['answers']} of {hint['of']} answers have {hint['have']}; to read them: {hint['setting']}"
+            message = f"{hint['answers']} of {hint['of']} answers have {hint['have']}; "
+            message += f"to read them, write in the protocol: {hint['setting']}"
             yield remark("other_form", message, answers=hint["answers"], of=hint["of"])
 
 

@@ -94,7 +94,7 @@ def shares_stretch_plainly(a: str, b: str, length: int) -> bool:
 
 
 def shares_stretch_by_halves(a: str, b: str, length: int) -> bool:
-    """The same for long texts, by looking for parts of one in the other.
+    """Whether two long texts share a stretch of this length, found by looking for parts of one in the other.
 
     Every stretch of this length has one of the parts in it: they are half as long and begin just as far apart. Where a
     part stands in the other text again and again, only the places are tried at which more than a part may be shared.

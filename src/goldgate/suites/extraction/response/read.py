@@ -159,7 +159,7 @@ def _choice(text: str, form: Form) -> Choice:
 
 
 def _stopped(choice: Choice, unread: Candidate) -> Choice:
-    """The same where the rest of the text was not read, which is noted."""
+    """Note in a choice that the text from `unread` on was not read, because the limit on steps was reached."""
     choice.left_out.append(LeftOut(unread.start, unread.end, Reason.LIMIT))
     if choice.answer is not None:
         choice.answer.places = [*choice.answer.places, (Step.CUT_AT_ERROR, unread.start)]

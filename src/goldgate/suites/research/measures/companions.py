@@ -55,7 +55,7 @@ class Companions(TrialMeasure):
         counts, run, weight = tally.counts, trial.run, trial.weight(COMPLETION)
         if trial.query is None:
             if run is not None and run.broken is not None and run.objective is None:
-                counts["broken_strangers"] += weight  # of a query that nobody can tell
+                counts["broken_strangers"] += weight  # its query is not known
             return
         counts["missing_trials" if run is None else "trials"] += trial.times * weight
         if run is not None:

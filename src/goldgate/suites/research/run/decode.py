@@ -61,7 +61,7 @@ def same(one: object, other: object) -> bool:
 def repeated_key(data: bytes, value: Any) -> str | None:
     """A key that stands twice in one object of the file, where there is one: the value holds the last of the two.
 
-    ValueError if nobody can say, because the file is nested too deeply to look.
+    ValueError if the file is nested too deeply to look.
     """
     if keeps_keys(data, value):
         return None

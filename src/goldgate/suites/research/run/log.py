@@ -39,7 +39,7 @@ class Log:
     steps: set[int] = field(default_factory=set)
     torn: bool = False
     damaged: bool = False
-    broken: str | None = None  # why nobody can say what it tells of claims and the end: a key twice, lines not read
+    broken: str | None = None  # why its claims and its end are not known: a key twice, lines not read
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
@@ -130,7 +130,7 @@ def _note(log: Log, line: int, event: object, findings: Findings) -> bool:
         return not isinstance(event, Unread)
     wrong = wrong_fields(Event, event) if type(event) is dict else ["step_id"]
     unknown_steps = wrong.count("step_id")
-    log.damaged |= unknown_steps > 0  # it may have been a step, and nobody can say which
+    log.damaged |= unknown_steps > 0  # it may have been a step; which one is not known
     counts: dict[Severity, int] = {"error": unknown_steps, "warning": len(wrong) - unknown_steps}
     if all(findings.is_full("bad_event", severity) for severity, count in counts.items() if count):
         for severity, count in counts.items():
