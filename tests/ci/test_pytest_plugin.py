@@ -49,7 +49,7 @@ def test_a_gate_is_a_test(pytester: pytest.Pytester) -> None:
             "model.goldgate.yaml::type_f1 SKIPPED*",
             "model.goldgate.yaml::strict_recall FAILED*",
             "FAIL: 560/752 is not ≥ 0.99",
-            "relaxed_f1 is 0.7446 (560/752), interval *",
+            "relaxed_f1 is 0.7447 (560/752), interval *",
             "INCONCLUSIVE: *",
             "SKIPPED*FAIL (warn)*",
         ]
@@ -136,7 +136,7 @@ def test_a_failed_assertion_says_what_was_measured(pytester: pytest.Pytester) ->
     result = run(pytester)
     result.assert_outcomes(passed=1, failed=1)
     wanted = (
-        "*assert FAIL: strict_f1 0.5718 = 430/752 [[]0.501, 0.640[]] is not ≥ 0.97; "
+        "*assert FAIL: strict_f1 0.5718 = 430/752 [[]0.501, 0.639[]] is not ≥ 0.97; "
         "parse_errors 6 [[]2, 13[]] is not ≤ 0; 1 other held"
     )
     result.stdout.fnmatch_lines([wanted])
