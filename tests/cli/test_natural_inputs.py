@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import goldgate
 from goldgate.errors import GoldgateError
+from goldgate.readers.records import open_records
+from goldgate.readers.wrapped import unwrapped
 from tests.cli.test_prediction_layouts import PEOPLE, SCHEMA, Json, counts, events, refusal, run, table
 
 IDS = tuple(f"d{number}" for number in range(len(PEOPLE)))
@@ -317,3 +320,23 @@ def test_one_record_of_another_program_is_not_taken_for_answers_by_id(tmp_path: 
     ):
         for text in (json.dumps(record), json.dumps(record) + "\n", pretty([record])):
             assert counts(goldgate.evaluate_files(gold, stored(tmp_path / "p.json", text), SCHEMA).report) == (1, 1, 0)
+
+
+def test_ids_of_a_file_by_id_are_not_held_in_memory(tmp_path: Path) -> None:
+    def peak(number: int) -> int:
+        answers = ",".join(f'"k{place}":[{{"event_type":"A","arguments":[]}}]' for place in range(number))
+        path = stored(tmp_path / f"{number}.json", "{\n" + answers + "}")
+        tracemalloc.start()
+        file = unwrapped(open_records(path, "predictions"))
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert file.plain.read_some(0, 11) == b'\n{"id":"k0"'
+        return size
+
+    assert peak(8_000) - peak(2_000) < 6_000 * 150  # bytes; it was three hundred for each id
+
+
+def test_a_file_of_opening_brackets_is_not_looked_into_to_its_end(tmp_path: Path) -> None:
+    path = stored(tmp_path / "deep.json", '{\n"documents": [{"id": ' + "[" * 1_200 + "]" * 1_200 + "}]}")
+    file = open_records(path, "gold")
+    assert unwrapped(file) is file
