@@ -208,9 +208,9 @@ def _goes_on(text: str, before: Candidate, candidate: Candidate) -> bool:
     """Whether a flat object is more of the one before: nothing but a comma between them, and no role twice."""
     if not isinstance(before.value, dict) or not isinstance(candidate.value, dict):
         return False
-    return _SEPARATOR.fullmatch(text, before.end, candidate.start) is not None and not (
-        before.value.keys() & candidate.value.keys()
-    )
+    gap = _SEPARATOR.match(text, before.end, candidate.start)
+    ends_there = gap is not None and gap.end() == candidate.start
+    return ends_there and not (before.value.keys() & candidate.value.keys())
 
 
 def _joined(group: list[Candidate], form: Form) -> Candidate:
