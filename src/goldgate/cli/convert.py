@@ -72,12 +72,12 @@ def convert_command(
 
         require_other_file((*gold, *coref, *([schema] if schema else [])), out)
         with whole_file(out, "choose a file for --out that can be written to") as stream:
-            found = convert_gold(gold, stream, dialect, coref, id_field, obtain_event_schema(schema))
-        events = counted(found.events, "event")
-        if found.mentions > found.events:
-            events += f" with {found.mentions} mentions"
-        sizes = (counted(found.records, "record"), events, counted(found.arguments, "argument"))
-        return f"{' and '.join(found.dialects) or OWN}: {', '.join(sizes)} in {out}\n{_losses(found.lost)}"
+            conversion = convert_gold(gold, stream, dialect, coref, id_field, obtain_event_schema(schema))
+        events = counted(conversion.events, "event")
+        if conversion.mentions > conversion.events:
+            events += f" with {conversion.mentions} mentions"
+        sizes = (counted(conversion.records, "record"), events, counted(conversion.arguments, "argument"))
+        return f"{' and '.join(conversion.dialects) or OWN}: {', '.join(sizes)} in {out}\n{_losses(conversion.lost)}"
 
     end(context, guarded(work))
 

@@ -92,11 +92,11 @@ async def _list_s3(place: Connected) -> list[dict[str, Any]]:
     """What lies in a folder of S3, a page after the other; s3fs itself would follow a listing without end."""
     files = place.filesystem
     bucket, key, _ = files.split_path(place.path)
-    wanted = {"Bucket": bucket, "Prefix": f"{key.rstrip('/')}/" if key else "", "Delimiter": "/", **files.req_kw}
+    parameters = {"Bucket": bucket, "Prefix": f"{key.rstrip('/')}/" if key else "", "Delimiter": "/", **files.req_kw}
     entries: list[dict[str, Any]] = []
     tokens: set[str] = set()
     while True:
-        page = await files._call_s3("list_objects_v2", **wanted)
+        page = await files._call_s3("list_objects_v2", **parameters)
         for folder in page.get("CommonPrefixes", ()):
             entries.append({"name": f"{bucket}/{folder['Prefix']}", "type": "directory"})
         for file in page.get("Contents", ()):
@@ -109,7 +109,7 @@ async def _list_s3(place: Connected) -> list[dict[str, Any]]:
         if len(entries) > MOST_ENTRIES:
             raise EndlessListingError(f"the folder has more than {MOST_ENTRIES:,} files and folders")
         tokens.add(token)
-        wanted["ContinuationToken"] = token
+        parameters["ContinuationToken"] = token
     if not entries:
         raise FileNotFoundError(place.path)
     return entries

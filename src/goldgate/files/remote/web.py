@@ -93,11 +93,11 @@ async def _read(place: Connected, marks: Mapping[str, str], span: tuple[int, int
 async def _read_object(place: Connected, marks: Mapping[str, str], span: tuple[int, int], most: int) -> bytes:
     """A part of an object in S3. s3fs tries a request again, but not one whose answer breaks off."""
     bucket, key, _ = place.filesystem.split_path(place.path)
-    wanted = {"Range": f"bytes={span[0]}-{span[1] - 1}"} if span[0] < span[1] else {}
+    parameters = {"Range": f"bytes={span[0]}-{span[1] - 1}"} if span[0] < span[1] else {}
     if marks.get("ETag"):
-        wanted["IfMatch"] = marks["ETag"]
+        parameters["IfMatch"] = marks["ETag"]
     for number in range(TRIES):
-        reply = await place.filesystem._call_s3("get_object", Bucket=bucket, Key=key, **wanted)
+        reply = await place.filesystem._call_s3("get_object", Bucket=bucket, Key=key, **parameters)
         body = reply["Body"]
         try:
             _require_version(marks, {"ETag": reply.get("ETag") or ""})
