@@ -16,6 +16,8 @@ from goldgate.suites.extraction.events.occurrences import contained
 MOST = Fraction(4, 5)  # of the answer's types and values; a draft that was corrected has fewer
 
 _MARKS = re.compile(r"[\W_]+")
+# ASCII without entities. Its last character may belong to what follows; the others have the same letters anywhere.
+_PLAIN_BEGIN = re.compile(r"[\x00-\x25\x27-\x7e]{2,40}")
 _QUOTED_KEY = re.compile(r"[\"'“”‘’`]\s*[:：]")
 _QUOTES = str.maketrans("'`=", '"":')
 _AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"', '"'))
@@ -51,11 +53,15 @@ def _is_repeated(events: Events, source: str, thought: str) -> bool:
 
     A flat answer has no such names: `Person: Ann` in words has the same letters.
     """
+    in_thought = _letters(thought)
+    begin = _PLAIN_BEGIN.match(source)  # the first key, in most answers: most thoughts do not have it
+    if begin is not None and _letters(begin.group()[:-1]) not in in_thought:
+        return False
     letters = _letters(source)
     words = "".join(
         [part for event_type, roles, texts, _, _ in events.columns for part in (event_type, *roles, *texts)]
     )
-    return len(letters) > len(_letters(words)) and letters in _letters(thought)
+    return len(letters) > len(_letters(words)) and letters in in_thought
 
 
 def _letters(text: str) -> str:

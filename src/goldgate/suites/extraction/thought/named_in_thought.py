@@ -32,6 +32,8 @@ _CLAUSE_END: Final = re.compile(r"([;!，。；！\n]|[,.](?!\d)|\bbut\b|而是)
 
 COPIED = 50  # characters by which a stretch of the source text must be longer than any value, to be a copy
 _PLACES = 16  # of a part in the source text that are looked at
+# Not ASCII, a Chinese character, a wide form or a usual Chinese mark: those are one character or none, normalized.
+_MAY_GROW: Final = re.compile(r"[^\x00-\x7f\u4e00-\u9fff\u3000-\u3003\u3008-\u3011\uff01-\uff5e]")
 _GAP = "\0"  # what is left of what does not count; no value goes across it
 
 # Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
@@ -69,11 +71,16 @@ def counted_lines(events: Events, thought: str, affirmed: str, source: str) -> l
     `affirmed` is the thought without negations, `source` the normalized source text, empty where there is none.
     """
     least = COPIED + max((len(argument) for columns in events.columns for argument in columns[3]), default=0)
-    if affirmed is thought and (len(source) < least or len(thought) < least):
+    if affirmed is thought and (len(source) < least or len(thought) < least or _has_short_lines(thought, least)):
         return None
     lines = normalize_all(affirmed.split("\n"))
     counted = [line if len(line) < least else _without_copies(line, source, least) for line in lines]
     return None if affirmed is thought and counted == lines else counted
+
+
+def _has_short_lines(thought: str, least: int) -> bool:
+    """Whether no normalized line has so many characters; False where normalizing might make a line longer."""
+    return max(map(len, thought.split("\n"))) < least and _MAY_GROW.search(thought) is None
 
 
 def _without_copies(line: str, source: str, least: int) -> str:
