@@ -30,27 +30,27 @@ __all__ = [
 
 if TYPE_CHECKING:
     from goldgate.api import evaluate_files, evaluate_outputs
-    from goldgate.comparison.compare import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.in_memory import evaluate, load_scorer
-    from goldgate.protocol.model import Protocol
+    from goldgate.protocol import Protocol
     from goldgate.report import render
     from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
     from goldgate.suites.extraction.records import parse_gold
     from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
     from goldgate.suites.plan import load_protocol
+    from goldgate.system_comparison import Comparison, compare
 else:
     _HOMES = {
-        "Comparison": "goldgate.comparison.compare",
+        "Comparison": "goldgate.system_comparison",
         "Evaluation": "goldgate.core.evaluation",
         "EventSchema": "goldgate.suites.extraction.events.event_schema",
         "GoldgateError": "goldgate.errors",
-        "Protocol": "goldgate.protocol.model",
+        "Protocol": "goldgate.protocol",
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
-        "compare": "goldgate.comparison.compare",
+        "compare": "goldgate.system_comparison",
         "evaluate": "goldgate.in_memory",
         "evaluate_files": "goldgate.api",
         "evaluate_outputs": "goldgate.api",

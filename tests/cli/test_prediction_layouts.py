@@ -9,6 +9,7 @@ import io
 import json
 import pkgutil
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,11 @@ import goldgate.readers.layouts
 from goldgate.cli.main import goldgate as command
 from goldgate.errors import GoldgateError, InputError, MachineError
 from goldgate.readers.layouts import FILE_LAYOUTS, RECORD_LAYOUTS, inspect_log
-from goldgate.readers.layouts.layout import OUR_NAMES
+from goldgate.readers.layouts.layout import OWN_FIELDS, FileLayout, RecordLayout
 from tests.unit.readers.test_dialects import damages
 
 SCHEMA = {"event_types": {"Hire": {"roles": ["Person"]}}}
 PEOPLE = ("Ann", "Bo", "Cy")
-NOT_LAYOUTS = {"layout"}  # what they are made of
 Json = dict[str, Any]
 
 
@@ -109,8 +109,11 @@ def table(path: Path, columns: list[str], rows: list[list[str]], mark: str = ","
 
 
 def test_every_file_of_the_folder_is_listed() -> None:
-    modules = {module.name for module in pkgutil.iter_modules(goldgate.readers.layouts.__path__)} - NOT_LAYOUTS
-    assert len(modules) == len(RECORD_LAYOUTS) + len(FILE_LAYOUTS)
+    names = [module.name for module in pkgutil.iter_modules(goldgate.readers.layouts.__path__)]
+    modules = [import_module(f"goldgate.readers.layouts.{name}") for name in names]
+    kinds = (RecordLayout, FileLayout)
+    defined = {value.name for module in modules for value in vars(module).values() if isinstance(value, kinds)}
+    assert defined == {layout.name for layout in RECORD_LAYOUTS} | {layout.name for layout in FILE_LAYOUTS}
     assert all([layout.about for layout in RECORD_LAYOUTS] + [layout.about for layout in FILE_LAYOUTS])
 
 
@@ -380,7 +383,7 @@ def test_an_error_in_a_converted_record_has_its_line(gold: Path, tmp_path: Path)
 )
 def test_no_damage_to_a_record_raises_anything_but_an_error_of_its_own(record: Json) -> None:
     readers = [layout.answer for layout in RECORD_LAYOUTS if layout.recognizes(record)] or [
-        lambda each: inspect_log.read_sample(each, OUR_NAMES)
+        lambda each: inspect_log.read_sample(each, OWN_FIELDS)
     ]
     for damaged in damages(record):
         if isinstance(damaged, dict):

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
-from goldgate.report.escape import width
-from goldgate.report.places import Places
+from goldgate.report.escape import display_width
+from goldgate.report.extraction import TextPositions
 from goldgate.suites.extraction.response import Status, Step
-from goldgate.suites.extraction.response import words as reading_words
+from goldgate.suites.extraction.response import parsed as reading_words
 from goldgate.suites.extraction.response.parsed import METHODS, REASONS
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 from tests.responses.corpus import Case, load_corpus
@@ -305,38 +305,40 @@ def test_nothing_from_a_response_reaches_the_terminal_as_it_stands(tmp_path: Pat
 @pytest.mark.parametrize("at", range(0, 400, 7))
 def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it(at: int) -> None:
     text = "一二" + "".join(chr(0x41 + number % 26) for number in range(395)) + "\n\n"
-    line, mark = Places(text).excerpt(at, 60)
-    assert width(line) <= 60
-    under = "".join(character * (1 if width(character) == 1 else 2) for character in line)  # a column a character
+    line, mark = TextPositions(text).excerpt(at, 60)
+    assert display_width(line) <= 60
+    under = "".join(
+        character * (1 if display_width(character) == 1 else 2) for character in line
+    )  # a column a character
     if at < 397:
         assert under[len(mark) - 1] == text[at]
         assert line.removeprefix("…").removesuffix("…") in text
 
 
 def test_an_excerpt_behind_the_text_is_its_end() -> None:
-    assert Places("[1,\n\n").excerpt(5, 60) == ("[1,", "   ^")
-    assert Places("").excerpt(0, 60) == ("", "^")
-    assert [str(Places("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
+    assert TextPositions("[1,\n\n").excerpt(5, 60) == ("[1,", "   ^")
+    assert TextPositions("").excerpt(0, 60) == ("", "^")
+    assert [str(TextPositions("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
 @pytest.mark.parametrize("case", load_corpus(), ids=lambda case: case.name)
 def test_every_response_of_the_corpus_is_shown(case: Case, tmp_path: Path) -> None:
     shown = run(given=case.response).stdout
     assert shown.startswith(("RAW", "REPAIRED", "ERROR"))
-    assert all(width(line) <= 80 for line in shown.splitlines()), shown
+    assert all(display_width(line) <= 80 for line in shown.splitlines()), shown
     read = as_json(case.response)
     for place in read["places"]:
         assert 0 <= place["at"] <= len(case.response)
     short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
-    assert all(width(line) <= 80 for line in short.splitlines()), short
+    assert all(display_width(line) <= 80 for line in short.splitlines()), short
 
 
 def test_every_name_of_the_reader_has_words() -> None:
-    assert set(reading_words.STEPS) == set(Step)
-    assert set(reading_words.REASONS) == set(REASONS)
-    assert set(reading_words.METHODS) == set(METHODS)
-    assert set(reading_words.THOUGHTS) == set(THOUGHT_STATES)
-    assert set(reading_words.STATUSES) == {Status.RAW, Status.REPAIRED, Status.ERROR}
+    assert set(reading_words.STEP_MEANINGS) == set(Step)
+    assert set(reading_words.REASON_MEANINGS) == set(REASONS)
+    assert set(reading_words.METHOD_MEANINGS) == set(METHODS)
+    assert set(reading_words.THOUGHT_MEANINGS) == set(THOUGHT_STATES)
+    assert set(reading_words.STATUS_MEANINGS) == {Status.RAW, Status.REPAIRED, Status.ERROR}
 
 
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:

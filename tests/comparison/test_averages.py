@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import compare
-from goldgate.stats.student import t_quantile
+from goldgate.stats.distributions import t_quantile
+from goldgate.system_comparison import compare
 
 from .runs import store_counts
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.compare import compare
-from goldgate.comparison.page import describe_comparison
 from goldgate.report import render, render_page
+from goldgate.runs.comparison_page import describe_comparison
+from goldgate.system_comparison import compare
 
 DOCUMENT = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n%s\n\\end{document}\n"
 NAMES = [

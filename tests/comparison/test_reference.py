@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.compare import compare
+from goldgate.system_comparison import compare
 
 Unit = tuple[int, int]  # 2 hits, predicted + gold
 
@@ -56,7 +56,7 @@ def test_a_bootstrap_over_documents_gives_much_the_same_interval(stored: Path, c
 
 @pytest.mark.parametrize("metric", ["type_recall", "type_f1", "hallucination_rate"])
 def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metric: str) -> None:
-    from goldgate.comparison.rates import compared_rates
+    from goldgate.runs.differences import compared_rates
     from goldgate.suites import load_suite
 
     form = compared_rates(load_suite("extraction"))[metric]

@@ -15,7 +15,7 @@ import pytest
 
 from goldgate import parse_response
 from goldgate.suites.extraction import response
-from goldgate.suites.extraction.events.form import Form
+from goldgate.suites.extraction.events.answer_form import Form
 from goldgate.suites.extraction.settings import CotSettings
 
 from ..helpers import SCHEMA, answer, event, gold, scorer
