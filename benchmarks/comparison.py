@@ -16,7 +16,7 @@ import orjson
 from goldgate import evaluate_files
 from goldgate.runs.differences import compared_rates
 from goldgate.suites import load_suite
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "extraction"
 TYPES, ROLES = 20, 6

@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
     from goldgate.suites.plan import load_protocol
-    from goldgate.system_comparison import Comparison, compare
+    from goldgate.comparison import Comparison, compare
 else:
     _HOMES = {
-        "Comparison": "goldgate.system_comparison",
+        "Comparison": "goldgate.comparison",
         "Evaluation": "goldgate.core.evaluation",
         "EventSchema": "goldgate.suites.extraction.events.event_schema",
         "GoldgateError": "goldgate.errors",
         "Protocol": "goldgate.protocol",
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
-        "compare": "goldgate.system_comparison",
+        "compare": "goldgate.comparison",
         "evaluate": "goldgate.in_memory",
         "evaluate_files": "goldgate.api",
         "evaluate_outputs": "goldgate.api",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.stats.distributions import t_quantile
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 from .runs import store_counts
 

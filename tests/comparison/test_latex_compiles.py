@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.report import render, render_page
 from goldgate.runs.comparison_page import describe_comparison
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 DOCUMENT = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n%s\n\\end{document}\n"
 NAMES = [

@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.stats.interval import Interval
 from goldgate.stats.paired import conservative_interval, difference_interval, paired_sums
-from goldgate.system_comparison import Comparison, compare
+from goldgate.comparison import Comparison, compare
 
 from .runs import GOLD, MODELS, store_counts, store_extraction
 

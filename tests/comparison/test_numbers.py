@@ -14,7 +14,7 @@ import pytest
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison, p_value
 from goldgate.stats.multiple_testing import benjamini_hochberg, holm
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 from .runs import store_counts
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 Unit = tuple[int, int]  # 2 hits, predicted + gold
 

@@ -13,7 +13,7 @@ import pytest
 from goldgate.errors import GoldgateError
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 
 from .runs import GOLD, MODELS, store_extraction
 

@@ -18,7 +18,7 @@ from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 from tests.comparison.runs import store_research
 
 from .referee import SCHEMAS, objections

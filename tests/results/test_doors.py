@@ -17,7 +17,7 @@ from goldgate.readers.stored_result import load_result
 from goldgate.runs.against import make_baseline_and_units
 from goldgate.runs.power import PowerOptions, plan_power
 from goldgate.suites import all_suites
-from goldgate.system_comparison import compare, observed_spread
+from goldgate.comparison import compare, observed_spread
 from goldgate.verification.verify import verify
 from tests.comparison.runs import MODELS, store_extraction
 

@@ -11,7 +11,7 @@ import pytest
 from goldgate.report import render_page
 from goldgate.runs.power import describe_power
 from goldgate.suites import SUITES
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 from tests.results.made import EXTRACTION, arguments, make, power
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from goldgate.runs.sources import find_systems
-from goldgate.system_comparison import compare
+from goldgate.comparison import compare
 from goldgate.viewer.comparison import FolderComparison, compare_folders
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.server import Site

@@ -23,7 +23,7 @@ from goldgate.report import PAGE_FORMATS, RENDERERS
 
 if TYPE_CHECKING:
     from goldgate.runs.sources import SystemSource
-    from goldgate.system_comparison import Comparison
+    from goldgate.comparison import Comparison
 
 COMPARISON_JSON, COMPARISON_MARKDOWN, COMPARISON_HTML = "comparison.json", "comparison.md", "comparison.html"
 CHANGED_JSONL = "changed.jsonl"
@@ -71,7 +71,7 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **given
     sources, job = outcome
 
     def work() -> Comparison:
-        from goldgate.system_comparison import compare_systems
+        from goldgate.comparison import compare_systems
 
         others = {name: given[name] for name in ("protocol", "suite", "against", "common", "workers")}
         reading = {name: given[name] for name in READING_OPTIONS}

@@ -330,7 +330,7 @@ class _GenerateCommand:
         from goldgate.generation.artifacts import write_artifact
         from goldgate.generation.scoring import summarize_seeds
         from goldgate.report.extraction import seeds_markdown, seeds_text
-        from goldgate.system_comparison import summarize_run_folders
+        from goldgate.comparison import summarize_run_folders
 
         shown: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:

@@ -200,7 +200,7 @@ def _plan_power(
     result = load_result(folder, all_suites())
     if against is None:
         return plan_power(result, wanted)
-    from goldgate.system_comparison import observed_spread
+    from goldgate.comparison import observed_spread
 
     return plan_power(result, wanted, observed_spread(folder, against))
 

@@ -28,7 +28,7 @@ from goldgate.report.svg import page_pictures, render_svg
 from goldgate.runs.comparison_page import describe_comparison, p_value
 from goldgate.runs.sources import COMPARISON, COMPARISON_FILE, SystemSource, load_json
 from goldgate.suites import all_suites
-from goldgate.system_comparison import compare_systems
+from goldgate.comparison import compare_systems
 
 Report = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from goldgate.report.html.units import UnitSelection, worst_units
 from goldgate.report.plot import comparison_page
 from goldgate.runs.sources import COMPARISON, RunOrigin, SystemSource, load_json, load_origin, origin_of
 from goldgate.suites.worst_units import WorstUnits
-from goldgate.system_comparison import Comparison, compare_systems
+from goldgate.comparison import Comparison, compare_systems
 from goldgate.verification.differences import (
     ABSENT,
     ChangedSetting,

@@ -31,7 +31,7 @@ from goldgate.report.html.units import UnitSelection, unit_sections, verdict_mar
 from goldgate.report.plot import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
-from goldgate.system_comparison import Comparison, compare_systems
+from goldgate.comparison import Comparison, compare_systems
 from goldgate.viewer import folder as cache
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.pages import HOME, Link, input_notes, pager, simple_page, site_page
