@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
@@ -205,7 +206,12 @@ def test_its_schemas_are_written(name: str) -> None:
 def objections(suite: Suite, title: str, value: Any) -> list[str]:
     """What the suite's schema with this title has against a value."""
     (file,) = (file for file, (found, _) in suite.contracts.items() if found.endswith(title))
-    return [error.message for error in Draft202012Validator(all_schemas()[file]).iter_errors(value)]
+    return [error.message for error in validator(file).iter_errors(value)]
+
+
+@cache
+def validator(file: str) -> Draft202012Validator:
+    return Draft202012Validator(all_schemas()[file])
 
 
 @every_suite

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from goldgate.generation.answerers.openai import breaker, waiting
 from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
 from goldgate.generation.answerers.openai.limits import Limits
 from goldgate.generation.counts import Listener
@@ -29,6 +30,18 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.lower().endswith("_proxy") or name == "OPENAI_API_KEY":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A 25th of the pauses between attempts; those that a server asks for stay as they are."""
+    monkeypatch.setattr(waiting, "FIRST_PAUSE", waiting.FIRST_PAUSE / 25)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that never answers is given up after a 25th of the time."""
+    monkeypatch.setattr(breaker, "FIRST_SECONDS", breaker.FIRST_SECONDS / 25)
 
 
 class Data:
