@@ -1,5 +1,6 @@
 """Settings for the whole suite: properties are tried on the same examples every time, so CI is stable.
 
+`make test` takes the profile `quick`, which has fewer of them.
 `make fuzz` takes the other profile: other examples every time, and what shows a failure again is printed.
 """
 
@@ -35,6 +36,7 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("quick", settings.get_profile("stable"), max_examples=40)
 settings.register_profile(
     "fuzz",
     settings.get_profile("stable"),

@@ -9,12 +9,14 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.compare import compare_command
+from tests.contract.test_suite_commands import run as run_suite
 
 from .runs import GOLD, MODELS, ROOT, SCHEMA
 
@@ -91,18 +93,13 @@ def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path:
 
 
 def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
-    printed = set()
-    for number, workers in (("1", "1"), ("77", "2")):
-        words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--workers", workers]
-        environment = {**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": str(ROOT / "src")}
-        out = tmp_path / number
-        done = subprocess.run(
-            [sys.executable, "-m", "goldgate", "compare", *words, "--format", "json", "--out", str(out)],
-            env=environment,
-            capture_output=True,
-        )
-        printed.add((done.stdout, (out / "changed.jsonl").read_bytes(), (out / "comparison.md").read_bytes()))
-    assert len(printed) == 1
+    words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--format", "json", "--out"]
+    here = run(*words, tmp_path / "here")
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(ROOT / "src")}
+    line = [sys.executable, "-m", "goldgate", "compare", *words, str(tmp_path / "there"), "--workers", "2"]
+    assert subprocess.run(line, env=environment, capture_output=True).stdout == here.stdout_bytes
+    for name in ("changed.jsonl", "comparison.md"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
 def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
@@ -132,7 +129,7 @@ def test_what_cannot_be_compared_ends_with_2(stored: Path, format: str) -> None:
 
 
 def test_predictions_are_scored_first() -> None:
-    result = run(*MODELS.values(), "--gold", GOLD, "--schema", SCHEMA, "--workers", "2")
+    result = run(*MODELS.values(), "--gold", GOLD, "--schema", SCHEMA)
     assert result.exit_code == 0
     assert "model-b against model-a" in result.stdout
     assert run(*MODELS.values(), "--gold", GOLD, "--schema", GOLD).exit_code == 2
@@ -150,13 +147,7 @@ def test_research_runs_are_paired_by_query(stored: Path) -> None:
 def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
     gold = [{"id": n, "question": "?", "answer": str(n) if n % 5 else None, "sources": ["s"]} for n in range(40)]
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in gold))
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
-
-    def toy(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tests.toy", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-
+    toy = partial(run_suite, tmp_path)
     for name, every in (("good", 10), ("bad", 3)):
         answers = [
             {"id": r["id"], "answer": "wrong" if n % every == 1 else r["answer"], "citations": ["s"]}
@@ -165,7 +156,7 @@ def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in answers))
         toy("qa", "--gold", "gold.jsonl", "--predictions", f"{name}.jsonl", "--out", name)
     done = toy("compare", "good", "bad", "--format", "json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     scored = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qa", "--format", "json")
     assert json.loads(scored.stdout) == json.loads(done.stdout)
     unknown = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qaa")

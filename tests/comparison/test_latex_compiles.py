@@ -26,18 +26,23 @@ NAMES = [
 @pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
 @pytest.mark.parametrize("names", NAMES, ids=["commands", "ends", "latin", "other scripts", "marks"])
 def test_a_comparison_compiles(engine: str, names: tuple[str, str], stored: Path, tmp_path: Path) -> None:
+    require(engine)
     found = compare(stored / "a", stored / "b", names=names)
     compiled(engine, render_page(describe_comparison(found.report), "latex"), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["b", "failing"])
 def test_a_report_compiles(name: str, stored: Path, tmp_path: Path) -> None:
+    require("pdflatex")
     compiled("pdflatex", render(json.loads((stored / name / "report.json").read_bytes()), "latex"), tmp_path)
 
 
-def compiled(engine: str, text: str, folder: Path) -> None:
+def require(engine: str) -> None:
     if shutil.which(engine) is None:
         pytest.skip(f"{engine} is not installed")
+
+
+def compiled(engine: str, text: str, folder: Path) -> None:
     (folder / "document.tex").write_text(DOCUMENT % text, encoding="utf-8")
     done = subprocess.run(
         [engine, "-halt-on-error", "-interaction=nonstopmode", "-draftmode", "-no-shell-escape", "document.tex"],

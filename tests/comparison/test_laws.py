@@ -83,7 +83,8 @@ def test_splits_and_workers_change_nothing_but_digests(stored: Path, tmp_path: P
     halves[0].write_bytes(b"".join(lines[50:]))
     halves[1].write_bytes(b"".join(lines[:50]))
     for name, predictions in MODELS.items():
-        store_extraction(tmp_path / name, predictions, halves, workers=2)  # type: ignore[arg-type]  # or several
+        workers = 2 if name == "b" else 1
+        store_extraction(tmp_path / name, predictions, halves, workers=workers)  # type: ignore[arg-type]  # or several
     plain, split = compare(stored / "a", stored / "b"), compare(tmp_path / "a", tmp_path / "b")
     assert without_names(split.report) == without_names(plain.report)
     assert [*split.changed_lines()] == [*plain.changed_lines()]
@@ -92,7 +93,7 @@ def test_splits_and_workers_change_nothing_but_digests(stored: Path, tmp_path: P
 def test_predictions_and_folders_give_the_same(stored: Path) -> None:
     from .runs import SCHEMA
 
-    scored = compare(MODELS["a"], MODELS["b"], gold=GOLD, schema=SCHEMA, names=("a", "b"), workers=2)
+    scored = compare(MODELS["a"], MODELS["b"], gold=GOLD, schema=SCHEMA, names=("a", "b"))
     assert scored.to_json() == compare(stored / "a", stored / "b").to_json()
 
 

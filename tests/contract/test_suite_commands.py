@@ -9,6 +9,7 @@ import sys
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner, Result
@@ -23,15 +24,9 @@ JOINED = ("extraction", "qa")  # their inputs are files of records
 OUT = {"report.html", "report.json", "report.md", "junit.xml", "run.json"}
 
 
-@pytest.fixture(autouse=True)
-def _with_the_toy_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, place in TOY.items():
-        monkeypatch.setitem(SUITES, name, place)
-
-
 def run(folder: Path, *arguments: object, typed: str = "") -> Result:
     """The goldgate command, with the toy suite in its list, in this process."""
-    with chdir(folder):
+    with chdir(folder), patch.dict(SUITES, TOY):
         return CliRunner().invoke(goldgate, [*map(str, arguments)], input=typed, env={"COLUMNS": "100"})
 
 

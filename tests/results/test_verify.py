@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,13 @@ ALL = ("extraction", "research", "qa")
 # --- verified
 
 
-@pytest.mark.parametrize("suite", ALL)
-@pytest.mark.parametrize("more", [(), ("--workers", "2"), ("--records",)])
+SLOW = [pytest.param(suite, ("--workers", "2"), marks=pytest.mark.slow) for suite in ALL[1:]]  # workers know no suite
+
+
+@pytest.mark.parametrize(
+    ("suite", "more"),
+    [*product(ALL, [(), ("--records",)]), ("extraction", ("--workers", "2")), *SLOW],
+)
 def test_what_was_not_touched_is_verified_from_any_folder(
     suite: str, more: tuple[str, ...], at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

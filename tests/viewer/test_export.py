@@ -82,7 +82,7 @@ def test_the_limit_is_said_and_can_be_raised(tmp_path: Path) -> None:
 
 
 def test_no_sample_at_all(stored: Path, tmp_path: Path) -> None:
-    export(tmp_path / "out", stored / "a", stored / "b", samples=0)
+    export(tmp_path / "out", stored / "passing", stored / "failing", samples=0)
     require_linked(tmp_path / "out")
 
 
@@ -93,12 +93,12 @@ def test_the_same_bytes_every_time(stored: Path, tmp_path: Path) -> None:
 
 
 def test_an_earlier_export_is_replaced_and_nothing_else(stored: Path, tmp_path: Path) -> None:
-    export(tmp_path / "out", stored / "a", stored / "b", samples=5)
+    export(tmp_path / "out", stored / "passing", stored / "failing", samples=5)
     (tmp_path / "out" / "mine.txt").write_text("kept", encoding="utf-8")
     names = ("mine.html", "compare-notes.html", "2026-list.html", "0-sample--.html")
     for name in names:
         (tmp_path / "out" / name).write_text("kept", encoding="utf-8")
-    export(tmp_path / "out", stored / "b", samples=5)
+    export(tmp_path / "out", stored / "failing", samples=5)
     assert not [name for name in pages(tmp_path / "out") if name.startswith("compare") and name not in names]
     assert (tmp_path / "out" / "mine.txt").read_text(encoding="utf-8") == "kept"
     assert {(tmp_path / "out" / name).read_text(encoding="utf-8") for name in names} == {"kept"}
@@ -129,5 +129,5 @@ def test_a_link_in_place_of_the_mark_is_not_written_through(stored: Path, tmp_pa
 
 
 def test_all_samples_can_be_asked_for_by_a_number_beyond_any(stored: Path, tmp_path: Path) -> None:
-    assert "not among them" not in export(tmp_path / "out", stored / "a", stored / "b", samples=10**14)
+    assert "not among them" not in export(tmp_path / "out", stored / "passing", stored / "failing", samples=10**14)
     require_linked(tmp_path / "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from urllib.parse import quote
 
@@ -170,10 +171,11 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("path", ["/0/samples", "/0/samples/3", "/"])
-def test_any_query_gives_a_page(site: Site, path: str, query: str) -> None:
-    page(site, path, query)
+def test_any_query_gives_a_page(site: Site) -> None:
+    for path, query in product(["/0/samples", "/0/samples/3", "/"], QUERIES):
+        answer = site.answer(path, query)
+        assert answer.status == 200, (path, query)
+        require_harmless(answer.html)
 
 
 PATHS = [
