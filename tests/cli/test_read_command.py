@@ -302,15 +302,15 @@ def test_nothing_from_a_response_reaches_the_terminal_as_it_stands(tmp_path: Pat
     assert read["value"][0]["event_type"] == HOSTILE
 
 
-@pytest.mark.parametrize("at", range(0, 400, 7))
-def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it(at: int) -> None:
+def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it() -> None:
     text = "一二" + "".join(chr(0x41 + number % 26) for number in range(395)) + "\n\n"
-    line, mark = Places(text).excerpt(at, 60)
-    assert width(line) <= 60
-    under = "".join(character * (1 if width(character) == 1 else 2) for character in line)  # a column a character
-    if at < 397:
-        assert under[len(mark) - 1] == text[at]
-        assert line.removeprefix("…").removesuffix("…") in text
+    for at in range(0, 400, 7):
+        line, mark = Places(text).excerpt(at, 60)
+        assert width(line) <= 60, at
+        under = "".join(character * (1 if width(character) == 1 else 2) for character in line)  # a column a character
+        if at < 397:
+            assert under[len(mark) - 1] == text[at], at
+            assert line.removeprefix("…").removesuffix("…") in text, at
 
 
 def test_an_excerpt_behind_the_text_is_its_end() -> None:
@@ -319,16 +319,26 @@ def test_an_excerpt_behind_the_text_is_its_end() -> None:
     assert [str(Places("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
-@pytest.mark.parametrize("case", load_corpus(), ids=lambda case: case.name)
-def test_every_response_of_the_corpus_is_shown(case: Case, tmp_path: Path) -> None:
+def test_every_tenth_response_of_the_corpus_is_shown(tmp_path: Path) -> None:
+    for case in load_corpus()[::10]:
+        require_shown(case, tmp_path)
+
+
+@pytest.mark.slow  # ten times the test before
+def test_every_response_of_the_corpus_is_shown(tmp_path: Path) -> None:
+    for case in load_corpus():
+        require_shown(case, tmp_path)
+
+
+def require_shown(case: Case, tmp_path: Path) -> None:
     shown = run(given=case.response).stdout
-    assert shown.startswith(("RAW", "REPAIRED", "ERROR"))
-    assert all(width(line) <= 80 for line in shown.splitlines()), shown
+    assert shown.startswith(("RAW", "REPAIRED", "ERROR")), case.name
+    assert all(width(line) <= 80 for line in shown.splitlines()), (case.name, shown)
     read = as_json(case.response)
     for place in read["places"]:
-        assert 0 <= place["at"] <= len(case.response)
+        assert 0 <= place["at"] <= len(case.response), case.name
     short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
-    assert all(width(line) <= 80 for line in short.splitlines()), short
+    assert all(width(line) <= 80 for line in short.splitlines()), (case.name, short)
 
 
 def test_every_name_of_the_reader_has_words() -> None:

@@ -53,6 +53,7 @@ def test_one_folder(stored: Path, tmp_path: Path) -> None:
     assert "not among them" not in said
 
 
+@pytest.mark.slow  # the last test of this file has all pages of two smaller folders
 def test_two_folders(stored: Path, tmp_path: Path) -> None:
     export(tmp_path / "out", stored / "a", stored / "b")
     require_linked(tmp_path / "out")

@@ -21,9 +21,13 @@ from tests.contract.inputs import HOSTILE, NAMES
 from .stored import EXTRACTION, Seen, opened, require_harmless, store_made_up, store_model
 
 
-@pytest.fixture
-def site(model_b: ViewedFolder) -> Site:
-    return Site([model_b], None)
+@pytest.fixture(scope="module")
+def site(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        folder = opened(stored / "b", "b")
+    yield Site([folder], None)
+    folder.close()
 
 
 def page(site: Site, path: str, query: str = "") -> Seen:
