@@ -78,7 +78,7 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
 
 @every_suite
 def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name: str, tmp_path: Path) -> None:
-    shown = run(tmp_path, name, *options(write_inputs(name, tmp_path / "in")), "--out", "out", "--workers", "2")
+    shown = run(tmp_path, name, *options(write_inputs(name, tmp_path / "in")), "--out", "out")
     status = load(tmp_path / "out" / "report.json")["status"]
     lines = shown.stdout.splitlines()
     assert lines[0].startswith(f"{status}  goldgate {name}")
