@@ -64,7 +64,7 @@ def test_exchanging_the_systems_flips_signs_and_nothing_else(stored: Path, names
     assert best[0] == best[1]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_order_of_records_changes_nothing(stored: Path, tmp_path: Path, seed: int) -> None:
     for name in ("a", "b"):
         lines = (stored / name / "samples.jsonl").read_bytes().splitlines(keepends=True)
