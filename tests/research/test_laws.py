@@ -86,7 +86,7 @@ def test_golden_queries_may_come_through_a_pipe(tmp_path: Path) -> None:
         target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / "golden.json").read_bytes()), daemon=True
     )
     writer.start()
-    through = evaluate_outputs(tmp_path / "pipe", tmp_path / "outputs")
+    through = evaluate_outputs(tmp_path / "pipe", tmp_path / "outputs", workers=2)
     assert through.report["metrics"] == expected.report["metrics"]
 
 
