@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.readers.records import decode
@@ -68,6 +68,7 @@ from goldgate.suites.extraction.thought.named_in_thought import (
     occurrences,
     without_negations,
 )
+from tests.examples import examples
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
 
@@ -326,7 +327,7 @@ def names(line: str, role: str) -> bool:
     return any(is_whole_word(folded, at, wanted) for at in occurrences(folded, wanted))
 
 
-@settings(max_examples=2_000)
+@examples(2_000)
 @given(st.data())
 def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     events = data.draw(answers())

@@ -6,12 +6,13 @@ import re
 import sys
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.pieces import stands_alone
 from goldgate.suites.extraction.events import normalize as module
 from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all, normalize_by_character
+from tests.examples import examples
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
 TO = '.,""""""""""\'\'\'\'<><>[][][]------...~'
@@ -38,7 +39,7 @@ HARD = (
 )
 hard_text = st.text(alphabet=HARD, max_size=12)
 any_text = st.one_of(hard_text, st.text(max_size=12))
-MANY = settings(max_examples=800)
+MANY = examples(800)
 
 
 @MANY

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.tally import Tally, total
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings
+from tests.examples import examples
 
 from .strategies import SCHEMA, Json, good_events, protocols, samples
 
-FILES = settings(max_examples=60)  # each example writes and reads files
+FILES = examples(60)  # each example writes and reads files
 Samples = tuple[list[Json], list[Json]]
 
 
