@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,7 +96,7 @@ def test_containment_of_any_stretch_equals_the_definition(text: str, data: st.Da
 
 # --- every character that there is
 
-EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
+EVERY = [chr(code) for code in (*range(0x40000), *range(0xE0000, 0xE1000))]  # Unicode has none on other planes
 ASSIGNED = [each for each in EVERY if unicodedata.category(each) not in ("Cn", "Co")]
 # What is joined to most: letters and signs of every kind of joining, and marks that another could go before.
 BEFORE = (
@@ -126,9 +126,10 @@ def require_joined_to_none(characters: list[str]) -> None:
         assert together == "".join([f"\0{composed[before]}{composed[each]}" for each in characters])
 
 
-def test_no_character_that_stands_alone_is_joined_to_any_before_it() -> None:
-    alone = [each for each in ASSIGNED if stands_alone(each)]
-    assert len(alone) > 100_000
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_character_that_stands_alone_is_joined_to_any_before_it(step: int) -> None:
+    alone = [each for each in ASSIGNED[::step] if stands_alone(each)]
+    assert len(alone) > 100_000 / step
     require_joined_to_none(alone)
 
 

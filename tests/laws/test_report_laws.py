@@ -131,7 +131,10 @@ def _many(size: int) -> Samples:
     return golds, predictions
 
 
-@pytest.mark.parametrize("size", [3, 1_600], ids=["less-than-a-shard", "several-shards"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(3, id="less-than-a-shard", marks=pytest.mark.slow), pytest.param(1_600, id="several-shards")],
+)
 def test_number_of_workers_changes_no_byte(tmp_path: Path, size: int) -> None:
     golds, predictions = _many(size)
     paths = write(tmp_path / "g", golds, 1), write(tmp_path / "p", predictions[::-1], 1)
