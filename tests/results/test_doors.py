@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from goldgate.baseline.reference import make_folder
+from goldgate.cli.main import goldgate
 from goldgate.comparison.compare import compare
 from goldgate.errors import GoldgateError
 from goldgate.readers.stored_result import load_result
@@ -134,6 +134,6 @@ def test_a_result_behind_a_url_is_to_be_copied_first(door: str, good: Path) -> N
 def test_a_signed_url_is_refused_without_what_makes_it_one(line: str) -> None:
     """Its query has a `=`, behind which some commands look for a path, and a `?` as patterns have."""
     words = line.format("https://host/results?Signature=abcdef").split()
-    shown = subprocess.run([sys.executable, "-m", "goldgate", *words], capture_output=True, text=True, timeout=60)
-    assert shown.returncode == 2
-    assert "abcdef" not in shown.stdout + shown.stderr
+    result = CliRunner().invoke(goldgate, words)
+    assert result.exit_code == 2, result.exception
+    assert "abcdef" not in result.output
