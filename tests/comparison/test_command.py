@@ -16,6 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.compare import compare_command
+from goldgate.comparison.compare import Comparison
+from goldgate.comparison.page import describe_comparison
+from goldgate.report import render_page
 
 from .runs import GOLD, MODELS, ROOT, SCHEMA
 
@@ -113,8 +116,8 @@ def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
     assert len(printed) == 1
 
 
-def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(compared(stored, "csv").stdout)))
+def test_csv_has_a_row_for_each_metric_and_system(a_and_b: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(render_page(describe_comparison(a_and_b.report), "csv"))))
     (row,) = [row for row in rows if row["metric"] == "relaxed_f1" and row["section"] == "b against a"]
     assert row["system"] == "b"
     assert float(row["difference"]) == pytest.approx(-0.18945, abs=1e-5)
@@ -122,8 +125,8 @@ def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
     assert float(row["p"]) < 1e-8  # every digit, not what people read
 
 
-def test_latex_can_be_pasted(stored: Path) -> None:
-    shown = compared(stored, "latex").stdout
+def test_latex_can_be_pasted(a_and_b: Comparison) -> None:
+    shown = render_page(describe_comparison(a_and_b.report), "latex")
     assert "% signature: goldgate:" in shown
     assert r"\textbf{0.8862}* [0.840, 0.921]" in shown
     assert r"strict\_f1 & b & $-$0.3144 [$-$0.384, $-$0.244]" in shown
