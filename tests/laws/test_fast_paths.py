@@ -358,6 +358,19 @@ def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None
     assert first_missing(events, "Der Ort: Paris", True) is None
 
 
+def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
+    for value, text in (("cafe", "cafe\u0301"), ("\u0301x", "cafe\u0301x")):
+        events = read_events(
+            EventList([{"event_type": "T", "arguments": [{"role": "r", "argument": value}]}], "$"), None
+        )
+        unsupported = unsupported_normalized_plainly(events, Haystack(text))
+        assert len(unsupported) == 1
+        assert unsupported_quickly(events, Haystack(text)) == unsupported
+        missing = first_missing_plainly(events, f"r: {text}", True)
+        assert missing is not None
+        assert first_missing_quickly(events, f"r: {text}") == Look(missing)
+
+
 # --- hints
 
 
