@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from goldgate.suites.extraction.response import Status, Step
 from goldgate.suites.extraction.response import words as reading_words
 from goldgate.suites.extraction.response.parsed import METHODS, REASONS
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
-from tests.responses.corpus import Case, load_corpus
+from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
@@ -319,26 +320,16 @@ def test_an_excerpt_behind_the_text_is_its_end() -> None:
     assert [str(Places("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
-def test_every_tenth_response_of_the_corpus_is_shown(tmp_path: Path) -> None:
-    for case in load_corpus()[::10]:
-        require_shown(case, tmp_path)
-
-
-@pytest.mark.slow  # ten times the test before
-def test_every_response_of_the_corpus_is_shown(tmp_path: Path) -> None:
-    for case in load_corpus():
-        require_shown(case, tmp_path)
-
-
-def require_shown(case: Case, tmp_path: Path) -> None:
-    shown = run(given=case.response).stdout
-    assert shown.startswith(("RAW", "REPAIRED", "ERROR")), case.name
-    assert all(width(line) <= 80 for line in shown.splitlines()), (case.name, shown)
-    read = as_json(case.response)
-    for place in read["places"]:
-        assert 0 <= place["at"] <= len(case.response), case.name
-    short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
-    assert all(width(line) <= 80 for line in short.splitlines()), (case.name, short)
+@pytest.mark.parametrize("corpus", [one_of_each_manner, pytest.param(load_corpus, marks=pytest.mark.slow)])
+def test_every_response_of_the_corpus_is_shown(corpus: Callable[[], tuple[Case, ...]], tmp_path: Path) -> None:
+    for case in corpus():
+        text = run(given=case.response).stdout
+        assert text.startswith(("RAW", "REPAIRED", "ERROR")), case.name
+        assert all(width(line) <= 80 for line in text.splitlines()), (case.name, text)
+        for place in as_json(case.response)["places"]:
+            assert 0 <= place["at"] <= len(case.response), case.name
+        short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
+        assert all(width(line) <= 80 for line in short.splitlines()), (case.name, short)
 
 
 def test_every_name_of_the_reader_has_words() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
@@ -16,11 +16,12 @@ from goldgate.suites.extraction.events.form import CANONICAL, Form
 from goldgate.suites.extraction.response.read import parse_any, parse_usual
 from goldgate.suites.extraction.response.step import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
+from tests.examples import examples
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
 
 STEPS = {step.value for step in Step}
-MANY = settings(max_examples=600)
+MANY = examples(600)
 
 
 @MANY

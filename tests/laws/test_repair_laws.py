@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.response.cursor import Budget
 from goldgate.suites.extraction.response.openings import BRACKETS
 from goldgate.suites.extraction.response.repair import read_mark_by_mark, read_tolerantly
 from goldgate.suites.extraction.response.turns import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
+from tests.examples import examples
 
 from .strategies import any_text, composed, mutated, odd_events
 
@@ -58,7 +59,7 @@ def dialects(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([text, text, text[:at], text[:at] + text[at + 1 :], f'{text[:at]}"{text[at:]}']))
 
 
-@settings(max_examples=1_500)
+@examples(1_500)
 @given(st.one_of(dialects(), dialects(), composed, mutated(), any_text), st.booleans())
 @example('[{"a": "1"},\n{\n\\n"b": "2"}]', False)
 @example("{role: \":x\", argument: 'y'}", False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.comparison.difference import difference, paired_difference
@@ -16,6 +16,7 @@ from goldgate.stats.paired import difference_interval, paired_sums
 from goldgate.stats.several import Runs, benjamini_hochberg, holm
 from goldgate.stats.student import t_quantile, t_tail
 from goldgate.stats.swap import Pair
+from tests.examples import examples
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
 pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)
@@ -149,7 +150,7 @@ def test_documents_without_counts_change_nothing(units: list[Pair], empty: int) 
 
 
 @given(pairs_of_systems)
-@settings(max_examples=50)
+@examples(50)
 def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[Pair]) -> None:
     one, other = paired_difference(Counter(units)), paired_difference(Counter(reversed(units)))
     assert one == other

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,14 @@ ALL = ("extraction", "research", "qa")
 # --- verified
 
 
-SLOW = [pytest.param(suite, ("--workers", "2"), marks=pytest.mark.slow) for suite in ALL[1:]]  # workers know no suite
-
-
 @pytest.mark.parametrize(
     ("suite", "more"),
-    [*product(ALL, [(), ("--records",)]), ("extraction", ("--workers", "2")), *SLOW],
+    [
+        *((suite, more) for suite in ALL for more in ((), ("--records",))),
+        ("qa", ("--workers", "2")),
+        pytest.param("extraction", ("--workers", "2"), marks=pytest.mark.slow),
+        pytest.param("research", ("--workers", "2"), marks=pytest.mark.slow),
+    ],
 )
 def test_what_was_not_touched_is_verified_from_any_folder(
     suite: str, more: tuple[str, ...], at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,7 @@ from goldgate.stats.paired import (
     t_test,
 )
 from goldgate.stats.student import t_quantile
-from goldgate.stats.swap import Pair, swap_test
+from goldgate.stats.swap import ENOUGH, Pair, swap_test
 
 
 def compared(pairs: dict[Pair, int]) -> Difference:
@@ -75,7 +75,7 @@ def test_drawing_ends_once_the_answer_is_clear() -> None:
     test = swap_test({(1, 1, 0, 1): 610, (0, 1, 1, 1): 590})
     assert test is not None
     assert test.swaps < 2_000
-    assert test.p == pytest.approx(0.58, abs=0.06)
+    assert test.p == ENOUGH / test.swaps == pytest.approx(0.58, abs=0.06)
 
 
 def test_another_seed_draws_other_swaps() -> None:
