@@ -30,7 +30,7 @@ APART := local chaos browser with_inspect cluster remote
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal $(APART:%=--ignore=tests/%)
 
 test: $(VENV)/.dev ## run the tests of every rule, contract and door, without those marked slow (150 s on two cores)
-	$(PYTEST) -m "not slow" --hypothesis-profile=quick
+	$(PYTEST) -m "not slow"
 	@echo "Left out: tests marked slow, and those in" $(APART:%=tests/%)": make test-all runs everything"
 
 test-all: $(VENV)/.dev ## run every test: also the slow ones, and those that need torch, a browser, inspect-ai, Ray or fsspec

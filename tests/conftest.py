@@ -37,7 +37,6 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("quick", settings.get_profile("stable"), max_examples=40)
 settings.register_profile(
     "fuzz",
     settings.get_profile("stable"),
