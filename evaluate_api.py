@@ -19,7 +19,7 @@ except ModuleNotFoundError:  # no: run from this checkout
 
 try:
     from goldgate.cli.generate import evaluate_api_command
-    from goldgate.cli.start import start
+    from goldgate.cli.process import start
 except ModuleNotFoundError as missing:  # 1, Python's own status for it, would read as a failed gate
     print(f"{missing.name} is not installed here: run make demo once, then . .venv/bin/activate", file=sys.stderr)
     sys.exit(2)

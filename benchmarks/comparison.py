@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from goldgate import evaluate_files
-from goldgate.comparison.compare import compare
-from goldgate.comparison.rates import compared_rates
+from goldgate.comparison import compare
+from goldgate.runs.differences import compared_rates
 from goldgate.suites import load_suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "extraction"

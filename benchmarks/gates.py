@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from goldgate.core.gate import Gate, Verdict
 from goldgate.core.metric import Rate
-from goldgate.stats.gates import Paired, judge_gates
+from goldgate.stats.gates import PairedRun, judge_gates
 from goldgate.stats.paired import PairedSums, paired_sums
 
 SETS = 1_000
@@ -49,7 +49,7 @@ def shares(documents: int, rate: float, rng: random.Random) -> tuple[float, ...]
     for _ in range(SETS):
         sums = draw(documents, rate, rng)
         measured = Rate(sums.first.a, sums.first.b, "", sums.first)
-        paired = Paired(sums, True, "main", "", False)
+        paired = PairedRun(sums, True, "main", "", False)
         results = [
             judge_gates({name: gate}, {name: measured}, {name: paired})[0].verdict for name, gate in gates.items()
         ]

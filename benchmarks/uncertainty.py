@@ -21,15 +21,13 @@ from pathlib import Path
 import orjson
 
 from goldgate import evaluate_files
-from goldgate.comparison.difference import paired_difference
 from goldgate.core.sums import RatioForm, RatioSums, UnitSums, pair_sums
-from goldgate.stats.interval import Interval, share_interval
-from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.stats.paired import paired_sums, t_test
-from goldgate.stats.sequence import Decision, GateSequence
-from goldgate.stats.several import Runs, RunsSummary, summarize_runs
-from goldgate.stats.student import t_quantile
-from goldgate.stats.swap import Pair, swap_test
+from goldgate.runs.differences import paired_difference
+from goldgate.stats.distributions import t_quantile
+from goldgate.stats.early_stopping import Decision, GateSequence
+from goldgate.stats.interval import Interval, MacroSums, macro_interval, share_interval
+from goldgate.stats.multiple_testing import Runs, RunsSummary, summarize_runs
+from goldgate.stats.paired import UnitPair, paired_sums, swap_test, t_test
 
 Document = tuple[int, int]
 Bounds = tuple[float, float]
@@ -168,7 +166,7 @@ def paired_errors(full: bool) -> None:
             rng = random.Random(f"paired {rate} {size}")
             found = Counter[str]()
             for _ in range(data_sets):
-                drawn: Counter[Pair] = Counter(rng.choices(pairs, k=size))
+                drawn: Counter[UnitPair] = Counter(rng.choices(pairs, k=size))
                 test, p = swap_test(drawn, swaps=999), t_test(paired_sums(drawn))
                 found["swap"] += test is not None and test.p <= 0.05
                 found["t"] += p is not None and p <= 0.05

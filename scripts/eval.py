@@ -18,7 +18,7 @@ except ModuleNotFoundError:  # no: run from this checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 try:
-    from goldgate.cli.start import start
+    from goldgate.cli.process import start
     from goldgate.cli.suite_command import suite_command
 except ModuleNotFoundError as missing:  # 1, Python's own status for it, would read as a failed gate
     print(f"{missing.name} is not installed here: run make demo once, then . .venv/bin/activate", file=sys.stderr)

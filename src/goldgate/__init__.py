@@ -30,11 +30,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from goldgate.api import evaluate_files, evaluate_outputs
-    from goldgate.comparison.compare import Comparison, compare
+    from goldgate.comparison import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.in_memory import evaluate, load_scorer
-    from goldgate.protocol.model import Protocol
+    from goldgate.protocol import Protocol
     from goldgate.report import render
     from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
     from goldgate.suites.extraction.records import parse_gold
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from goldgate.suites.plan import load_protocol
 else:
     _HOMES = {
-        "Comparison": "goldgate.comparison.compare",
+        "Comparison": "goldgate.comparison",
         "Evaluation": "goldgate.core.evaluation",
         "EventSchema": "goldgate.suites.extraction.events.event_schema",
         "GoldgateError": "goldgate.errors",
-        "Protocol": "goldgate.protocol.model",
+        "Protocol": "goldgate.protocol",
         "Score": "goldgate.suites.extraction.scorer",
         "Scorer": "goldgate.suites.extraction.scorer",
-        "compare": "goldgate.comparison.compare",
+        "compare": "goldgate.comparison",
         "evaluate": "goldgate.in_memory",
         "evaluate_files": "goldgate.api",
         "evaluate_outputs": "goldgate.api",

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.engines import EngineName
-from goldgate.pipeline import Progress, evaluate
-from goldgate.protocol.load import ProtocolSource
+from goldgate.pipeline import Progress, evaluate_suite
+from goldgate.protocol import ProtocolSource
 from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event_schema import SchemaSource
 
@@ -89,7 +89,7 @@ def _evaluate(
             kept = _evaluate(suite, inputs, protocol, workers, engine, ray_address, stream, progress)
             stream.seek(0)
             return replace(kept, samples=[json.loads(line) for line in stream])
-    return evaluate(
+    return evaluate_suite(
         load_suite(suite), inputs, protocol,
         workers=workers, engine=engine, ray_address=ray_address, records=records or None, progress=progress,
     )  # fmt: skip

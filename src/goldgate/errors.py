@@ -4,7 +4,7 @@
     ├── InputError      a stored artifact is missing, malformed or contradictory
     ├── ConfigError     a protocol, an event schema or an option asks for what cannot be
     ├── MachineError    the machine lacks something: room on a disk, memory, processes
-    └── InternalError   a fault of our own
+    └── InternalError   a bug in goldgate
 
 A model's failure is never an error: it is data, and it is counted.
 """
@@ -14,8 +14,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple
+
+import goldgate
 
 EXIT_PASSED = 0
 EXIT_GATE_FAILED = 1
@@ -108,7 +110,7 @@ class InternalError(GoldgateError):
     """A fault of our own."""
 
 
-def describe(value: object) -> str:
+def describe_value(value: object) -> str:
     """What was found, in JSON's words and short enough for a message: `null`, `a list`, `"yes"`."""
     if value is None:
         return "null"
@@ -163,3 +165,14 @@ def _rebuild(
     advice: str | None,
 ) -> GoldgateError:
     return kind(code, message, place=place, expected=expected, found=found, advice=advice)
+
+
+def missing_extra(extra: str, purpose: str) -> ConfigError:
+    """`purpose` needs the extra; from a checkout, where evaluate.py may run uninstalled, it stays editable."""
+    checkout = (Path(goldgate.__file__).parents[2] / "pyproject.toml").is_file()
+    folder = f"in goldgate's folder: pip install {'-e ' if checkout else ''}'.[{extra}]'"
+    return ConfigError(
+        "extra.missing",
+        f"{purpose} needs the extra `{extra}`, which is not installed",
+        advice=folder if checkout else f"{folder}; with a wheel: pip install 'goldgate-….whl[{extra}]'",
+    )

@@ -8,26 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from goldgate.baseline.pairing import load_stored_runs
-from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.finding import FewOfEachCode
-from goldgate.core.record_id import record_id
-from goldgate.core.tally import Tally
-from goldgate.errors import InputError, Place, describe
+from goldgate.core.finding import FindingSample, record_id
+from goldgate.core.tally import Tally, UnitCounts
+from goldgate.errors import InputError, Place, describe_value
 from goldgate.pipeline import judge
-from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.dialects import recognize_first
-from goldgate.readers.guess import bad_id
+from goldgate.protocol import ProtocolSource
+from goldgate.readers.dialects import recognize_dialect_of
+from goldgate.readers.guess import bad_id_error
 from goldgate.readers.layouts import chat
-from goldgate.readers.unit_records import unit_values
+from goldgate.readers.unit_records import counts_as_read
+from goldgate.runs.against import load_reference_runs
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
-from goldgate.suites.extraction.findings import findings_of
-from goldgate.suites.extraction.outcome import ExtractionOutcome
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.sample import Gold, Sample, sample_of
-from goldgate.suites.extraction.sample_record import render_record, sample_record
-from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.report_parts import ExtractionOutcome
+from goldgate.suites.extraction.sample import Gold, Sample, make_sample
+from goldgate.suites.extraction.scorer import Scorer, render_record, sample_findings, sample_record
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
 
@@ -48,12 +44,12 @@ def evaluate(
     `records=True` keeps a record for each sample, in the order of the gold, as `evaluation.samples`.
     """
     plan = load_plan(SUITE, protocol)
-    stored = load_stored_runs(SUITE, plan)
+    stored = load_reference_runs(SUITE, plan)
     event_schema = obtain_event_schema(schema)
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
-    tally, findings, samples = Tally(), FewOfEachCode(), list[dict[str, Any]]()
+    tally, findings, samples = Tally(), FindingSample(), list[dict[str, Any]]()
     ours, dialects = _in_our_form(gold)
     outcome.settings.update(dialects)
     for identity, (number, record) in _by_id(ours, "gold").items():
@@ -64,19 +60,19 @@ def evaluate(
             with _located("predictions", number):
                 sample = _answered(sample.gold, answer)
         facts = scorer.facts(sample)
-        tally.now = CountedUnit(facts.sample.gold.group, wanted=records or stored is not None)
+        tally.now = UnitCounts(facts.sample.gold.group, wanted=records or stored is not None)
         scorer.add(facts, tally)
         if stored is not None:
             stored.add([stored.taker(render_record(facts), tally.now)])
-        findings.add(findings_of(facts))
+        findings.add(sample_findings(facts))
         if records:
-            samples.append({**sample_record(facts), **unit_values(tally.now)})
+            samples.append({**sample_record(facts), **counts_as_read(tally.now)})
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",
             "no gold record has the id of this prediction",
             place=_place("predictions", number, "id"),
-            found=describe(identity),
+            found=describe_value(identity),
         )
     outcome.findings += findings.listed()
     evaluation = judge(SUITE, plan, tally, outcome, stored)
@@ -92,7 +88,7 @@ def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], d
     """Gold in any dialect, as files are read: in the dialect of the first record. Also what the signature says."""
     _require_records(gold, "gold")
     records = list(gold)
-    dialect = recognize_first(record for record in records if not isinstance(record, Gold))
+    dialect = recognize_dialect_of(record for record in records if not isinstance(record, Gold))
     if dialect is None:
         return records, {}
     found: list[Any] = []
@@ -105,9 +101,9 @@ def _in_our_form(gold: Iterable[Mapping[str, Any] | Gold]) -> tuple[list[Any], d
 def _answered(gold: Gold, record: Mapping[str, Any]) -> Sample:
     """A sample with a prediction, whose `response` may be all that `Scorer.score` takes."""
     response = record.get("response")
-    if isinstance(response, (list, tuple, dict)) or chat.recognizes(record):
+    if isinstance(response, (list, tuple, dict)) or chat.is_chat_record(record):
         try:
-            return sample_of(record, gold)
+            return make_sample(record, gold)
         except TypeError:  # chat messages without an answer
             pass
     return Sample(gold, *parse_prediction(record))
@@ -120,10 +116,10 @@ def _by_id(records: Iterable[Any], kind: str) -> dict[str, tuple[int, Any]]:
         parsed = isinstance(record, Gold) and kind == "gold"
         value = record.id or None if parsed else record_id(record) if isinstance(record, Mapping) else None
         if value is None:
-            raise bad_id(record, kind, _place(kind, number, "id"))
+            raise bad_id_error(record, kind, _place(kind, number, "id"))
         if value in found:
             raise InputError(
-                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe(value)
+                f"{kind}.duplicate_id", "duplicate id", place=_place(kind, number, "id"), found=describe_value(value)
             )
         found[value] = number, record
     return found
@@ -142,7 +138,7 @@ def _require_records(records: object, kind: str) -> None:
         f"{kind}.wrong_type",
         f"evaluate takes the {kind} as records",
         expected="a list, or anything else that gives mappings",
-        found=describe(records),
+        found=describe_value(records),
         advice=advice,
     )
 

@@ -16,9 +16,9 @@ from goldgate.core.evaluation import Evaluation
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.in_memory import evaluate, load_scorer
-from goldgate.protocol.load import ProtocolSource
+from goldgate.protocol import ProtocolSource
 from goldgate.suites.extraction.events.event_schema import SchemaSource
-from goldgate.suites.extraction.measures import all_measures
+from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.scorer import Score as GoldgateScore
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
@@ -133,7 +133,7 @@ def _gold(metadata: Mapping[str, Any] | None, target: str) -> dict[str, Any]:
 
 @cache
 def _measures() -> list[RatioMeasure[Facts]]:
-    measures = all_measures(ExtractionSettings(cot=CotSettings(enabled=True)))
+    measures = extraction_measures(ExtractionSettings(cot=CotSettings(enabled=True)))
     return [measure for measure in measures if isinstance(measure, RatioMeasure)]
 
 

@@ -9,39 +9,36 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import goldgate
-from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
-from goldgate.core.finding import FewOfEachCode, Finding, entries_of
-from goldgate.core.gate import GateResult, overall
+from goldgate.core.finding import Finding, FindingSample, finding_entries
+from goldgate.core.gate import GateResult, overall_verdict
 from goldgate.core.metric import Metrics
-from goldgate.core.plan import Plan
-from goldgate.core.rare_collections import rare_collections
+from goldgate.core.plan import Plan, signature
+from goldgate.core.process import infrequent_gc
 from goldgate.core.remarks import lowered_gates, remarks
-from goldgate.core.signature import signature
-from goldgate.core.suite import TOGETHER, Inputs, Measure, Outcome, Source, Suite, Work
-from goldgate.core.tally import Tally
-from goldgate.core.unit_page import Given
+from goldgate.core.suite import BATCH_SIZE, Inputs, Measure, Outcome, Source, Suite, Work
+from goldgate.core.tally import Tally, UnitCounts
+from goldgate.core.unit_page import InputLookup
 from goldgate.engines import Engine, EngineName, start_engine
-from goldgate.engines.parts import Place
-from goldgate.protocol.load import ProtocolSource
-from goldgate.readers.unit_records import with_units
-from goldgate.stats.gates import judge_gates, said_together
-from goldgate.stats.interval import LEVEL, METHOD
-from goldgate.stats.reported import GROUP, with_interval
-from goldgate.stats.support import support
-from goldgate.suites.gated import gated_metrics
-from goldgate.suites.plan import load_plan
-from goldgate.suites.worst import Weigh, WorstUnits
+from goldgate.engines.parts import RecordWriter
+from goldgate.protocol import ProtocolSource
+from goldgate.readers.unit_records import append_counts
+from goldgate.stats.gates import family_note, judge_gates, support
+from goldgate.stats.interval import GROUP, LEVEL, METHOD, metric_with_interval
+from goldgate.suites.plan import gate_metrics, load_plan
+from goldgate.suites.worst_units import UnitWeigher, WorstUnits
 
 if TYPE_CHECKING:
-    from goldgate.baseline.pairing import StoredRuns, UnitTaker
-    from goldgate.baseline.units import Unit
+    from goldgate.runs.against import ReferenceRuns, UnitSelector
+    from goldgate.runs.units import UnitRow
 
 Progress = Callable[[int, int], None]  # units done, units in all
-Finished = Callable[[Evaluation, Plan, Given, WorstUnits], None]  # the evaluation, and its inputs while they are open
+Finished = Callable[
+    [Evaluation, Plan, InputLookup, WorstUnits], None
+]  # the evaluation, and its inputs while they are open
 
 
-def evaluate(
+def evaluate_suite(
     suite: Suite,
     inputs: Inputs,
     protocol: ProtocolSource = None,
@@ -72,8 +69,8 @@ def evaluate(
         plan = load_plan(suite, protocol)
         stored = _stored_runs(suite, plan, written)
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
-        weigh = Weigh(suite, plan) if finished is not None else None
-        line = _Line(source, mapper, records, progress, stored, weigh)
+        weigh = UnitWeigher(suite, plan) if finished is not None else None
+        line = _Evaluator(source, mapper, records, progress, stored, weigh)
         tally = line.settled() if source.together else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
@@ -83,15 +80,15 @@ def evaluate(
         return evaluation
 
 
-def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> StoredRuns | None:
+def _stored_runs(suite: Suite, plan: Plan, written: Sequence[str]) -> ReferenceRuns | None:
     if all(gate.against is None for gate in plan.gates.values()):
         return None  # few protocols compare with a stored run, and it takes 20 ms to import what does
-    from goldgate.baseline.pairing import load_stored_runs
+    from goldgate.runs.against import load_reference_runs
 
-    return load_stored_runs(suite, plan, written)
+    return load_reference_runs(suite, plan, written)
 
 
-def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: StoredRuns | None = None) -> Evaluation:
+def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: ReferenceRuns | None = None) -> Evaluation:
     """Divide the sum, check the gates, and put the report together."""
     sections = divide(suite.measures(plan.settings), tally)
     metrics = {name: metric for found in sections.values() for name, metric in found.items()}
@@ -99,14 +96,14 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Stor
     outcome.note_counts(tally)
     signed = signature(_settings(suite, plan, outcome))
     paired = stored.paired(signed, outcome.inputs) if stored is not None else {}
-    gated = gated_metrics(suite, plan, metrics, tally, outcome)
+    gated = gate_metrics(suite, plan, metrics, tally, outcome)
     gates = outcome.overrule(judge_gates(plan.gates, gated, paired, unit), tally)
-    together = said_together(plan.gates)
+    together = family_note(plan.gates)
     details = outcome.details(tally, metrics, gates)
     report: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "suite": suite.name,
-        "status": overall(gates),
+        "status": overall_verdict(gates),
         "protocol": asdict(plan.protocol),
         "signature": signed,
         "inputs": {**outcome.inputs, "protocol": plan.sha256, "baseline": plan.baseline_sha256},
@@ -115,13 +112,13 @@ def judge(suite: Suite, plan: Plan, tally: Tally, outcome: Outcome, stored: Stor
         "metrics": {
             "version": suite.metrics_version,
             **{
-                section: {name: with_interval(metric, unit) for name, metric in found.items()}
+                section: {name: metric_with_interval(metric, unit) for name, metric in found.items()}
                 for section, found in sections.items()
             },
         },
         "stands_out": [],
         **details,
-        "findings": entries_of(outcome.findings),
+        "findings": finding_entries(outcome.findings),
         "error": None,
     }
     report["stands_out"] = [
@@ -136,7 +133,7 @@ def _gate(result: GateResult, unit: str) -> dict[str, object]:
     """A gate with the interval of what it measured, and whether the units are many enough to stand behind it."""
     return {
         **result.as_json(),
-        "measured": with_interval(result.measured, unit),
+        "measured": metric_with_interval(result.measured, unit),
         "support": support(result.gate, result.measured),
     }
 
@@ -149,14 +146,14 @@ def divide(measures: Sequence[Measure[Any]], tally: Tally) -> dict[str, Metrics]
     return sections
 
 
-class Part(NamedTuple):
+class ShardResult(NamedTuple):
     """What came of one shard: its counts, and its units' records as JSON Lines, or where they were put."""
 
     units: int
     tally: Tally
     records: Any
     findings: list[Finding]
-    taken: list[Unit]  # for gates that compare with a stored run
+    taken: list[UnitRow]  # for gates that compare with a stored run
     worst: WorstUnits | None  # of those with records, where somebody wants to look at them
 
 
@@ -168,31 +165,31 @@ class CountShard:
         work: Work[Any, Any],
         *,
         keep_records: bool,
-        take: UnitTaker | None = None,
-        weigh: Weigh | None = None,
+        take: UnitSelector | None = None,
+        weigh: UnitWeigher | None = None,
     ) -> None:
         self.work = work
         self.keep_records = keep_records
         self.take = take
         self.weigh = weigh
 
-    def __call__(self, shard: Any) -> Part:
-        with rare_collections():
+    def __call__(self, shard: Any) -> ShardResult:
+        with infrequent_gc():
             return self._count(shard)
 
-    def _count(self, shard: Any) -> Part:
+    def _count(self, shard: Any) -> ShardResult:
         work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
-        taken: list[Unit] = []
+        taken: list[UnitRow] = []
         needs_record = self.keep_records or self.take is not None
-        findings = FewOfEachCode()
+        findings = FindingSample()
         weigh = self.weigh
         worst = weigh.nothing() if weigh is not None else None
         counters = [measure.count for measure in work.measures]
         scored = iter(work.grouped(shard))
-        while some := list(islice(scored, TOGETHER)):
+        while some := list(islice(scored, BATCH_SIZE)):
             found = [facts for facts, _ in some]
-            counted = [CountedUnit(group, wanted=needs_record) for _, group in some]
+            counted = [UnitCounts(group, wanted=needs_record) for _, group in some]
             for count in counters:
                 for facts, tally.now in zip(found, counted, strict=True):
                     count(facts, tally)
@@ -200,31 +197,31 @@ class CountShard:
                 findings.add(work.findings(facts))
                 record = work.record(facts) if needs_record else b""
                 if self.keep_records:
-                    line = with_units(record, unit)
+                    line = append_counts(record, unit)
                     records.append(line)
                     if weigh is not None and worst is not None:
                         weigh.add(worst, line, work.weight(facts), unit.counted)
                 if self.take is not None:
                     taken.append(self.take(record, unit))
             units += len(some)
-        tally.now = CountedUnit()
-        return Part(units, tally, b"".join(records), findings.listed(), taken, worst)
+        tally.now = UnitCounts()
+        return ShardResult(units, tally, b"".join(records), findings.listed(), taken, worst)
 
 
-class Placed(NamedTuple):
+class ShardAndWriter(NamedTuple):
     """A shard, and where its records go."""
 
     shard: Any
-    place: Place
+    place: RecordWriter
 
 
-class CountAndPut:
+class CountAndWrite:
     """Scores and counts a shard, and puts its records where they belong. It can be sent to another process."""
 
     def __init__(self, count: CountShard) -> None:
         self.count = count
 
-    def __call__(self, placed: Placed) -> Part:
+    def __call__(self, placed: ShardAndWriter) -> ShardResult:
         part = self.count(placed.shard)
         return part._replace(records=placed.place.put(part.records))
 
@@ -239,7 +236,7 @@ class ScoreShard:
         return list(self.work.score(shard))
 
 
-class _Line:
+class _Evaluator:
     """The way of a source's units into a tally."""
 
     def __init__(
@@ -248,8 +245,8 @@ class _Line:
         engine: Engine,
         records: IO[bytes] | None,
         progress: Progress | None,
-        stored: StoredRuns | None,
-        weigh: Weigh | None = None,
+        stored: ReferenceRuns | None,
+        weigh: UnitWeigher | None = None,
     ) -> None:
         self.source = source
         self.engine = engine
@@ -259,7 +256,7 @@ class _Line:
         self.weigh = weigh
         self.worst = weigh.nothing() if weigh is not None else WorstUnits()
         self._done = 0
-        self._findings = FewOfEachCode()
+        self._findings = FindingSample()
 
     @property
     def findings(self) -> list[Finding]:
@@ -278,7 +275,7 @@ class _Line:
             self._advance(part.units)
         return tally
 
-    def _counted(self) -> Iterator[Part]:
+    def _counted(self) -> Iterator[ShardResult]:
         """The parts in the order of the shards; their records are in the file."""
         source, take = self.source, self.stored.taker if self.stored is not None else None
         count = CountShard(source.work(), keep_records=self.records is not None, take=take, weigh=self.weigh)
@@ -286,8 +283,8 @@ class _Line:
             yield from self.engine.map(count, source.shards())
             return
         parts = self.engine.parts(self.records)
-        shards = (Placed(shard, parts.place()) for shard in source.shards())
-        for part in self.engine.map(CountAndPut(count), shards):
+        shards = (ShardAndWriter(shard, parts.place()) for shard in source.shards())
+        for part in self.engine.map(CountAndWrite(count), shards):
             parts.take(part.records)
             yield part
 
@@ -297,13 +294,13 @@ class _Line:
         work, stored = self.source.work(), self.stored
         needs_record = self.records is not None or stored is not None
         for facts in self.source.settle(self._found(work), self.engine):
-            tally.now = CountedUnit(wanted=needs_record)
+            tally.now = UnitCounts(wanted=needs_record)
             for measure in work.measures:
                 measure.count(facts, tally)
             self._findings.add(work.findings(facts))
             record = work.record(facts) if needs_record else b""
             if self.records is not None:
-                record_line = with_units(record, tally.now)
+                record_line = append_counts(record, tally.now)
                 self.records.write(record_line)
                 if self.weigh is not None:
                     self.weigh.add(self.worst, record_line, work.weight(facts), tally.now.counted)

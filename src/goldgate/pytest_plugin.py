@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from goldgate.judged_file import Judged
-    from goldgate.report.outcomes import Outcome
+    from goldgate.evaluation_file import EvaluationFile
+    from goldgate.report.verdicts import GateOutcome
 
 ENDINGS = (".goldgate.yaml", ".goldgate.yml")
 _OPTION = "--goldgate-input"
@@ -43,36 +43,36 @@ class GateFailedError(Exception):
 class GateFile(pytest.File):
     """The gates of one file. They are judged when the first of them runs, and only once."""
 
-    _outcomes: dict[str, Outcome] | None = None
+    _outcomes: dict[str, GateOutcome] | None = None
     _fault: Exception | None = None
-    judged: Judged
+    judged: EvaluationFile
 
     def collect(self) -> Iterator[GateItem]:
         from goldgate.errors import GoldgateError
-        from goldgate.judged_file import load_judged
+        from goldgate.evaluation_file import load_evaluation_file
 
         try:
-            self.judged = load_judged(self.path, _instead(self.config))
+            self.judged = load_evaluation_file(self.path, _instead(self.config))
             names = self.judged.gate_names()
         except GoldgateError as error:
             raise self.CollectError(_shown(error)) from None
         for name in names or ["gates"]:
             yield GateItem.from_parent(self, name=_item_name(name), gate=name)
 
-    def outcome(self, gate: str) -> Outcome:
+    def outcome(self, gate: str) -> GateOutcome:
         """What came of a gate; the error of the evaluation, for each of them, where there was one."""
         if self._fault is not None:
             raise self._fault
         if self._outcomes is None:
-            from goldgate.report import describe
-            from goldgate.report.outcomes import outcomes
+            from goldgate.report import describe_report
+            from goldgate.report.verdicts import gate_outcomes
 
             try:
                 report = self.judged.evaluate().report
             except Exception as problem:
                 self._fault = problem
                 raise
-            self._outcomes = {each.name: each for each in outcomes(describe(report))}
+            self._outcomes = {each.name: each for each in gate_outcomes(describe_report(report))}
         return self._outcomes[gate]
 
 
@@ -117,9 +117,9 @@ def _instead(config: pytest.Config) -> dict[str, str]:
 
 def _item_name(gate: str) -> str:
     """Safe to print, and one piece in a node id."""
-    from goldgate.report.escape import named
+    from goldgate.report.escape import visible_name
 
-    return named(gate)
+    return visible_name(gate)
 
 
 def _shown(error: Any) -> str:

@@ -14,18 +14,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from goldgate.core.evaluation import MORE_IS_BETTER
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.passes import MORE_IS_BETTER
-from goldgate.errors import ConfigError, InputError, Place, describe, did_you_mean
+from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.in_memory import load_scorer
-from goldgate.protocol.load import ProtocolSource
+from goldgate.protocol import ProtocolSource
 from goldgate.suites.extraction.events.event import Violation
 from goldgate.suites.extraction.events.event_schema import SchemaSource
+from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
 from goldgate.suites.extraction.measures.hallucination import Hallucination
-from goldgate.suites.extraction.measures.thought import Thought
-from goldgate.suites.extraction.messages import read_chat
 from goldgate.suites.extraction.records import parse_gold
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.sample import Facts, Gold, Sample, read_chat
 from goldgate.suites.extraction.scorer import Scorer
 
 _LOG = logging.getLogger("goldgate")
@@ -120,7 +119,7 @@ class EventReward:
     @property
     def _needs_checks(self) -> bool:
         """Whether the metric needs more than what was read and compared: values looked up, thoughts checked."""
-        return isinstance(_measure(self.scorer, self.metric), Hallucination | Thought)
+        return isinstance(_measure(self.scorer, self.metric), Hallucination | ThoughtRates)
 
     def _reward(self, facts: Facts) -> float:
         """The metric over this answer alone; where it is undefined, 1 for rightly saying nothing, and 0 otherwise."""
@@ -151,7 +150,7 @@ def _require_reward(scorer: Scorer, metric: str) -> None:
             "reward.unknown_metric",
             "this metric cannot be a reward",
             expected=f"a rate of which more is better: {', '.join(known)}",
-            found=describe(metric),
+            found=describe_value(metric),
             advice=did_you_mean(str(metric), known),
         )
 

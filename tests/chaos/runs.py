@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from goldgate.files.folder_lock import NAME as LOCK
+from goldgate.files.writing import LOCK_FILE as LOCK
 
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
 SEED = int(os.environ.get("SEED", "1"))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import error_report
 from goldgate.errors import InputError, Place
-from goldgate.report import describe, render_page
-from goldgate.report.github import MOST_ANNOTATIONS, MOST_SUMMARY_BYTES, step_summary
+from goldgate.report import describe_report, render_page
+from goldgate.report.ci import MOST_ANNOTATIONS, MOST_SUMMARY_BYTES, step_summary
 from tests.unit.report.pages import page as full_page
 
 from .runner import obeyed
@@ -47,7 +47,7 @@ def test_a_gate_is_an_error_a_warning_or_part_of_the_verdict() -> None:
 
 def test_an_error_says_where_and_what_to_do() -> None:
     error = InputError("gold.bad_id", "no id", place=Place("gold.jsonl", 3), expected="100 %", advice="give it one")
-    (command,) = obeyed(render_page(describe(error_report("extraction", error)), "github"))
+    (command,) = obeyed(render_page(describe_report(error_report("extraction", error)), "github"))
     assert command.name == "error"
     assert command.properties["title"] == "goldgate extraction: SYSTEM_ERROR gold.bad_id"
     assert command.data == "no id; where: gold.jsonl:3; expected: 100 %; do: give it one"

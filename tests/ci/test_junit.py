@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from goldgate.core.evaluation import error_report
 from goldgate.core.gate import Gate
-from goldgate.core.page import GateLine, Measured, Page
+from goldgate.core.page import GateLine, MeasuredValue, Page
 from goldgate.errors import InputError, Place
-from goldgate.report import describe, render_page
+from goldgate.report import describe_report, render_page
 from tests.unit.report.pages import page as full_page
 
 from .schema import problems
 
 Effect = Literal["", "failure", "skipped"]
-RATE = Measured(0.75, 3, 4)
+RATE = MeasuredValue(0.75, 3, 4)
 
 
 def line(verdict: str, metric: str = "strict_f1", **gate: object) -> GateLine:
@@ -79,7 +79,7 @@ def test_what_could_not_be_carried_out_is_an_error_and_no_failure() -> None:
     error = InputError(
         "gold.bad_id", "no id", place=Place("gold.jsonl", 3, "id"), expected="an id", found="\x1b]0;<&\"'"
     )
-    suite = parsed(describe(error_report("extraction", error)))[0]
+    suite = parsed(describe_report(error_report("extraction", error)))[0]
     assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
     (case,) = suite.iter("testcase")
     assert case[0].get("type") == "gold.bad_id"

@@ -163,5 +163,5 @@ def test_a_session_that_needs_nothing_of_goldgate_imports_nothing(pytester: pyte
 
 
 def test_goldgate_itself_does_not_need_pytest() -> None:
-    code = "import sys; sys.modules['pytest'] = None; import goldgate.cli.main, goldgate.judged_file, goldgate.api"
+    code = "import sys; sys.modules['pytest'] = None; import goldgate.cli.main, goldgate.evaluation_file, goldgate.api"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldgate.cli.check_gold import check_gold_command
+from goldgate.cli.check import check_gold_command
 from goldgate.suites.extraction.check_gold import check_gold
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"

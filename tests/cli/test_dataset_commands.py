@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 import goldgate
 from goldgate.cli.main import goldgate as command
-from goldgate.readers.dialects import recognize
-from goldgate.suites.extraction.documents import load_documents
+from goldgate.readers.dialects import recognize_dialect
+from goldgate.suites.extraction.task import load_documents
 from tests.unit.readers.dialect_samples import DOCEE, RAMS, SAMPLES, WIKIEVENTS, WIKIEVENTS_OWN
 
 
@@ -173,7 +173,7 @@ def test_a_model_can_be_asked_about_published_documents(tmp_path: Path) -> None:
     try:
         assert [documents[0].id, documents[1].id] == ["1", "2"]
         assert documents[1].text == DOCEE[1]
-        assert recognize(json.loads(documents.data(0))) is None  # what was asked is stored in our form
+        assert recognize_dialect(json.loads(documents.data(0))) is None  # what was asked is stored in our form
     finally:
         documents.close()
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from goldgate.cli.convert import import_runs_command
 from goldgate.cli.demo import demo_command
-from goldgate.cli.import_runs import import_runs_command
 from goldgate.demo import demo_files
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.cli.looking import Looking
+from goldgate.cli.runner import SampleCollector
 from goldgate.core.evaluation import Evaluation
-from goldgate.core.unit_page import NothingGiven
+from goldgate.core.unit_page import EmptyInputLookup
 from goldgate.errors import ConfigError
-from goldgate.protocol.model import Protocol
+from goldgate.protocol import Protocol
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
-from goldgate.suites.worst import Weigh, WorstUnits
+from goldgate.suites.worst_units import UnitWeigher, WorstUnits
 
 PLAN = load_plan(load_suite("extraction"), Protocol())
 
 
 def weighed(*lines: bytes) -> WorstUnits:
-    return Weigh(load_suite("extraction"), PLAN)(lines)
+    return UnitWeigher(load_suite("extraction"), PLAN)(lines)
 
 
 def test_a_fault_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    looking = Looking("extraction", lambda *_: b"")
-    looking(Evaluation({}), PLAN, NothingGiven(), weighed(b'{"id": "a"}\n'))
+    looking = SampleCollector("extraction", lambda *_: b"")
+    looking(Evaluation({}), PLAN, EmptyInputLookup(), weighed(b'{"id": "a"}\n'))
     assert looking.looked is not None
     assert "a fault of goldgate" in looking.looked.note
     assert "KeyError" in looking.looked.note
     monkeypatch.setenv("GOLDGATE_DEBUG", "1")
     with pytest.raises(RuntimeError, match="KeyError"):
-        looking(Evaluation({}), PLAN, NothingGiven(), weighed(b'{"id": "a"}\n'))
+        looking(Evaluation({}), PLAN, EmptyInputLookup(), weighed(b'{"id": "a"}\n'))
 
 
 def test_what_is_wrong_with_the_machine_is_an_error() -> None:
@@ -38,4 +38,4 @@ def test_what_is_wrong_with_the_machine_is_an_error() -> None:
     worst = WorstUnits()
     worst.overall.add(1, 0, 0, 1)
     with pytest.raises(ConfigError):
-        Looking("extraction", read)(Evaluation({}), PLAN, NothingGiven(), worst)
+        SampleCollector("extraction", read)(Evaluation({}), PLAN, EmptyInputLookup(), worst)

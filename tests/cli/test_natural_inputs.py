@@ -12,8 +12,8 @@ import pytest
 
 import goldgate
 from goldgate.errors import GoldgateError
+from goldgate.readers.nested_records import extract_records
 from goldgate.readers.records import open_records
-from goldgate.readers.wrapped import unwrapped
 from tests.cli.test_prediction_layouts import PEOPLE, SCHEMA, Json, counts, events, refusal, run, table
 
 IDS = tuple(f"d{number}" for number in range(len(PEOPLE)))
@@ -327,7 +327,7 @@ def test_ids_of_a_file_by_id_are_not_held_in_memory(tmp_path: Path) -> None:
         answers = ",".join(f'"k{place}":[{{"event_type":"A","arguments":[]}}]' for place in range(number))
         path = stored(tmp_path / f"{number}.json", "{\n" + answers + "}")
         tracemalloc.start()
-        file = unwrapped(open_records(path, "predictions"))
+        file = extract_records(open_records(path, "predictions"))
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert file.plain.read_some(0, 11) == b'\n{"id":"k0"'
@@ -339,4 +339,4 @@ def test_ids_of_a_file_by_id_are_not_held_in_memory(tmp_path: Path) -> None:
 def test_a_file_of_opening_brackets_is_not_looked_into_to_its_end(tmp_path: Path) -> None:
     path = stored(tmp_path / "deep.json", '{\n"documents": [{"id": ' + "[" * 1_200 + "]" * 1_200 + "}]}")
     file = open_records(path, "gold")
-    assert unwrapped(file) is file
+    assert extract_records(file) is file

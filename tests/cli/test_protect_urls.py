@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.cli.protect import protect
-from goldgate.cli.run import Job
+from goldgate.cli.out_folder import check_overwrite
+from goldgate.cli.runner import Job
 from goldgate.errors import ConfigError
 
 SPELLINGS = ["s3", "s3a", "S3"]
@@ -26,11 +26,11 @@ def test_a_url_is_known_by_any_of_its_spellings(scheme: str, out: str | None, re
     job = Job("research", {"golden": ["s3://b/runs/gold.json"], "outputs": [outputs]}, folders=[outputs])
     named = [path.format(scheme) if path is not None else None for path in (out, report)]
     with pytest.raises(ConfigError) as caught:
-        protect(job._replace(out=named[0], report=named[1]))
+        check_overwrite(job._replace(out=named[0], report=named[1]))
     assert caught.value.code == code
 
 
 @pytest.mark.parametrize("scheme", SPELLINGS)
 def test_what_lies_beside_is_written(scheme: str) -> None:
     job = Job("research", {"outputs": ["s3://b/runs"]}, folders=["s3://b/runs"])
-    protect(job._replace(out=f"{scheme}://b/other", report=f"{scheme}://b/runs/report.json"))
+    check_overwrite(job._replace(out=f"{scheme}://b/other", report=f"{scheme}://b/runs/report.json"))

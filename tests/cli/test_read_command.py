@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.read import read_command
-from goldgate.report.escape import width
-from goldgate.report.places import Places
+from goldgate.report.escape import display_width
+from goldgate.report.extraction import TextPositions
 from goldgate.suites.extraction.response import Status, Step
-from goldgate.suites.extraction.response import words as reading_words
+from goldgate.suites.extraction.response import parsed as reading_words
 from goldgate.suites.extraction.response.parsed import METHODS, REASONS
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
@@ -306,18 +306,20 @@ def test_nothing_from_a_response_reaches_the_terminal_as_it_stands(tmp_path: Pat
 def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it() -> None:
     text = "一二" + "".join(chr(0x41 + number % 26) for number in range(395)) + "\n\n"
     for at in range(0, 400, 7):
-        line, mark = Places(text).excerpt(at, 60)
-        assert width(line) <= 60, at
-        under = "".join(character * (1 if width(character) == 1 else 2) for character in line)  # a column a character
+        line, mark = TextPositions(text).excerpt(at, 60)
+        assert display_width(line) <= 60, at
+        under = "".join(
+            character * (1 if display_width(character) == 1 else 2) for character in line
+        )  # a column a character
         if at < 397:
             assert under[len(mark) - 1] == text[at], at
             assert line.removeprefix("…").removesuffix("…") in text, at
 
 
 def test_an_excerpt_behind_the_text_is_its_end() -> None:
-    assert Places("[1,\n\n").excerpt(5, 60) == ("[1,", "   ^")
-    assert Places("").excerpt(0, 60) == ("", "^")
-    assert [str(Places("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
+    assert TextPositions("[1,\n\n").excerpt(5, 60) == ("[1,", "   ^")
+    assert TextPositions("").excerpt(0, 60) == ("", "^")
+    assert [str(TextPositions("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
 @pytest.mark.parametrize("corpus", [one_of_each_manner, pytest.param(load_corpus, marks=pytest.mark.slow)])
@@ -325,19 +327,19 @@ def test_every_response_of_the_corpus_is_shown(corpus: Callable[[], tuple[Case, 
     for case in corpus():
         text = run(given=case.response).stdout
         assert text.startswith(("RAW", "REPAIRED", "ERROR")), case.name
-        assert all(width(line) <= 80 for line in text.splitlines()), (case.name, text)
+        assert all(display_width(line) <= 80 for line in text.splitlines()), (case.name, text)
         for place in as_json(case.response)["places"]:
             assert 0 <= place["at"] <= len(case.response), case.name
         short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
-        assert all(width(line) <= 80 for line in short.splitlines()), (case.name, short)
+        assert all(display_width(line) <= 80 for line in short.splitlines()), (case.name, short)
 
 
 def test_every_name_of_the_reader_has_words() -> None:
-    assert set(reading_words.STEPS) == set(Step)
-    assert set(reading_words.REASONS) == set(REASONS)
-    assert set(reading_words.METHODS) == set(METHODS)
-    assert set(reading_words.THOUGHTS) == set(THOUGHT_STATES)
-    assert set(reading_words.STATUSES) == {Status.RAW, Status.REPAIRED, Status.ERROR}
+    assert set(reading_words.STEP_MEANINGS) == set(Step)
+    assert set(reading_words.REASON_MEANINGS) == set(REASONS)
+    assert set(reading_words.METHOD_MEANINGS) == set(METHODS)
+    assert set(reading_words.THOUGHT_MEANINGS) == set(THOUGHT_STATES)
+    assert set(reading_words.STATUS_MEANINGS) == {Status.RAW, Status.REPAIRED, Status.ERROR}
 
 
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:

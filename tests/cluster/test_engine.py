@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.on_ray import OnRay
+from goldgate.engines.ray_engine import RayEngine
 from goldgate.errors import InputError, MachineError, Place
-from goldgate.files.text_file import read_text
+from goldgate.files.reading import read_text_file
 from tests.cluster.nodes import Cluster, wait_for
 from tests.cluster.work import FirstIsSlow, Killed, Traced, without_memory
 
 
 def test_results_come_in_the_order_of_the_shards(cluster: Cluster) -> None:
-    with OnRay(cluster.address) as engine:
+    with RayEngine(cluster.address) as engine:
         assert list(engine.map(json.loads, map(str, range(500)))) == list(range(500))
         assert list(engine.map(str, range(5))) == list("01234")  # other work, the same engine
         assert list(engine.map(str, [])) == []
 
 
 def test_first_error_in_the_order_of_the_shards_is_ours_with_its_place(cluster: Cluster) -> None:
-    work = partial(read_text, kind="gold")
-    with OnRay(cluster.address) as engine:
+    work = partial(read_text_file, kind="gold")
+    with RayEngine(cluster.address) as engine:
         with pytest.raises(InputError) as caught:
             list(engine.map(work, [sys.executable + str(number) for number in range(9)]))
         assert caught.value.code == "gold.missing"
@@ -34,13 +34,13 @@ def test_first_error_in_the_order_of_the_shards_is_ours_with_its_place(cluster: 
 
 
 def test_error_that_cannot_travel_is_named(cluster: Cluster) -> None:
-    with OnRay(cluster.address) as engine, pytest.raises(RuntimeError, match="Odd: deep"):
+    with RayEngine(cluster.address) as engine, pytest.raises(RuntimeError, match="Odd: deep"):
         list(engine.map(eval, ["(_ for _ in ()).throw(type('Odd', (Exception,), {})('deep'))"]))
 
 
 def test_killed_node_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) -> None:
     work, node = Traced(tmp_path, 0.4), cluster.nodes[0]
-    with OnRay(cluster.address) as engine:
+    with RayEngine(cluster.address) as engine:
         results = engine.map(work, range(16))
         found = [next(results)]
         wait_for(lambda: work.is_under_way(node.raylet))
@@ -51,37 +51,37 @@ def test_killed_node_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) ->
 
 
 def test_slow_first_shard_keeps_nobody_waiting(cluster: Cluster, tmp_path: Path) -> None:
-    with OnRay(cluster.address) as engine:
+    with RayEngine(cluster.address) as engine:
         first, *rest = engine.map(FirstIsSlow(tmp_path, 20), range(25))
     assert first > 20
     assert rest == list(range(1, 25))
 
 
 def test_worker_that_is_killed_once_costs_nothing_but_time(cluster: Cluster, tmp_path: Path) -> None:
-    with OnRay(cluster.address) as engine:
+    with RayEngine(cluster.address) as engine:
         assert list(engine.map(Killed(tmp_path, 1), range(8))) == list(range(8))
 
 
 def test_work_that_always_kills_its_worker_is_an_error(cluster: Cluster, tmp_path: Path) -> None:
-    with OnRay(cluster.address) as engine, pytest.raises(MachineError) as caught:
+    with RayEngine(cluster.address) as engine, pytest.raises(MachineError) as caught:
         list(engine.map(Killed(tmp_path, 99), range(8)))
     assert caught.value.code == "ray.work_lost"
     assert len(list(tmp_path.iterdir())) == 5
 
 
 def test_worker_without_memory_says_so(cluster: Cluster) -> None:
-    with OnRay(cluster.address) as engine, pytest.raises(MemoryError):
+    with RayEngine(cluster.address) as engine, pytest.raises(MemoryError):
         list(engine.map(without_memory, [1]))
 
 
 def test_no_processor_is_an_error_after_some_time(spoiled: Cluster) -> None:
-    with OnRay(spoiled.address, patience=3) as engine, pytest.raises(MachineError) as caught:
+    with RayEngine(spoiled.address, patience=3) as engine, pytest.raises(MachineError) as caught:
         list(engine.map(str, [1]))
     assert caught.value.code == "ray.no_processors"
 
 
 def test_map_that_nobody_reads_to_its_end_gives_way_to_the_next(cluster: Cluster) -> None:
-    with OnRay(cluster.address) as engine:
+    with RayEngine(cluster.address) as engine:
         assert engine.workers == 2
         first = engine.map(str, range(3))
         assert [next(first), next(first), next(first)] == ["0", "1", "2"]  # its end is not asked for

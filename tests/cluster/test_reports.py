@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.engines.shared_parts import FOLDER
+from goldgate.engines.parts import FOLDER
 from goldgate.errors import GoldgateError
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.suites import load_suite
 from tests.chaos.runs import Data, make_data
 from tests.cluster.nodes import ROOT, Cluster, running, wait_for
@@ -62,7 +62,7 @@ def files_of(out: Path) -> dict[str, bytes]:
 
 def report_of(data: Data, cluster: Cluster, progress: Callable[[int, int], None] | None = None) -> Any:
     inputs = {"gold": ["gold.jsonl"], "predictions": ["other.jsonl"], "schema": ["schema.json"]}
-    return evaluate(
+    return evaluate_suite(
         load_suite("extraction"),
         {name: [str(data.path(file)) for file in files] for name, files in inputs.items()},
         engine="ray",

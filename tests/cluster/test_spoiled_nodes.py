@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import goldgate
-from goldgate.engines.on_ray import OnRay
+from goldgate.engines.ray_engine import RayEngine
 from goldgate.errors import ConfigError, InputError, MachineError
 from tests.chaos.runs import make_data
 from tests.cluster.nodes import Cluster
@@ -40,7 +40,7 @@ def test_node_whose_memory_is_full_is_an_error(
     """To Ray's own watch, that is: for it a node is full from the first byte on."""
     monkeypatch.setenv("RAY_task_oom_retry_delay_base_ms", "10")
     spoiled.add({"RAY_memory_usage_threshold": "0", "RAY_memory_monitor_refresh_ms": "50"})
-    with OnRay(spoiled.address) as engine, pytest.raises(MachineError) as caught:
+    with RayEngine(spoiled.address) as engine, pytest.raises(MachineError) as caught:
         list(engine.map(Traced(tmp_path, 60), [1]))
     assert caught.value.code == "ray.out_of_memory"
 
@@ -50,7 +50,7 @@ def test_lost_head_is_an_error(tmp_path: Path, lost: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("RAY_gcs_rpc_server_reconnect_timeout_s", "5")  # Ray itself waits for a minute
     cluster = Cluster(6401 if lost == "raylet" else 6402, processors=1)
     try:
-        with OnRay(cluster.address) as engine:
+        with RayEngine(cluster.address) as engine:
             results = engine.map(Traced(tmp_path, 0.2), range(10_000))
             next(results)
             cluster.kill_of_head(lost)
@@ -72,7 +72,7 @@ def test_node_with_another_goldgate_or_none_is_an_error(spoiled: Cluster, tmp_pa
         package.mkdir()
         (package / "__init__.py").touch()
     spoiled.add({"PYTHONPATH": str(tmp_path)})
-    with OnRay(spoiled.address) as engine, pytest.raises(ConfigError) as caught:
+    with RayEngine(spoiled.address) as engine, pytest.raises(ConfigError) as caught:
         list(engine.map(str, range(9)))
     assert caught.value.code == code
     assert ("0.0.7" if code == "ray.other_build" else "goldgate.engines") in str(caught.value.found)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.compare import Comparison, compare
+from goldgate.comparison import Comparison, compare
 
 from .runs import MODELS, store_extraction, store_research
 

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from goldgate.api import evaluate_files, evaluate_outputs
-from goldgate.comparison.rates import compared_rates
 from goldgate.core.evaluation import render_json
+from goldgate.runs.differences import compared_rates
 from goldgate.suites import load_suite
 
 ROOT = Path(__file__).parents[2]

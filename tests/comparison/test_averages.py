@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import Comparison, compare
-from goldgate.stats.student import t_quantile
+from goldgate.comparison import Comparison, compare
+from goldgate.stats.distributions import t_quantile
 
 from .runs import store_counts
 

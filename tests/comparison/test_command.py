@@ -16,9 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.compare import compare_command
-from goldgate.comparison.compare import Comparison
-from goldgate.comparison.page import describe_comparison
+from goldgate.comparison import Comparison
 from goldgate.report import render_page
+from goldgate.runs.comparison_page import describe_comparison
 from tests.contract.test_suite_commands import run as run_suite
 
 from .runs import GOLD, MODELS, ROOT, SCHEMA

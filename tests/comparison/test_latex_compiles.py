@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import compare
-from goldgate.comparison.page import describe_comparison
+from goldgate.comparison import compare
 from goldgate.report import render, render_page
+from goldgate.runs.comparison_page import describe_comparison
 
 pytestmark = pytest.mark.slow  # test_command.py reads what is printed
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import Comparison, compare
+from goldgate.comparison import Comparison, compare
 from goldgate.stats.interval import Interval
-from goldgate.stats.paired import careful_interval, difference_interval, paired_sums
+from goldgate.stats.paired import conservative_interval, difference_interval, paired_sums
 
 from .runs import GOLD, MODELS, store_counts, store_extraction
 
@@ -150,7 +150,7 @@ def test_the_room_is_that_of_a_gate(stored: Path, tmp_path: Path) -> None:
     store_counts(tmp_path / "two", stored / "b", after)
     told = compare(tmp_path / "one", tmp_path / "two")["strict_f1"]["difference"]
     sums = paired_sums({(2 * 2, 4, 2 * 2, 4): 38, (2, 4, 4, 4): 2})
-    wanted = careful_interval(sums)
+    wanted = conservative_interval(sums)
     assert isinstance(wanted, Interval)
     assert (told["low"], told["high"]) == (wanted.low, wanted.high)
     plain = difference_interval(sums)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import Comparison, compare
-from goldgate.comparison.page import describe_comparison, p_value
+from goldgate.comparison import Comparison, compare
 from goldgate.report import render_page
-from goldgate.stats.several import benjamini_hochberg, holm
+from goldgate.runs.comparison_page import describe_comparison, p_value
+from goldgate.stats.multiple_testing import benjamini_hochberg, holm
 
 from .runs import store_counts
 

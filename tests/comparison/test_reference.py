@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.compare import Comparison
+from goldgate.comparison import Comparison
 
 Unit = tuple[int, int]  # 2 hits, predicted + gold
 
@@ -58,7 +58,7 @@ def test_a_bootstrap_over_documents_gives_much_the_same_interval(
 
 @pytest.mark.parametrize("metric", ["type_recall", "type_f1", "hallucination_rate"])
 def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metric: str, a_and_b: Comparison) -> None:
-    from goldgate.comparison.rates import compared_rates
+    from goldgate.runs.differences import compared_rates
     from goldgate.suites import load_suite
 
     form = compared_rates(load_suite("extraction"))[metric]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import Comparison, compare
-from goldgate.comparison.page import describe_comparison
+from goldgate.comparison import Comparison, compare
 from goldgate.errors import GoldgateError
 from goldgate.report import render_page
+from goldgate.runs.comparison_page import describe_comparison
 
 from .runs import GOLD, MODELS, store_extraction
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import goldgate
-from goldgate.comparison.systems import find_systems, require_predictions, require_results
 from goldgate.errors import GoldgateError
+from goldgate.runs.sources import find_systems, require_predictions, require_results
 
 
 @pytest.fixture

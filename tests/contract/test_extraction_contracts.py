@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate.core.evaluation import error_report
-from goldgate.core.record_id import record_id
+from goldgate.core.finding import record_id
 from goldgate.errors import GoldgateError, InputError, Place
-from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
-from goldgate.suites.extraction.contracts import EventSchema, Gold, Prediction
+from goldgate.shape.validation import problems, type_test
+from goldgate.suites.extraction.contracts import EventSchema, ExtractionReport, Gold, Prediction, SampleRecord
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.report_contract import ExtractionReport, SampleRecord
 from tests.spoiling import spoiled
 
 from .referee import SCHEMAS, accepts, objections
@@ -89,13 +87,13 @@ def _loads(load: Callable[[], object]) -> bool:
 
 def agree(kind: Any, file: str, value: Any, loads: bool) -> None:
     """The three ways to look at a value say the same of it, and a loader may refuse more, never accept more."""
-    assert fits(kind)(value) == accepts(SCHEMAS[file], value) == (not list(problems(kind, value))), value
-    assert fits(kind)(value) or not loads, value
+    assert type_test(kind)(value) == accepts(SCHEMAS[file], value) == (not list(problems(kind, value))), value
+    assert type_test(kind)(value) or not loads, value
 
 
 @pytest.mark.parametrize("record", GOLD)
 def test_gold(record: Any) -> None:
-    assert fits(Gold)(record)
+    assert type_test(Gold)(record)
     assert gold_loads(record)
     for case in [record, *spoiled(record)]:
         agree(Gold, "extraction_gold.schema.json", case, gold_loads(case))
@@ -103,7 +101,7 @@ def test_gold(record: Any) -> None:
 
 @pytest.mark.parametrize("record", PREDICTIONS)
 def test_predictions(record: Any) -> None:
-    assert fits(Prediction)(record)
+    assert type_test(Prediction)(record)
     assert prediction_loads(record)
     for case in [record, *spoiled(record)]:
         agree(Prediction, "extraction_predictions.schema.json", case, prediction_loads(case))
@@ -118,7 +116,7 @@ def test_event_schema(tmp_path: Path, schema: Any) -> None:
         return _loads(lambda: load_event_schema(path))
 
     assert loads(schema)
-    assert fits(EventSchema)(schema)
+    assert type_test(EventSchema)(schema)
     for case in [schema, *spoiled(schema)]:
         agree(EventSchema, "extraction_event_schema.schema.json", case, loads(case))
 

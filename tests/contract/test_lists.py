@@ -13,13 +13,13 @@ from goldgate.core.suite import Measure
 from goldgate.core.tally import Tally
 from goldgate.report import RENDERERS, render
 from goldgate.suites import load_suite
-from goldgate.suites.extraction.measures import all_measures
+from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings
 
 SETTINGS = ExtractionSettings(cot=CotSettings(enabled=True))
 
 
-@pytest.mark.parametrize("measure", all_measures(SETTINGS), ids=lambda measure: type(measure).__name__)
+@pytest.mark.parametrize("measure", extraction_measures(SETTINGS), ids=lambda measure: type(measure).__name__)
 def test_measure_of_nothing_is_zero_or_undefined_with_a_reason(measure: Measure[Any]) -> None:
     for metric in measure.metrics(Tally()).values():
         if isinstance(metric, Rate):

@@ -10,12 +10,12 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from goldgate.comparison.compare import compare
+from goldgate.comparison import compare
 from goldgate.core.evaluation import error_report, render_json
 from goldgate.errors import InputError, Place
-from goldgate.imports.carry_out import import_runs
-from goldgate.imports.mapping import READY, ready_text
-from goldgate.results.trend import trend
+from goldgate.imports.mapping import READY_MAPPINGS, ready_mapping_text
+from goldgate.imports.runs import import_runs
+from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
@@ -147,8 +147,8 @@ def test_imports_and_mappings_are_valid(tmp_path: Path) -> None:
     import_runs([str(EXAMPLES / "traces" / "otel.jsonl")], str(tmp_path / "runs"))
     for path in tmp_path.glob("runs/*/import.json"):
         assert objections("import.schema.json", json.loads(path.read_bytes())) == []
-    for name in READY:
-        assert objections("mapping.schema.json", yaml.safe_load(ready_text(name))) == []
+    for name in READY_MAPPINGS:
+        assert objections("mapping.schema.json", yaml.safe_load(ready_mapping_text(name))) == []
     assert objections("mapping.schema.json", {"extends": "otel", "steps": [{"where": {"a": "b"}}]}) == []
     wrong: list[dict[str, object]] = [{}, {"extends": "otter"}, {"steps": []}, {"extends": "otel", "claim": []}]
     for mapping in wrong:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.record import make_baseline
 from goldgate.errors import ConfigError, GoldgateError
-from goldgate.pipeline import evaluate
-from goldgate.report.baseline import describe_baseline
+from goldgate.pipeline import evaluate_suite
 from goldgate.report.text import render_text
+from goldgate.runs.baseline import describe_baseline, make_baseline
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 
@@ -32,7 +31,9 @@ def _with_the_toy_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 def stored(name: str, folder: Path) -> Path:
     """A report of the suite's example."""
     path = folder / f"{name}.json"
-    path.write_text(evaluate(load_suite(name), given(write_inputs(name, folder / name))).to_json(), encoding="utf-8")
+    path.write_text(
+        evaluate_suite(load_suite(name), given(write_inputs(name, folder / name))).to_json(), encoding="utf-8"
+    )
     return path
 
 
@@ -153,7 +154,7 @@ def test_a_threshold_that_cannot_fail_is_called_that(tmp_path: Path) -> None:
         "gold": write_lines(tmp_path / "g.jsonl", golds),
         "predictions": write_lines(tmp_path / "p.jsonl", answers),
     }
-    (tmp_path / "r.json").write_text(evaluate(load_suite("qa"), given(paths)).to_json(), encoding="utf-8")
+    (tmp_path / "r.json").write_text(evaluate_suite(load_suite("qa"), given(paths)).to_json(), encoding="utf-8")
     record = make_baseline([tmp_path / "r.json"], all_suites())
     assert "not one of 3 trials succeeded" in record["metrics"]["exact_match"]["caution"]
     shown = render_text(describe_baseline(record))

@@ -11,7 +11,7 @@ import pytest
 
 from goldgate.core.suite import Suite
 from goldgate.core.unit_page import MarkedText, UnitPage
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.suites import SUITES, load_suite
 from goldgate.suites.plan import load_plan
 
@@ -29,7 +29,7 @@ def _with_the_toy_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def records_of(suite: Suite, inputs: dict[str, list[str]]) -> list[dict[str, Any]]:
     records = io.BytesIO()
-    evaluate(suite, inputs, records=records)
+    evaluate_suite(suite, inputs, records=records)
     lines = records.getvalue().splitlines()
     return [json.loads(line) for line in [*lines[:40], *lines[-40:]]]  # the last ones have no prediction
 

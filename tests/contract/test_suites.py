@@ -26,8 +26,8 @@ from goldgate.core.suite import Measure, Suite
 from goldgate.core.tally import Tally
 from goldgate.engines import start_engine
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place
-from goldgate.pipeline import evaluate
-from goldgate.protocol.model import Protocol
+from goldgate.pipeline import evaluate_suite
+from goldgate.protocol import Protocol
 from goldgate.report import RENDERERS, render
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
@@ -51,7 +51,7 @@ def judged(suite: Suite, folder: Path, word: str = "", workers: int = 1) -> tupl
     """An evaluation of the suite's example, and the records."""
     records = io.BytesIO()
     paths = given(write_inputs(suite.name, folder, word, SEVERAL_SHARDS))
-    return evaluate(suite, paths, workers=workers, records=records), records.getvalue()
+    return evaluate_suite(suite, paths, workers=workers, records=records), records.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +234,7 @@ def test_any_order_of_lines_gives_the_same_report(
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             random.Random(7).shuffle(lines)
             path.write_text("".join(lines), encoding="utf-8")
-    again = evaluate(load_suite(name), given(paths)).report
+    again = evaluate_suite(load_suite(name), given(paths)).report
     assert {**again, "inputs": 0} == {**evaluated[name][0].report, "inputs": 0}
 
 
@@ -274,7 +274,7 @@ def test_an_input_that_is_not_there_is_an_error_with_a_place(name: str, tmp_path
     paths = given(write_inputs(name, tmp_path))
     for missing in paths:
         with pytest.raises(GoldgateError) as caught:
-            evaluate(suite, {**paths, missing: [str(tmp_path / "nowhere")]})
+            evaluate_suite(suite, {**paths, missing: [str(tmp_path / "nowhere")]})
         assert "nowhere" in str(caught.value.place)
 
 
@@ -295,7 +295,7 @@ def test_a_record_that_does_not_fit_its_type_is_an_error_with_its_line(
     lines[2] = json.dumps({**json.loads(lines[2]), **record})
     paths[kind].write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        evaluate(load_suite("qa"), given(paths))
+        evaluate_suite(load_suite("qa"), given(paths))
     assert (caught.value.code, caught.value.place) == (code, Place(str(paths[kind]), 3, field))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from goldgate.api import evaluate_files, evaluate_outputs
-from goldgate.comparison.systems import find_systems
 from goldgate.core.evaluation import Evaluation, render_json
-from goldgate.results.pictures import draw_results
+from goldgate.report.plot import draw_results
+from goldgate.runs.sources import find_systems
 
 from .documents import ROOT
 

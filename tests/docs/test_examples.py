@@ -14,14 +14,12 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.gate import Gate
-from goldgate.core.gated import find_gated
-from goldgate.protocol.model import file_kind
+from goldgate.core.gate import Gate, find_gate_target
+from goldgate.protocol import protocol_file_type
 from goldgate.suites import load_suite
 from goldgate.suites.extraction.events.event import Violation
-from goldgate.suites.extraction.events.mistakes import Mistake
-from goldgate.suites.extraction.response.step import Step
-from goldgate.suites.extraction.response.words import STEPS
+from goldgate.suites.extraction.events.match import Mistake
+from goldgate.suites.extraction.response.parsed import STEP_MEANINGS, Step
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.plan import all_sections, load_protocol
 
@@ -151,7 +149,7 @@ def test_protocols_in_the_docs_load(root: Path) -> None:
         known = {*load_suite("extraction").known_metrics(every), *_known("research")}
         measures = load_suite("extraction").measures(every)
         gates = load_protocol(root / "protocol.yaml").protocol.gates
-        assert {name for name in gates if find_gated(name, measures) is None} <= known
+        assert {name for name in gates if find_gate_target(name, measures) is None} <= known
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -194,14 +192,14 @@ def test_every_violation_and_error_name_is_documented() -> None:
 def test_every_repair_step_is_documented_in_the_words_that_people_are_shown() -> None:
     page = (DOCS / "reading-responses.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", page, re.MULTILINE))
-    assert {step: rows[step].replace("`", "") for step in Step} == STEPS
+    assert {step: rows[step].replace("`", "") for step in Step} == STEP_MEANINGS
 
 
 def test_every_protocol_key_is_documented_with_its_default() -> None:
     page = (DOCS / "files.md").read_text(encoding="utf-8")
     section = page[page.index("\n## Protocol\n") : page.index("\n## What `--out` writes\n")]
     rows = dict(re.findall(r"^\| `([\w.<>]+)` \| `?([^|`]+?)`? \|", section, re.MULTILINE))
-    keys = {**_keys(file_kind(all_sections()), ""), **_keys(Gate, "gates.<metric>.")}
+    keys = {**_keys(protocol_file_type(all_sections()), ""), **_keys(Gate, "gates.<metric>.")}
     assert {key: rows.get(key) for key in keys} == keys
 
 

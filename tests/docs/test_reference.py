@@ -16,7 +16,7 @@ import pytest
 import goldgate
 from goldgate.cli.schemas import all_schemas
 from goldgate.suites.research.run.evidence import FAILURES
-from goldgate.suites.research.settings import ALARMS
+from goldgate.suites.research.suite import ALARMS
 
 from .documents import DOCS, ROOT
 

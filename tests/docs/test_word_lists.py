@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from goldgate.suites.extraction.response import bare, locate, template, turns
+from goldgate.suites.extraction.response import candidates, selection, strings
 
 from .documents import DOCS
 
-NULL_WORDS = {word for word, (value, step) in bare._LITERALS.items() if value is None and step is not None}
+NULL_WORDS = {word for word, (value, step) in strings._LITERALS.items() if value is None and step is not None}
 
 
 def listed(name: str) -> list[str]:
@@ -25,13 +25,13 @@ def listed(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "words", "examples"),
     [
-        ("Marks of another turn", turns.TURN_TOKENS, 0),
-        ("Marks that end the turn", turns.END_TOKENS, 0),
-        ("Names of who speaks", turns.TURN_NAMES, 1),
-        ("Words that say that the later replaces the earlier", turns.REPLACING_WORDS, 0),
-        ("Placeholders of a type", template.TYPE_PLACEHOLDERS, 0),
-        ("Placeholders of a value", template.VALUE_PLACEHOLDERS - template.TYPE_PLACEHOLDERS, 4),
-        ("Programming languages", locate._CODE, 0),
+        ("Marks of another turn", selection.TURN_TOKENS, 0),
+        ("Marks that end the turn", selection.END_TOKENS, 0),
+        ("Names of who speaks", selection.TURN_NAMES, 1),
+        ("Words that say that the later replaces the earlier", selection.REPLACING_WORDS, 0),
+        ("Placeholders of a type", selection.TYPE_PLACEHOLDERS, 0),
+        ("Placeholders of a value", selection.VALUE_PLACEHOLDERS - selection.TYPE_PLACEHOLDERS, 4),
+        ("Programming languages", candidates._CODE_LANGUAGES, 0),
         ("Words without quotation marks that are null", NULL_WORDS, 0),
     ],
 )
@@ -44,9 +44,9 @@ def test_word_list_is_documented(name: str, words: tuple[str, ...], examples: in
     "word", [*listed("Marks of another turn"), *(f"{w}:" for w in listed("Names of who speaks")[:-1])]
 )
 def test_mark_of_another_turn_ends_an_answer(word: str) -> None:
-    assert turns.next_turn(f"[]\n{word} go on []", 2, len(word) + 12) >= 0
+    assert selection.next_turn(f"[]\n{word} go on []", 2, len(word) + 12) >= 0
 
 
 @pytest.mark.parametrize("word", listed("Words that say that the later replaces the earlier"))
 def test_word_replaces_in_any_case(word: str) -> None:
-    assert turns.says_replaced(f"[]\n{word.upper()}:\n[]", 2, len(word) + 5)
+    assert selection.says_replaced(f"[]\n{word.upper()}:\n[]", 2, len(word) + 5)

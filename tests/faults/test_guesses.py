@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.check_gold import check_gold_command
+from goldgate.cli.check import check_gold_command
 from goldgate.cli.read import read_command
 from goldgate.cli.suite_command import suite_command
-from goldgate.files import pipe
+from goldgate.files import reading
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EVENTS = '[{"event_type": "T", "arguments": [{"role": "R", "argument": "x"}]}]'
@@ -262,7 +262,7 @@ def test_mistake_in_standard_input_is_named_with_its_line(files: Path) -> None:
 
 
 def test_pipe_that_nobody_writes_to_is_refused(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipe, "WRITER_SECONDS", 0.1)  # a shorter wait, the same rule
+    monkeypatch.setattr(reading, "WRITER_SECONDS", 0.1)  # a shorter wait, the same rule
     os.mkfifo("waiting")
     assert error_of(run(gold="waiting"))["code"] == "gold.no_writer"
     assert error_of(run("--protocol", "waiting"))["code"] == "protocol.no_writer"

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from goldgate.cli.baseline import baseline_command
-from goldgate.cli.out_folder import NAMES as OTHERS
+from goldgate.cli.out_folder import REPORT_FILES as OTHERS
 from goldgate.cli.out_folder import SAMPLES, OutFolder
+from goldgate.cli.planning import baseline_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.errors import ConfigError
-from goldgate.files.atomic_write import write_whole
-from goldgate.files.folder_lock import NAME, FolderLock
+from goldgate.files.writing import LOCK_FILE, FolderLock, write_file
 
 NAMES = (SAMPLES, *OTHERS)
 
@@ -61,10 +60,10 @@ def test_run_in_a_folder_where_a_model_is_being_asked_is_refused(tmp_path: Path)
 
 
 def test_lock_of_a_killed_process_holds_nobody(tmp_path: Path) -> None:
-    code = "from goldgate.files.folder_lock import FolderLock; from pathlib import Path; import os\n"
+    code = "from goldgate.files.writing import FolderLock; from pathlib import Path; import os\n"
     code += f"lock = FolderLock(Path({str(tmp_path)!r})); os.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
-    assert (tmp_path / NAME).exists()
+    assert (tmp_path / LOCK_FILE).exists()
     (tmp_path / "samples.jsonl.unfinished").write_text("half a run")
     assert run(tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == set(NAMES)
@@ -101,16 +100,16 @@ def test_unfinished_name_that_leads_elsewhere_is_not_followed(tmp_path: Path) ->
     (tmp_path / "victim").write_text("precious")
     out = tmp_path / "out"
     out.mkdir()
-    for name in (*(f"{name}.unfinished" for name in NAMES), NAME):
+    for name in (*(f"{name}.unfinished" for name in NAMES), LOCK_FILE):
         (out / name).symlink_to(tmp_path / "victim")
     result = run(out)
     assert result.exit_code == 2  # the lock is a link
-    (out / NAME).unlink()
+    (out / LOCK_FILE).unlink()
     assert run(out).exit_code == 0
     assert (tmp_path / "victim").read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", ["samples.jsonl.unfinished", NAME])
+@pytest.mark.parametrize("name", ["samples.jsonl.unfinished", LOCK_FILE])
 def test_input_under_a_name_of_ours_is_not_removed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes((EXAMPLES / "gold.jsonl").read_bytes())
     result = run(tmp_path, "--gold", str(tmp_path / name))
@@ -122,30 +121,30 @@ def test_input_under_a_name_of_ours_is_not_removed(tmp_path: Path, name: str) ->
 def test_one_file_replaces_what_a_killed_process_left(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     (tmp_path / "report.json.unfinished").write_text("half of a much longer report")
-    write_whole(str(path), b"{}", "--report")
+    write_file(str(path), b"{}", "--report")
     assert contents(tmp_path) == {"report.json": b"{}"}
 
 
 def test_one_file_is_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("precious")
     (tmp_path / "report.json.unfinished").symlink_to(tmp_path / "victim")
-    write_whole(str(tmp_path / "report.json"), b"{}", "--report")
+    write_file(str(tmp_path / "report.json"), b"{}", "--report")
     assert contents(tmp_path) == {"report.json": b"{}", "victim": b"precious"}
 
 
 def test_one_file_does_not_replace_a_device_or_a_pipe(tmp_path: Path) -> None:
-    write_whole(os.devnull, b"{}", "--report")
+    write_file(os.devnull, b"{}", "--report")
     assert not os.path.isfile(os.devnull)
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    write_whole(str(tmp_path / "pipe"), b"{}", "--report")
+    write_file(str(tmp_path / "pipe"), b"{}", "--report")
     assert os.read(reader, 10) == b"{}"
     os.close(reader)
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_one_file_is_whole_however_many_write_it(tmp_path: Path) -> None:
-    code = "import sys; from goldgate.files.atomic_write import write_whole\n"
+    code = "import sys; from goldgate.files.writing import write_whole\n"
     code += "for _ in range(30): write_whole(sys.argv[1], sys.argv[2].encode() * 200_000, '--report')"
     path = tmp_path / "report.json"
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"]
@@ -169,7 +168,7 @@ def test_on_a_file_system_without_locks_no_lock_is_left_behind(tmp_path: Path, m
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
-    monkeypatch.setattr("goldgate.files.folder_lock.fcntl.flock", refuse)
+    monkeypatch.setattr("goldgate.files.writing.fcntl.flock", refuse)
     assert run(tmp_path / "out").exit_code == 0
     assert sorted(contents(tmp_path / "out")) == sorted(NAMES)
     OutFolder(str(tmp_path / "other"), []).close()
@@ -193,12 +192,12 @@ def test_file_of_somebody_else_under_the_name_of_the_lock_stays(
         raise OSError(errno.ENOLCK, "no locks available")
 
     if not locks:
-        monkeypatch.setattr("goldgate.files.folder_lock.fcntl.flock", refuse)
-    (tmp_path / NAME).write_text(content)
+        monkeypatch.setattr("goldgate.files.writing.fcntl.flock", refuse)
+    (tmp_path / LOCK_FILE).write_text(content)
     result = run(tmp_path)
     assert result.exit_code == 2
     assert "out.not_ours" in result.stderr
-    assert contents(tmp_path) == {NAME: content.encode()}
+    assert contents(tmp_path) == {LOCK_FILE: content.encode()}
 
 
 @pytest.mark.parametrize("option", ["--out", "--report"])
@@ -216,7 +215,7 @@ def test_what_a_gate_compares_with_stays_as_it_is(tmp_path: Path, option: str, k
     given = [] if option == "--out" else ["--report", str(main / min(before))]
     found = run(main if option == "--out" else tmp_path / "new", "--protocol", str(protocol), *given)
     assert (found.exit_code, "against.overwritten" in found.output) == (2, True)
-    assert {name: data for name, data in contents(main).items() if name != NAME} == before
+    assert {name: data for name, data in contents(main).items() if name != LOCK_FILE} == before
 
 
 def test_a_baseline_does_not_go_among_results(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.imports.carry_out import import_runs
-from goldgate.readers.index import index_files
+from goldgate.imports.runs import import_runs
+from goldgate.readers.id_index import index_files
 from goldgate.readers.layouts import parquet
-from goldgate.readers.layouts.layout import Fields
-from goldgate.readers.records import LIMIT_VARIABLE, iterate, open_records
+from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.readers.records import LIMIT_VARIABLE, iterate_records, open_records
 
 UNPACKED = 32  # megabytes of a packed file
 ROWS = 200  # with a text of 900,000 characters each
@@ -152,7 +152,7 @@ def test_tables_are_the_same_however_they_are_encoded(tmp_path: Path) -> None:
     ):
         write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet", **settings)
         file = open_records(tmp_path / "rows.parquet", "predictions")
-        answers = [answer.said for _, answer in parquet.answers(file, Fields()) if answer is not None]
+        answers = [answer.said for _, answer in parquet.parquet_answers(file, FieldPaths()) if answer is not None]
         assert answers == [{"response": row["response"], "events": row["events"]} for row in rows], settings
         file.close()
 
@@ -169,7 +169,7 @@ def test_the_error_says_the_file_the_line_the_size_and_the_limit(
     ):
         path = tmp_path / name
         path.write_bytes(data)
-        for read in (lambda: list(iterate(open_records(path, "gold"))), lambda: index_files([path], "gold")):  # noqa: B023
+        for read in (lambda: list(iterate_records(open_records(path, "gold"))), lambda: index_files([path], "gold")):  # noqa: B023
             with pytest.raises(InputError) as caught:
                 read()
             error = caught.value
@@ -193,7 +193,10 @@ def test_a_record_of_many_tiny_values_is_refused_and_a_text_of_brackets_is_not(
         for name, data in {"lines": ANSWER + b"\n" + record, "array": b"[" + ANSWER + b",\n" + record + b"]"}.items():
             path = tmp_path / name
             path.write_bytes(data)
-            for read in (lambda: list(iterate(open_records(path, "gold"))), lambda: index_files([path], "gold")):  # noqa: B023
+            for read in (
+                lambda: list(iterate_records(open_records(path, "gold"))),
+                lambda: index_files([path], "gold"),
+            ):  # noqa: B023
                 if is_text:
                     assert len(read()) == 2, name
                     continue

@@ -12,13 +12,12 @@ from types import FrameType
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.files.strict_json import parse_json
-from goldgate.readers.index import index_files
+from goldgate.files.parsing import parse_json
+from goldgate.readers.id_index import index_files
 from goldgate.suites.research.golden import GoldenError, load_golden
 from goldgate.suites.research.run import evidence as evidence_module
-from goldgate.suites.research.run import sources as sources_module
-from goldgate.suites.research.run.evidence import Demands, check_record
-from goldgate.suites.research.run.sources import Sources
+from goldgate.suites.research.run import evidence as sources_module
+from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
 from tests.research.judged import broken, judged
 from tests.research.trees import chunk, claim, evidence, output, write_golden, write_run
 
@@ -110,7 +109,7 @@ def test_a_long_id_is_looked_at_once_however_many_records_name_it(monkeypatch: p
         record = evidence(f"e{number}", "c2", "Ships waited", provenance=provenance)
         if field == "chunk_id":  # the quote is in the chunk with the long name
             record = {**record, "chunk_id": "c1"}
-        checked = check_record(record, sources, Demands())
+        checked = check_evidence(record, sources, EvidenceDemands())
         assert checked.failure in ("misattributed", "span_shifted")
         assert len(checked.message) < 400
     assert looked_at < 5 * len(long) + MANY * 200

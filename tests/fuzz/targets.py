@@ -20,20 +20,20 @@ import orjson
 
 from goldgate.api import evaluate_outputs
 from goldgate.errors import GoldgateError, InternalError
-from goldgate.imports.carry_out import import_runs
+from goldgate.imports.runs import import_runs
 from goldgate.in_memory import load_scorer
-from goldgate.readers.index import Index, Opener, index_files
-from goldgate.readers.join import join
+from goldgate.readers.id_index import IdIndex, Opener, index_files
+from goldgate.readers.join import join_indexes
 from goldgate.readers.pair_files import PairOpener
 from goldgate.readers.records import open_records
-from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
-from goldgate.suites.extraction.response.read import parse_any, parse_response, parse_usual
-from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response import fast_parse, parse_response, slow_parse
+from goldgate.suites.extraction.response.parsed import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from goldgate.suites.plan import load_protocol
-from goldgate.viewer.choice import parse_choice
-from goldgate.viewer.door import Door, Request
+from goldgate.viewer.access import AccessControl, HttpRequest
+from goldgate.viewer.query import parse_query
 from tests.responses.corpus import load_corpus
 from tests.responses.damage import strings
 from tests.unit.readers.dialect_samples import SAMPLES
@@ -80,8 +80,8 @@ def check_response(data: bytes) -> None:
         assert parsed.status != "error" or parsed.value is None
         if parsed.status == "raw" and parsed.source is not None:
             assert orjson.loads(parsed.source) == parsed.value
-        fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, form)
-        assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, form)
+        fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, form)
+        assert fast is None or fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, form)
     if "\\" not in text and "<" not in text:  # neither escapes nor thoughts: a string is the text between its marks
         said = parse_response(text).value
         assert all(string in text for string in strings(said) if not _is_number(string))
@@ -92,12 +92,12 @@ def check_view_request(data: bytes) -> None:
     target, *lines = data.decode("latin-1").split("\n")
     path, _, query = target.partition("?")
     headers = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    door = Door("127.0.0.1", 8642)
-    asked = Request("GET", path, query, headers)
+    door = AccessControl("127.0.0.1", 8642)
+    asked = HttpRequest("GET", path, query, headers)
     assert door.refuse(asked) is not None
     assert door.admit(asked) is None
-    choice = parse_choice(query)
-    assert parse_choice(choice.query()[1:]) == choice
+    choice = parse_query(query)
+    assert parse_query(choice.query()[1:]) == choice
 
 
 def _is_number(text: str) -> bool:
@@ -126,7 +126,7 @@ def check_records(data: bytes) -> None:
     with _expected_errors():
         path = _file("records", data)
         with _indexed(path, "gold") as gold, _indexed(path, "predictions") as predictions:
-            join(gold, predictions)
+            join_indexes(gold, predictions)
             for index, parse in ((gold, parse_gold), (predictions, parse_prediction)):
                 for place in range(len(index)):
                     location, length = index.locations[place], index.lengths[place]
@@ -146,7 +146,7 @@ def check_published(data: bytes) -> None:
 
 
 @contextmanager
-def _indexed(path: Path, kind: str, opener: Opener = open_records) -> Iterator[Index]:
+def _indexed(path: Path, kind: str, opener: Opener = open_records) -> Iterator[IdIndex]:
     index = index_files([path], kind, opener)
     try:
         yield index

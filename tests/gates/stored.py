@@ -9,7 +9,7 @@ from typing import Any
 
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.suite import Suite
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from tests.toy.suite import SUITE as QA
 
@@ -41,7 +41,9 @@ def stored_run(
         path = folder.parent / "protocol.yaml"
         path.write_text(protocol, encoding="utf-8")
     with open(folder / (suite.records if out else "unused.jsonl"), "wb") as records:
-        found = evaluate(suite, inputs, path, workers=workers, records=records if out else None, written=[str(folder)])
+        found = evaluate_suite(
+            suite, inputs, path, workers=workers, records=records if out else None, written=[str(folder)]
+        )
     if out:
         (folder / "report.json").write_bytes(render_json(found.report))
     return found

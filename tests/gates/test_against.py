@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.packed import Packer, unpack
-from goldgate.baseline.reference import make_folder
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
 from goldgate.errors import ConfigError, GoldgateError, InputError
-from goldgate.pipeline import evaluate
-from goldgate.readers.recorded_units import UnitTables
+from goldgate.pipeline import evaluate_suite
+from goldgate.readers.unit_records import UnitTables
+from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.units import UnitPacker, unpack_units
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 from goldgate.suites.research.suite import SUITE as RESEARCH
 from tests.research.judged import judged
@@ -28,7 +28,7 @@ NOT_WORSE = "gates: {exact_match: {min: 0.5}, citation_f1: {max_drop: 0.05, agai
 
 
 def make_baseline_folder(folder: Path, *runs: Path) -> Path:
-    record, units = make_folder(runs, [QA, EXTRACTION, RESEARCH])
+    record, units = make_baseline_and_units(runs, [QA, EXTRACTION, RESEARCH])
     folder.mkdir()
     (folder / "baseline.json").write_bytes(render_json(record))
     (folder / "units.bin").write_bytes(units.data)
@@ -84,11 +84,11 @@ def test_any_order_and_any_number_of_workers_give_the_same_bytes(tmp_path: Path)
 def test_the_packed_units_are_small_and_do_not_depend_on_the_order(tmp_path: Path) -> None:
     gold = documents(500, "Hire", "Strike", "Merger", "Sue")
     extraction(tmp_path / "main", gold, gold[:400])
-    _, packed = make_folder([tmp_path / "main"], [EXTRACTION])
+    _, packed = make_baseline_and_units([tmp_path / "main"], [EXTRACTION])
     assert len(packed.data) < 100 * 500
     lines = (tmp_path / "main" / "samples.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "main" / "samples.jsonl").write_text("".join(lines[::-1]))
-    assert make_folder([tmp_path / "main"], [EXTRACTION])[1] == packed
+    assert make_baseline_and_units([tmp_path / "main"], [EXTRACTION])[1] == packed
 
 
 def test_what_is_packed_comes_out_as_it_was() -> None:
@@ -96,17 +96,17 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
         b"12345678": {("t",): (1, 0, 300), ("t", "A/b"): (2**70,)},
         b"87654321": {("t",): (0, 0, 5)},
     }
-    packer = Packer()
+    packer = UnitPacker()
     for identity, tables in units.items():
         packer.add(identity, tables)
     packed = packer.pack()
-    assert unpack(packed.data, packed.size, packed.sha256) == units
-    assert unpack(packed.data, packed.size, packed.sha256, {("t",)})[b"12345678"] == {("t",): (1, 0, 300)}
+    assert unpack_units(packed.data, packed.size, packed.sha256) == units
+    assert unpack_units(packed.data, packed.size, packed.sha256, {("t",)})[b"12345678"] == {("t",): (1, 0, 300)}
     for data in (b"", packed.data[:20], packed.data[1:], b"goldgate units 1\nx"):
         with pytest.raises(ValueError, match="pack"):
-            unpack(data, packed.size, packed.sha256)
+            unpack_units(data, packed.size, packed.sha256)
     with pytest.raises(ValueError, match="not the content"):
-        unpack(packed.data, packed.size - 1, packed.sha256)
+        unpack_units(packed.data, packed.size - 1, packed.sha256)
 
 
 def test_several_runs_make_one_baseline(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def stored_research(tmp_path: Path, settings: str = "{}") -> Path:
     protocol.write_text(settings)
     with open(folder / "runs.jsonl", "wb") as records:
         inputs = {"golden": [str(tmp_path / "golden.json")], "outputs": [str(tmp_path / "outputs")]}
-        report = evaluate(RESEARCH, inputs, protocol, records=records).report
+        report = evaluate_suite(RESEARCH, inputs, protocol, records=records).report
     (folder / "report.json").write_bytes(render_json(report))
     return folder
 
@@ -286,7 +286,7 @@ def test_how_the_stored_run_was_asked_does_not_matter(packed: bool, tmp_path: Pa
     report |= {"signature": f"{report['signature']}|model:m|seed:1", "generation": {"signature": "model:m|seed:1"}}
     file.write_bytes(render_json(report))
     if packed:
-        record, units = make_folder([tmp_path / "main"], [QA])
+        record, units = make_baseline_and_units([tmp_path / "main"], [QA])
         shutil.rmtree(tmp_path / "main")
         (tmp_path / "main").mkdir()
         (tmp_path / "main" / "baseline.json").write_bytes(render_json(record))

@@ -12,16 +12,16 @@ from typing import Any
 import orjson
 import pytest
 
-from goldgate.baseline.packed import HEAD, unpack
-from goldgate.baseline.reference import make_folder
 from goldgate.core.evaluation import render_json
 from goldgate.core.gate import Gate, Verdict
 from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
-from goldgate.results.verify import verify
-from goldgate.stats.gates import Paired, judge_gates
+from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.units import UNITS_HEADER, unpack_units
+from goldgate.stats.gates import PairedRun, judge_gates
 from goldgate.stats.paired import paired_sums
 from goldgate.suites import all_suites
+from goldgate.verification.verify import verify
 from tests.toy.suite import SUITE as QA
 
 from .stored import documents, extraction, qa
@@ -52,14 +52,14 @@ def test_parts_that_are_not_those_of_the_whole_are_refused(tmp_path: Path) -> No
     with pytest.raises(ConfigError, match="no stored run"):
         extraction(tmp_path / "new", gold, worse, PART)
     with pytest.raises(InputError) as caught:
-        make_folder([tmp_path / "main"], all_suites())
+        make_baseline_and_units([tmp_path / "main"], all_suites())
     assert caught.value.code == "records.other_parts"
     assert not verify(str(tmp_path / "main"), {}, only_records=True).verified
 
 
 def write_baseline(folder: Path, of: Path) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
-    record, packed = make_folder([of], [*all_suites(), QA])
+    record, packed = make_baseline_and_units([of], [*all_suites(), QA])
     (folder / "units.bin").write_bytes(packed.data)
     (folder / "baseline.json").write_bytes(render_json(record))
     return record
@@ -125,7 +125,7 @@ NAMES = b'[[["answers"],4]]'
 )
 def test_packed_units_of_anything_else_are_a_value_error(content: bytes) -> None:
     with pytest.raises(ValueError, match="packed"):
-        unpack(HEAD + zlib.compress(content), len(content), sha256(content).hexdigest())
+        unpack_units(UNITS_HEADER + zlib.compress(content), len(content), sha256(content).hexdigest())
 
 
 def test_a_number_of_a_baseline_that_its_units_do_not_give(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_nobody_asked_for_carries_no_comparison(confidence: str | None) -> 
     )
     asked = {(1, 1, 1, 1): 40, (0, 1, 1, 1): 50, (0, 1, 0, 1): 10}
     with_strangers = {**asked, (1000, 1000, 0, 0): 1}
-    pair = Paired(paired_sums(with_strangers), True, "main/", "", False, paired_sums(asked))
+    pair = PairedRun(paired_sums(with_strangers), True, "main/", "", False, paired_sums(asked))
     [found] = judge_gates({"rate": gate}, {"rate": Rate(1040, 1100)}, {"rate": pair})
     assert found.verdict is not Verdict.PASS
     assert "without what nobody asked for" in found.reason

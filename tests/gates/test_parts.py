@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.core.gated import MetricName, parse_metric_name
+from goldgate.core.gate import MetricName, parse_metric_name
 from goldgate.errors import ConfigError
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 
 from .stored import documents, event, extraction, write_lines
@@ -95,7 +95,7 @@ def test_a_type_of_the_schema_that_does_not_occur_is_not_evaluable(tmp_path: Pat
     (tmp_path / "schema.json").write_text('{"event_types": {"Hire": {"roles": ["Who"]}, "Fire": {"roles": ["Who"]}}}')
     gold = write_lines(tmp_path / "gold.jsonl", documents(3, "Hire"))
     inputs = {"gold": [gold], "predictions": [gold], "schema": [str(tmp_path / "schema.json")]}
-    found = evaluate(EXTRACTION, inputs, {"gates": {"strict_f1[Fire/Who]": {"min": 0.5}}})
+    found = evaluate_suite(EXTRACTION, inputs, {"gates": {"strict_f1[Fire/Who]": {"min": 0.5}}})
     assert found.gates[0].reason == "not_evaluable: nothing was predicted and nothing is in the gold"
 
 

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.answerers.openai import breaker, waiting
-from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
-from goldgate.generation.answerers.openai.limits import Limits
-from goldgate.generation.counts import Listener
-from goldgate.generation.options import GenerationOptions
-from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
+from goldgate.generation.answerer import Listener
+from goldgate.generation.openai import OpenAIAnswerer, fleet, pacing
+from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
@@ -35,13 +33,13 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A 25th of the pauses between attempts; those that a server asks for stay as they are."""
-    monkeypatch.setattr(waiting, "FIRST_PAUSE", waiting.FIRST_PAUSE / 25)
+    monkeypatch.setattr(pacing, "FIRST_PAUSE", pacing.FIRST_PAUSE / 25)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """An endpoint that never answers is given up after a 25th of the time."""
-    monkeypatch.setattr(breaker, "FIRST_SECONDS", breaker.FIRST_SECONDS / 25)
+    monkeypatch.setattr(fleet, "FIRST_SECONDS", fleet.FIRST_SECONDS / 25)
 
 
 class Data:
@@ -58,11 +56,11 @@ class Data:
     def behaviour(self, **changes: Any) -> Behaviour:
         return Behaviour(gold=load_gold(self.gold), **changes)
 
-    def prepare(self, url: str, secret: Secret | None = None, **changes: Any) -> Prepared:
+    def prepare(self, url: str, secret: Secret | None = None, **changes: Any) -> PreparedRun:
         """What a command with these options prepares; an option of the task, the answerer or the run by its name."""
         protocol = load_protocol(changes.pop("protocol", None)).protocol
         of_task = {name: changes.pop(name) for name in ("prompt", "train", "few_shot") if name in changes}
-        limits = changes.pop("limits", Limits(concurrency=8, attempts=4))
+        limits = changes.pop("limits", EndpointLimits(concurrency=8, attempts=4))
         answerer = OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
         options = GenerationOptions(self.out, **{"model": "m", **changes})
         task = TaskOptions([str(self.gold)], str(self.schema), **of_task)
@@ -71,7 +69,7 @@ class Data:
             options, answerer, protocol.generation, lambda: load_task(task, options.all_seeds, response, asked_for)
         )
 
-    def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[Outcome, list[str]]:
+    def generate(self, url: str, secret: Secret | None = None, **changes: Any) -> tuple[RunResult, list[str]]:
         """Ask in this process; what came of it, and what was said."""
         said: list[str] = []
         prepared = self.prepare(url, secret, **changes)

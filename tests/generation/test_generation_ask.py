@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
-from goldgate.generation.answerers.openai.limits import Limits
-from goldgate.generation.run import stopped_error
+from goldgate.generation.openai import OpenAIAnswerer
+from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.run import given_up_error
 from goldgate.generation.secret import Secret
 from tests.generation.conftest import Data
 from tests.generation.server import Behaviour, Running
@@ -51,7 +51,7 @@ def test_nothing_is_asked_again_when_all_is_there(data: Data, serve: Serve) -> N
 
 def test_only_what_is_missing_is_asked_after_a_torn_line(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
-    data.generate(server.url, limits=Limits(concurrency=1))
+    data.generate(server.url, limits=EndpointLimits(concurrency=1))
     journal = data.out / "journal.jsonl"
     whole = (data.out / "predictions.jsonl").read_bytes()
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -91,7 +91,7 @@ def test_another_question_is_another_key_and_says_so(data: Data, serve: Serve, c
 def test_none_lost(make_data: Callable[[int], Data], serve: Serve, faults: dict[str, Any]) -> None:
     data = make_data(40)
     server = serve(data.behaviour(**faults))
-    outcome, _ = data.generate(server.url, limits=Limits(concurrency=16, attempts=12))
+    outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=16, attempts=12))
     assert outcome.summaries[0].complete
     assert len({line["key"] for line in data.journal("answer")}) == len(data.journal("answer")) == 40
     assert outcome.summaries[0].usage.input > 0
@@ -100,21 +100,21 @@ def test_none_lost(make_data: Callable[[int], Data], serve: Serve, faults: dict[
 def test_concurrency_is_kept(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(40)
     server = serve(data.behaviour(latency=0.02))
-    data.generate(server.url, limits=Limits(concurrency=5))
+    data.generate(server.url, limits=EndpointLimits(concurrency=5))
     assert server.seen.most_at_once == 5
 
 
 def test_requests_a_minute_are_kept(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     began = time.monotonic()
-    data.generate(server.url, limits=Limits(concurrency=8, requests_per_minute=1200))
+    data.generate(server.url, limits=EndpointLimits(concurrency=8, requests_per_minute=1200))
     assert time.monotonic() - began >= 11 * 60 / 1200  # 12 requests, 50 ms apart
 
 
 def test_tokens_a_minute_are_kept(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour())
     began = time.monotonic()
-    data.generate(server.url, limits=Limits(8, tokens_per_minute=120_000), parameters={"max_tokens": 100})
+    data.generate(server.url, limits=EndpointLimits(8, tokens_per_minute=120_000), parameters={"max_tokens": 100})
     spent = sum(line["usage"][0] + line["usage"][1] for line in data.journal("answer"))
     assert time.monotonic() - began >= spent * 11 / 12 * 60 / 120_000 * 0.9
 
@@ -135,17 +135,17 @@ def test_a_request_that_finally_fails_is_recorded_and_asked_again_next_time(data
 
 def test_timeouts_are_retried_and_then_recorded(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(slow_body=1.0))
-    outcome, _ = data.generate(server.url, timeout=0.1, limits=Limits(concurrency=12, attempts=2))
+    outcome, _ = data.generate(server.url, timeout=0.1, limits=EndpointLimits(concurrency=12, attempts=2))
     assert dict(outcome.summaries[0].missing) == {"timeout": 12}
     assert {line["attempts"] for line in data.journal("failure")} == {2}
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_shows_no_key(data: Data, serve: Serve) -> None:
     server = serve(data.behaviour(key="another-key-altogether"))
-    outcome, said = data.generate(server.url, Secret(KEY), limits=Limits(concurrency=4))
+    outcome, said = data.generate(server.url, Secret(KEY), limits=EndpointLimits(concurrency=4))
     assert outcome.ending.reason == "stopped"
     assert server.seen.requests <= 8
-    error = str(stopped_error(outcome.ending, OpenAIAnswerer(server.url, secret=Secret(KEY))))
+    error = str(given_up_error(outcome.ending, OpenAIAnswerer(server.url, secret=Secret(KEY))))
     assert "OPENAI_API_KEY" in error
     stored = b"".join(file.read_bytes() for file in data.out.iterdir()).decode() + error + "".join(said)
     assert all(KEY[at : at + 8] not in stored for at in range(len(KEY) - 7))
@@ -167,7 +167,7 @@ def test_a_dead_endpoint_ends_the_run_early(make_data: Callable[[int], Data], se
     assert outcome.ending.reason == "stopped"
     assert time.monotonic() - began < 15
     assert "unreachable" in outcome.ending.message
-    assert "server running" in str(stopped_error(outcome.ending, OpenAIAnswerer(url, secret=Secret(None))))
+    assert "server running" in str(given_up_error(outcome.ending, OpenAIAnswerer(url, secret=Secret(None))))
     assert len(data.journal("failure")) < 30
 
 
@@ -189,7 +189,7 @@ def test_auto_steps_down_once_and_remembers(
 ) -> None:
     data = make_data(30)
     server = serve(data.behaviour(refuse_formats=refused, vague=vague, latency=0.01))
-    outcome, said = data.generate(server.url, limits=Limits(concurrency=8))
+    outcome, said = data.generate(server.url, limits=EndpointLimits(concurrency=8))
     assert outcome.summaries[0].complete
     assert outcome.ladder.form == reached
     steps = [step for step in data.journal("step_down") if "key" not in step]

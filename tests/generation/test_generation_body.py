@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from goldgate.generation.answerers.openai.body import LARGE_AT_ONCE, read_body
+from goldgate.generation.openai.transport import MAX_LARGE_BODIES, read_body
 
 PART = 64 * 1024  # what is decompressed at a time
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS, "raw deflate": -zlib.MAX_WBITS}
@@ -20,7 +20,7 @@ def read(packed: bytes, encoding: str, step: int) -> bytes:
             yield packed[at : at + step]
 
     async def whole() -> bytes:
-        body = await read_body(pieces(), encoding, asyncio.Semaphore(LARGE_AT_ONCE))
+        body = await read_body(pieces(), encoding, asyncio.Semaphore(MAX_LARGE_BODIES))
         assert body.problem is None
         return body.content
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-from goldgate.generation.answerers.openai.asking import Asking
-from goldgate.generation.answerers.openai.fleet import Member
-from goldgate.generation.answerers.openai.limits import Limits
-from goldgate.generation.counts import Listener
-from goldgate.generation.outcome import Answer, Usage
+from goldgate.generation.answerer import Listener
+from goldgate.generation.openai.dispatcher import Dispatcher
+from goldgate.generation.openai.fleet import FleetMember
+from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import assign, dry_run, open_journal
 from tests.generation.conftest import Data
 from tests.generation.server import Behaviour, Running
@@ -89,7 +89,7 @@ def test_a_seed_with_missing_answers_is_named_with_its_folder(data: Data, serve:
 
 def test_a_rate_limit_that_slows_asking_down_is_named(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(3)
-    _, said = data.generate(serve(data.behaviour()).url, limits=Limits(requests_per_minute=60))
+    _, said = data.generate(serve(data.behaviour()).url, limits=EndpointLimits(requests_per_minute=60))
     # the second and the third request each wait for the next second
     assert re.fullmatch(r"slowed down: for \d+\.\d of \d+\.\d s requests waited for --rpm 60", said[-1])
 
@@ -105,7 +105,7 @@ def test_a_cap_that_slows_asking_down_is_named(make_data: Callable[[int], Data],
 
 
 def test_nothing_is_said_about_limits_that_cost_no_time(data: Data, serve: Serve) -> None:
-    limits = Limits(requests_per_minute=1_000_000, tokens_per_minute=1_000_000_000)
+    limits = EndpointLimits(requests_per_minute=1_000_000, tokens_per_minute=1_000_000_000)
     _, said = data.generate(serve(data.behaviour()).url, limits=limits, max_total_tokens=1_000_000_000)
     assert not any("slowed down" in line for line in said)
 
@@ -129,17 +129,17 @@ def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data
     data = make_data(2)
     prepared = data.prepare("http://127.0.0.1:1/v1", max_total_tokens=1_000_000)
 
-    async def ask() -> Asking:
+    async def ask() -> Dispatcher:
         with open_journal(prepared) as journal:
-            asking: list[Asking] = []
+            asking: list[Dispatcher] = []
 
-            async def send(body: bytes, request_id: str) -> Answer:
+            async def send(body: bytes, request_id: str) -> ModelAnswer:
                 asyncio.get_running_loop().call_later(0.05, asking[0].interrupt)
-                return Answer("[]", Usage(10, 1))
+                return ModelAnswer("[]", Usage(10, 1))
 
             assignment = assign(prepared, journal, Listener())
             asking.append(
-                Asking(assignment, [Member(send, Limits(requests_per_minute=1))], 8)
+                Dispatcher(assignment, [FleetMember(send, EndpointLimits(requests_per_minute=1))], 8)
             )  # the second waits for a minute
             assert (await asking[0].run()).reason == "interrupted"
             return asking[0]

@@ -15,16 +15,14 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
-from goldgate.generation.answerers.openai.fleet import LONGEST_REST, Fleet, Member
-from goldgate.generation.answerers.openai.limits import Limits
-from goldgate.generation.answerers.openai.several import FleetAnswerer
-from goldgate.generation.counts import Listener
-from goldgate.generation.options import GenerationOptions
-from goldgate.generation.outcome import Answer, NoAnswer
-from goldgate.generation.run import Outcome, generate, open_journal, prepare, stopped_error
-from goldgate.generation.secret import Secret, shown_arguments
-from goldgate.protocol.model import GenerationSettings
+from goldgate.generation.answerer import Listener
+from goldgate.generation.openai import FleetAnswerer, OpenAIAnswerer
+from goldgate.generation.openai.fleet import LONGEST_REST, Fleet, FleetMember
+from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.request import ModelAnswer, NoAnswer
+from goldgate.generation.run import GenerationOptions, RunResult, generate, given_up_error, open_journal, prepare
+from goldgate.generation.secret import Secret, redact_arguments
+from goldgate.protocol import GenerationSettings
 from goldgate.suites.extraction.settings import ExtractionSettings
 from goldgate.suites.extraction.task import TaskOptions, load_task
 from tests.generation.conftest import Data
@@ -35,8 +33,12 @@ Serve = Callable[[Behaviour], Running]
 
 
 def ask(
-    data: Data, urls: list[str], limits: Limits | None = None, say: Callable[[str], None] | None = None, **changes: Any
-) -> tuple[Outcome, list[str]]:
+    data: Data,
+    urls: list[str],
+    limits: EndpointLimits | None = None,
+    say: Callable[[str], None] | None = None,
+    **changes: Any,
+) -> tuple[RunResult, list[str]]:
     """Ask several endpoints in this process; what came of it, and what was said."""
     said: list[str] = []
 
@@ -45,7 +47,7 @@ def ask(
         if say is not None:
             say(line)
 
-    limits = limits or Limits(concurrency=4, attempts=4)
+    limits = limits or EndpointLimits(concurrency=4, attempts=4)
     members = tuple(OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=Secret(None)) for url in urls)
     options = GenerationOptions(data.out, "m", **changes)
     task = TaskOptions([str(data.gold)], str(data.schema))
@@ -93,7 +95,7 @@ def test_a_slow_endpoint_gets_fewer(make_data: Callable[[int], Data], serve: Ser
     """One takes a hundred times as long as the other, and each has two requests at a time."""
     data = make_data(60)
     quick, slow = serve(data.behaviour(latency=0.01)), serve(data.behaviour(latency=1.0))
-    outcome, _ = ask(data, [slow.url, quick.url], Limits(concurrency=2))
+    outcome, _ = ask(data, [slow.url, quick.url], EndpointLimits(concurrency=2))
     assert outcome.summaries[0].complete
     assert slow.seen.requests < 15 < 45 < quick.seen.requests
     answered_once(data, 60, quick, slow)
@@ -194,7 +196,7 @@ def test_one_endpoint_that_refuses_everything_lowers_no_format(make_data: Callab
 
 def test_a_document_that_is_refused_by_one_that_answers_is_not_asked_again(data: Data, serve: Serve) -> None:
     servers = [serve(data.behaviour(refuse_text="Town 11 ")) for _ in range(2)]
-    limits = Limits(concurrency=1)
+    limits = EndpointLimits(concurrency=1)
     outcome, _ = ask(data, [server.url for server in servers], limits, response_format="text")
     assert outcome.summaries[0].missing == {"http_400": 1}
     assert sum(server.seen.requests for server in servers) == 12
@@ -212,7 +214,7 @@ def test_the_run_ends_when_nobody_answers_and_says_why_for_each(make_data: Calla
     assert "unreachable" in outcome.ending.message
     assert f"{refusing.url}: the endpoint refuses" in outcome.ending.message
     fleet = FleetAnswerer(tuple(OpenAIAnswerer(url, secret=Secret(None)) for url in (dead, refusing.url)))
-    assert f"is a server running at {dead}?" in str(stopped_error(outcome.ending, fleet))
+    assert f"is a server running at {dead}?" in str(given_up_error(outcome.ending, fleet))
 
 
 def test_one_that_comes_back_is_asked_again(make_data: Callable[[int], Data], serve: Serve) -> None:
@@ -223,7 +225,7 @@ def test_one_that_comes_back_is_asked_again(make_data: Callable[[int], Data], se
         if "left alone" in line:
             sick.behaviour.key = None
 
-    outcome, said = ask(data, [sick.url, server.url], Limits(concurrency=2), heal)
+    outcome, said = ask(data, [sick.url, server.url], EndpointLimits(concurrency=2), heal)
     assert outcome.summaries[0].complete
     assert f"{sick.url} answers again" in said
     assert answers_by_endpoint(data)[sick.url] > 10
@@ -233,7 +235,7 @@ def test_rates_are_kept_by_each(make_data: Callable[[int], Data], serve: Serve) 
     """One request a minute to each: the first two are sent at once, and the third waits."""
     data = make_data(3)
     servers = [serve(data.behaviour()) for _ in range(2)]
-    limits = Limits(concurrency=4, requests_per_minute=60)
+    limits = EndpointLimits(concurrency=4, requests_per_minute=60)
     outcome, said = ask(data, [server.url for server in servers], limits)
     assert outcome.summaries[0].complete
     assert {1, 2} == {server.seen.requests for server in servers}
@@ -245,7 +247,7 @@ def test_rates_are_kept_by_each(make_data: Callable[[int], Data], serve: Serve) 
 
 def test_endpoints_may_come_and_go(data: Data, serve: Serve) -> None:
     one, two, three = (serve(data.behaviour()) for _ in range(3))
-    ask(data, [one.url, two.url], Limits(concurrency=1), max_total_tokens=3_500)
+    ask(data, [one.url, two.url], EndpointLimits(concurrency=1), max_total_tokens=3_500)
     before = one.seen.requests + two.seen.requests
     assert 0 < before < 12
     outcome, said = ask(data, [three.url, two.url])  # another one in the place of the first
@@ -259,7 +261,7 @@ def test_endpoints_may_come_and_go(data: Data, serve: Serve) -> None:
 
 def test_what_was_begun_with_one_endpoint_goes_on_with_several(data: Data, serve: Serve) -> None:
     one, two = (serve(data.behaviour()) for _ in range(2))
-    data.generate(one.url, limits=Limits(concurrency=1), max_total_tokens=3_500)
+    data.generate(one.url, limits=EndpointLimits(concurrency=1), max_total_tokens=3_500)
     assert 0 < one.seen.requests < 12
     outcome, _ = ask(data, [one.url, two.url])
     assert outcome.summaries[0].complete
@@ -279,7 +281,7 @@ def test_what_an_endpoint_was_asked_alone_counts_only_if_it_is_one_of_those_aske
 def test_different_models_are_told(data: Data, serve: Serve) -> None:
     one = serve(data.behaviour(latency=0.02))
     other = serve(data.behaviour(latency=0.02, version="0002"))
-    outcome, said = ask(data, [one.url, other.url], Limits(concurrency=1))
+    outcome, said = ask(data, [one.url, other.url], EndpointLimits(concurrency=1))
     assert set(outcome.summary["seeds"][0]["models"]) == {"m-0001", "m-0002"}
     warning = next(line for line in said if line.startswith("warning"))
     assert f"{one.url}: m-0001" in warning
@@ -349,7 +351,7 @@ def test_the_usual_key_is_not_sent_to_several_hosts_unasked(data: Data, serve: S
 
 def test_no_query_of_any_address_is_shown() -> None:
     given = ["--base-url", "http://a/v1?code=S", "b/v1?code=S", "http://c", "--model", "m?x"]
-    assert shown_arguments(given) == [
+    assert redact_arguments(given) == [
         "--base-url",
         "http://a/v1?[hidden]",
         "b/v1?[hidden]",
@@ -362,12 +364,14 @@ def test_no_query_of_any_address_is_shown() -> None:
 # --- the parts
 
 
-async def _send(body: bytes, request_id: str) -> Answer | NoAnswer:
+async def _send(body: bytes, request_id: str) -> ModelAnswer | NoAnswer:
     raise AssertionError
 
 
 def _fleet(number: int, concurrency: int = 4) -> Fleet:
-    fleet = Fleet([Member(_send, Limits(concurrency=concurrency), f"http://{place}") for place in range(number)])
+    fleet = Fleet(
+        [FleetMember(_send, EndpointLimits(concurrency=concurrency), f"http://{place}") for place in range(number)]
+    )
     fleet.begin(0.0, answered=False)
     return fleet
 

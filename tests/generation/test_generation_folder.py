@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError, InputError
-from goldgate.generation import score as scoring
-from goldgate.generation.answerers.openai.transport import find_proxy
-from goldgate.generation.journal import Journal, in_use
-from goldgate.generation.secret import Secret, check_address, shown_arguments
+from goldgate.generation import scoring
+from goldgate.generation.journal import Journal, journal_in_use
+from goldgate.generation.openai.transport import find_proxy
+from goldgate.generation.secret import Secret, check_address, redact_arguments
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
@@ -39,7 +39,7 @@ def test_the_journal_is_locked_until_the_report_is_written(
     from goldgate.cli.generate import evaluate_api_command
 
     server = serve(data.behaviour())
-    original, tried = scoring.score, []
+    original, tried = scoring.score_answers, []
 
     def score(*given: Any) -> Any:
         with pytest.raises(ConfigError) as caught:
@@ -51,7 +51,7 @@ def test_the_journal_is_locked_until_the_report_is_written(
     done = CliRunner().invoke(evaluate_api_command, command(data, server.url)[2:], catch_exceptions=False)
     assert done.exit_code == 0
     assert tried == [("journal.locked", f"process {os.getpid()}")]
-    assert not in_use(data.out / "journal.jsonl")
+    assert not journal_in_use(data.out / "journal.jsonl")
 
 
 def test_a_mistake_of_a_second_process_leaves_the_first_one_alone(data: Data) -> None:
@@ -165,9 +165,9 @@ def test_the_query_of_an_address_reaches_no_file_and_no_output(data: Data, statu
 def test_the_command_to_go_on_has_no_query_in_it() -> None:
     given = ["x.py", "--base-url", "http://u:p@h:1/v1?code=S#f", "--base-url=h/v1?code=S", "--param", "a=http://b?c=S"]
     shown = ["x.py", "--base-url", "http://[hidden]@h:1/v1?[hidden]", "--base-url=h/v1?[hidden]"]
-    assert shown_arguments(given) == [*shown, "--param", "a=http://b?[hidden]"]
+    assert redact_arguments(given) == [*shown, "--param", "a=http://b?[hidden]"]
     signed = ["--gold", "https:/host/a?sig=abc", "--gold=https://host/a?sig=a'b", "--gold", "https://me:pa/ss@host/a"]
-    assert shown_arguments(signed) == [
+    assert redact_arguments(signed) == [
         "--gold",
         "https:/host/a?[hidden]",
         "--gold=https://host/a?[hidden]",
@@ -175,7 +175,7 @@ def test_the_command_to_go_on_has_no_query_in_it() -> None:
         "https://[hidden]",
     ]
     plain = ["--gold", "a.jsonl", "--base-url", "http://127.0.0.1:8000/v1", "--param", "temperature=null"]
-    assert shown_arguments(plain) == plain
+    assert redact_arguments(plain) == plain
 
 
 def test_a_query_that_is_no_secret_does_not_change_answers() -> None:

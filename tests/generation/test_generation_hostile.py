@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.answerers.openai.body import MAX_BODY
-from goldgate.generation.answerers.openai.limits import Limits
+from goldgate.generation.openai.pacing import EndpointLimits
+from goldgate.generation.openai.transport import MAX_BODY
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http
 from tests.generation.test_generation_commands import ENVIRONMENT, command
@@ -94,7 +94,7 @@ def test_an_answer_that_was_paid_for_is_kept(make_data: Callable[[int], Data], n
     reply, said = PAID[name]
     data = make_data(2)
     with Raw(lambda *_: reply, pause=0.05) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(concurrency=1), timeout=0.6)
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=1), timeout=0.6)
         assert len(server.heads) == 2
     assert outcome.summaries[0].complete
     assert [line["response"] for line in data.journal("answer")] == [said] * 2
@@ -110,7 +110,7 @@ def test_a_wrong_length_does_not_give_one_question_the_answer_to_another(make_da
         return right + http(completion("the answer to something else"), keep=True)  # one reply too many
 
     with Raw(reply, close=False) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(concurrency=2))
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=2))
     assert outcome.summaries[0].complete
     for line in data.journal("answer"):
         number = line["id"][1:]
@@ -195,7 +195,7 @@ def test_what_is_no_answer_has_a_cause(make_data: Callable[[int], Data], name: s
     make, cause = REPEATED[name]
     data = make_data(2)
     with Raw(lambda *_: make()) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(concurrency=1, attempts=2), timeout=20.0)
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=1, attempts=2), timeout=20.0)
         assert len(server.heads) <= 2 * 2 * 3  # documents, attempts, formats
     assert set(outcome.summaries[0].missing) <= {cause, "not_asked"}
     assert outcome.summaries[0].missing[cause] >= 1
@@ -205,7 +205,7 @@ def test_a_body_that_drips_ends_at_the_timeout(make_data: Callable[[int], Data])
     data = make_data(1)
     drops = [http(WHOLE, length=10_000)[:-20], *([b" "] * 100)]
     with Raw(lambda *_: drops, pause=0.05) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(attempts=1), timeout=0.5)
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(attempts=1), timeout=0.5)
     assert dict(outcome.summaries[0].missing) == {"timeout": 1}
 
 
@@ -213,7 +213,7 @@ def test_a_body_that_drips_ends_at_the_timeout(make_data: Callable[[int], Data])
     "asked", ["1000000000", "1e400", "inf", "-1e400", "nan", "Mon, 99 Xyz 99999 99:99:99", "\udcff"]
 )
 def test_no_retry_time_breaks_the_run(make_data: Callable[[int], Data], monkeypatch: Any, asked: str) -> None:
-    monkeypatch.setattr("goldgate.generation.answerers.openai.waiting.LONGEST_ASKED", 0.01)
+    monkeypatch.setattr("goldgate.generation.openai.pacing.LONGEST_RETRY_AFTER", 0.01)
     data = make_data(1)
     replies = [http(b"{}", f"Retry-After: {asked}", status="429 Busy"), http(WHOLE)]
     with Raw(lambda number, *_: replies[min(number, 1)]) as server:

@@ -13,19 +13,18 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.journal import Journal, read_contents, read_lines
-from goldgate.generation.journal_lines import CUT_OFF, Contents, InFlight, Unanswered, usage_of
-from goldgate.generation.outcome import MOST_TOKENS, Answer, NoAnswer, Usage
-from goldgate.generation.plan import Request
+from goldgate.generation.journal_contents import CUT_OFF, InFlightRequest, JournalContents, UnansweredUsage, line_usage
+from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, Usage
 
 
-def request(key: str) -> Request:
-    return Request(key, f"id-{key}", None, [], b"", 0)
+def request(key: str) -> ModelRequest:
+    return ModelRequest(key, f"id-{key}", None, [], b"", 0)
 
 
 def fill(path: Path, *keys: str) -> bytes:
     with Journal(path) as journal:
         for key in keys:
-            journal.answer(request(key), "plan", Answer(f"said {key}", Usage(3, 4, 1)), 1, 0.5)
+            journal.answer(request(key), "plan", ModelAnswer(f"said {key}", Usage(3, 4, 1)), 1, 0.5)
     return path.read_bytes()
 
 
@@ -37,12 +36,12 @@ def test_answers_are_found_again(tmp_path: Path) -> None:
         "said a",
         "said b",
     ]
-    assert usage_of(next(read_lines([path], [contents.answers["a"]]))) == Usage(3, 4, 1)
+    assert line_usage(next(read_lines([path], [contents.answers["a"]]))) == Usage(3, 4, 1)
 
 
 def test_an_answer_is_on_disk_before_the_next_thing_happens(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.answer(request("a"), "plan", Answer("x"), 1, 0.1)
+        journal.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
         assert "a" in read_contents(tmp_path / "journal.jsonl").answers
 
 
@@ -55,7 +54,7 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path: Path) -> None
         with Journal(path) as journal:
             assert "a" in journal
             assert ("b" in journal) == (length == len(whole) - 1)  # all of it but the end of the line: kept
-            journal.answer(request("c"), "plan", Answer("after"), 1, 0.1)
+            journal.answer(request("c"), "plan", ModelAnswer("after"), 1, 0.1)
         contents = read_contents(path)
         assert {"a", "c"} <= set(contents.answers)
         assert not contents.torn
@@ -92,7 +91,7 @@ def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path
     with Journal(path) as journal:
         journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
         assert "a" in journal.contents.failures
-        journal.answer(request("a"), "plan", Answer("yes"), 1, 0.1)
+        journal.answer(request("a"), "plan", ModelAnswer("yes"), 1, 0.1)
         journal.failure(request("a"), "plan", NoAnswer("final", "http_400", "no"), 1)
     contents = read_contents(path)
     assert set(contents.answers) == {"a"}
@@ -102,7 +101,7 @@ def test_an_answer_takes_the_place_of_a_failure_and_never_the_other_way(tmp_path
 def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
-        journal.answer(request("a"), "plan", Answer("x\ud83d"), 1, 0.1)
+        journal.answer(request("a"), "plan", ModelAnswer("x\ud83d"), 1, 0.1)
     assert next(read_lines([path], [read_contents(path).answers["a"]]))["response"] == "x\ufffd"
 
 
@@ -128,11 +127,11 @@ def test_a_full_disk_is_named_and_leaves_no_half_line(tmp_path: Path, monkeypatc
     with Journal(path) as journal:
         disk = FullDisk(monkeypatch)
         with pytest.raises(ConfigError, match="cannot be stored") as caught:
-            journal.answer(request("b"), "plan", Answer("y"), 1, 0.1)
+            journal.answer(request("b"), "plan", ModelAnswer("y"), 1, 0.1)
         assert caught.value.found == "No space left on device"
         assert path.read_bytes() == before
         disk.room = lambda: True
-        journal.answer(request("c"), "plan", Answer("z"), 1, 0.1)  # room again: the journal is as good as before
+        journal.answer(request("c"), "plan", ModelAnswer("z"), 1, 0.1)  # room again: the journal is as good as before
     assert set(read_contents(path).answers) == {"a", "c"}
 
 
@@ -145,7 +144,7 @@ def test_what_is_in_flight_when_the_disk_becomes_full_goes_into_the_reserve(
         assert os.listdir(tmp_path) == ["journal.jsonl"]  # the reserve has no name that a kill could leave
         disk = FullDisk(monkeypatch)
         disk.room = lambda: journal._reserve is None
-        journal.answer(request("a"), "plan", Answer("y"), 1, 0.1)
+        journal.answer(request("a"), "plan", ModelAnswer("y"), 1, 0.1)
         assert journal.full == "No space left on device"
     assert set(read_contents(path).answers) == {"a"}
 
@@ -227,14 +226,14 @@ def test_a_field_of_any_type_is_read_or_named(tmp_path: Path, kind: str) -> None
                 assert error.code.startswith("journal."), error
                 assert error.place.line == 1
             for record in read_lines([path], [*contents.answers.values(), *contents.failures.values()]):
-                assert usage_of(record).total <= 2 * MOST_TOKENS
+                assert line_usage(record).total <= 2 * MAX_ANSWER_TOKENS
 
 
-def _read(path: Path) -> tuple[InputError | None, Contents]:
+def _read(path: Path) -> tuple[InputError | None, JournalContents]:
     try:
         return None, read_contents(path)
     except InputError as error:
-        return error, Contents()
+        return error, JournalContents()
 
 
 def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
@@ -242,12 +241,12 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     journal = Journal(path)
     for key in "abcd":
         journal.asked(request(key), "plan", f"id of {key}")
-    journal.answer(request("a"), "plan", Answer("x"), 1, 0.1)
+    journal.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
     journal.unanswered(request("b"), "plan", "http_429", None)
     journal.unanswered(request("c"), "plan", "timeout", Usage(7, 0, estimated=True))
     contents = read_contents(path)  # as the next process reads it, with nothing closed
-    assert contents.in_flight == {"d": InFlight("id of d", 0)}
-    assert contents.unanswered == {"c": Unanswered(1, 7, 0)}
+    assert contents.in_flight == {"d": InFlightRequest("id of d", 0)}
+    assert contents.unanswered == {"c": UnansweredUsage(1, 7, 0)}
     journal.close()
 
 
@@ -261,11 +260,11 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
         for key in "ab":
             new.unanswered(request(key), "plan", CUT_OFF, Usage(7, estimated=True))
             new.asked(request(key), "plan", f"id of {key}")
-        new.answer(request("a"), "plan", Answer("x"), 1, 0.1)
+        new.answer(request("a"), "plan", ModelAnswer("x"), 1, 0.1)
     for first, last in (paths, reversed(paths)):
         contents = read_contents(last, [first])
-        assert contents.in_flight == {"b": InFlight("id of b", 0)}
-        assert contents.unanswered == {"a": Unanswered(1, 7, 0), "b": Unanswered(1, 7, 0)}
+        assert contents.in_flight == {"b": InFlightRequest("id of b", 0)}
+        assert contents.unanswered == {"a": UnansweredUsage(1, 7, 0), "b": UnansweredUsage(1, 7, 0)}
         assert set(contents.answers) == {"a"}
 
 
@@ -275,7 +274,7 @@ def test_answers_in_two_journals_are_noticed(tmp_path: Path) -> None:
     fill(paths[1], "b", "c")
     contents = read_contents(paths[1], paths[:1])
     assert contents.twice == {"b": (0, 1)}
-    assert contents.unanswered == {"b": Unanswered(1, 3, 4)}  # paid for, and not counted
+    assert contents.unanswered == {"b": UnansweredUsage(1, 3, 4)}  # paid for, and not counted
     found = [record["response"] for record in read_lines(contents.files, list(contents.answers.values()))]
     assert found == ["said a", "said b", "said c"]
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import InputError
-from goldgate.generation.answerers.openai.reply import read_reply
-from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, asked_pause, pause_in_words
-from goldgate.generation.journal_lines import NEEDED, Contents, parse_line, usage_of
-from goldgate.generation.outcome import MOST_TOKENS, Answer, Usage
-from goldgate.generation.secret import Secret, shown_arguments
+from goldgate.generation.journal_contents import REQUIRED_FIELDS, JournalContents, line_usage, parse_line
+from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, retry_after_header, retry_after_text
+from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, Usage
+from goldgate.generation.secret import Secret, redact_arguments
 from tests.generation.test_generation_limits import NOW
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=20)  # halves of surrogate pairs too
@@ -33,13 +33,13 @@ NAMED = st.recursive(
 def test_no_reply_makes_its_reader_raise(status: int, kind: str, value: Any, start: bytes, end: bytes) -> None:
     body = start + json.dumps(value).encode() + end
     outcome = read_reply(status, kind, body, Secret("sk-test-abcdefghij0123456789"))
-    if isinstance(outcome, Answer):
+    if isinstance(outcome, ModelAnswer):
         outcome.response.encode()
     else:
         outcome.detail.encode()
         assert len(outcome.detail) < 400
     used = outcome.usage or Usage()
-    assert 0 <= used.total <= 2 * MOST_TOKENS
+    assert 0 <= used.total <= 2 * MAX_ANSWER_TOKENS
 
 
 @given(st.integers(100, 599), st.binary(max_size=200))
@@ -50,20 +50,20 @@ def test_no_bytes_make_the_reader_raise(status: int, body: bytes) -> None:
 @given(TEXT)
 def test_no_text_asks_for_more_than_the_longest_pause(text: str) -> None:
     for words in (f"try again in {text}", f"retry after {text}s", f'"retryDelay": "{text}"'):
-        assert 0 <= (pause_in_words(words) or 0) <= LONGEST_ASKED
+        assert 0 <= (retry_after_text(words) or 0) <= LONGEST_RETRY_AFTER
     for name in ("Retry-After", "retry-after-ms"):
-        assert 0 <= (asked_pause({name: text}, NOW) or 0) <= LONGEST_ASKED
+        assert 0 <= (retry_after_header({name: text}, NOW) or 0) <= LONGEST_RETRY_AFTER
 
 
 @given(
-    st.sampled_from(sorted(NEEDED)),
+    st.sampled_from(sorted(REQUIRED_FIELDS)),
     st.dictionaries(st.sampled_from(["usage", "attempts", "seed", "x"]), VALUES),
     st.data(),
 )
 def test_a_line_of_a_journal_is_read_or_refused(kind: str, more: dict[str, Any], data: st.DataObject) -> None:
     fields = {
         name: data.draw(VALUES) if data.draw(st.booleans()) else _right(types[0])
-        for name, types in NEEDED[kind].items()
+        for name, types in REQUIRED_FIELDS[kind].items()
     }
     line = json.dumps({"kind": kind, **fields, **more}).encode() + b"\n"
     try:
@@ -71,9 +71,9 @@ def test_a_line_of_a_journal_is_read_or_refused(kind: str, more: dict[str, Any],
     except InputError as error:
         assert error.code.startswith("journal.")  # noqa: PT017  # either is right
         return
-    contents = Contents()
+    contents = JournalContents()
     contents.note(record, len(line))
-    orjson.dumps([usage_of(record).total, record.get("attempts")])
+    orjson.dumps([line_usage(record).total, record.get("attempts")])
 
 
 def _right(kind: type) -> Any:
@@ -84,4 +84,4 @@ def _right(kind: type) -> Any:
 def test_no_query_is_shown(hidden: str) -> None:
     for start in ("http://h/v1?", "https://h?a=", "h/v1?", f"http://u:{hidden}@h/v1#", "?", "http://h/v1?x=http://b/?"):
         for words in (["--base-url", start + hidden], [f"--base-url={start}{hidden}"]):
-            assert "SECRET" not in "".join(shown_arguments(words))
+            assert "SECRET" not in "".join(redact_arguments(words))

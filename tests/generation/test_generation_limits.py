@@ -14,11 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.openai.breaker import BUSY_SECONDS, Breaker
-from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, Pace, asked_pause, pause
-from goldgate.generation.budget import Budget, cost, find_price
-from goldgate.generation.outcome import NoAnswer, Usage
-from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.generation.openai.fleet import BUSY_SECONDS, CircuitBreaker
+from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, Pace, backoff, retry_after_header
+from goldgate.generation.request import NoAnswer, RequestBudget, Usage, compute_cost, find_price
+from goldgate.protocol import GenerationSettings, Price
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -31,7 +30,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         ({"Retry-After": format_datetime(NOW + timedelta(seconds=9), usegmt=True)}, 9.0),
         ({"Retry-After": format_datetime(NOW - timedelta(seconds=9), usegmt=True)}, 0.0),
         ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
-        ({"Retry-After": "86400"}, LONGEST_ASKED),
+        ({"Retry-After": "86400"}, LONGEST_RETRY_AFTER),
         ({"Retry-After": "-3"}, 0.0),
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "nan"}, None),
@@ -39,7 +38,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     ],
 )
 def test_how_long_a_server_asks_us_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_pause(headers, NOW) == seconds
+    assert retry_after_header(headers, NOW) == seconds
 
 
 @pytest.fixture
@@ -51,10 +50,10 @@ def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
     rng = random.Random(0)
     for attempt in range(1, 30):
         grown = min(60.0, 0.5 * 2 ** (attempt - 1))
-        assert grown / 2 <= pause(attempt, None, rng) <= grown
-        assert 3.0 <= pause(attempt, 3.0, rng) <= max(4.0, grown)
-    assert pause(10, 0.0, rng) <= 0.05
-    assert pause(11 + 7, 0.0, rng) >= 30.0  # "in 0 seconds", again and again
+        assert grown / 2 <= backoff(attempt, None, rng) <= grown
+        assert 3.0 <= backoff(attempt, 3.0, rng) <= max(4.0, grown)
+    assert backoff(10, 0.0, rng) <= 0.05
+    assert backoff(11 + 7, 0.0, rng) >= 30.0  # "in 0 seconds", again and again
 
 
 def test_a_pace_never_bursts() -> None:
@@ -70,13 +69,13 @@ DEAD = NoAnswer("again", "unreachable", "nobody there")
 
 
 def test_a_dead_endpoint_ends_the_run_early() -> None:
-    breaker = Breaker(concurrency=64, started=0.0)
+    breaker = CircuitBreaker(concurrency=64, started=0.0)
     assert [breaker.no_answer(DEAD, 0.1) for _ in range(64)] == [None] * 64  # all at once is one moment
     assert "nobody there" in str(breaker.no_answer(DEAD, 3.0))
 
 
 def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
-    breaker = Breaker(concurrency=4, started=0.0)
+    breaker = CircuitBreaker(concurrency=4, started=0.0)
     breaker.answer(10.0)
     assert not any(breaker.no_answer(DEAD, 100.0) for _ in range(50))
     assert breaker.no_answer(DEAD, 131.0)
@@ -85,25 +84,25 @@ def test_an_endpoint_that_answered_before_gets_more_patience() -> None:
 
 
 def test_a_wrong_key_ends_the_run_at_once() -> None:
-    breaker = Breaker(concurrency=4, started=0.0)
+    breaker = CircuitBreaker(concurrency=4, started=0.0)
     assert "refuses" in str(breaker.no_answer(NoAnswer("hopeless", "http_401"), 0.1))
 
 
 def test_refusals_of_single_requests_end_nothing_unless_they_are_all_there_is() -> None:
-    breaker = Breaker(concurrency=4, started=0.0)
+    breaker = CircuitBreaker(concurrency=4, started=0.0)
     refused = NoAnswer("final", "http_400")
     for _ in range(100):
         assert breaker.no_answer(refused, 1.0) is None
         breaker.answer(1.0)
     assert not any(breaker.no_answer(refused, 1.0) for _ in range(100))  # they may all be too long
     assert not any(breaker.no_answer(NoAnswer("hopeless", "http_403"), 1.0) for _ in range(100))
-    fresh = Breaker(concurrency=4, started=0.0)
+    fresh = CircuitBreaker(concurrency=4, started=0.0)
     assert [fresh.no_answer(refused, 1.0) for _ in range(19)] == [None] * 19
     assert fresh.no_answer(refused, 1.0)
 
 
 def test_a_key_that_runs_out_ends_the_run() -> None:
-    breaker = Breaker(concurrency=4, started=0.0)
+    breaker = CircuitBreaker(concurrency=4, started=0.0)
     breaker.answer(0.5)
     told = [breaker.no_answer(NoAnswer("hopeless", "http_401"), 1.0) for _ in range(5)]
     assert told[:4] == [None] * 4
@@ -111,7 +110,7 @@ def test_a_key_that_runs_out_ends_the_run() -> None:
 
 
 def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:
-    breaker = Breaker(concurrency=4, started=0.0)
+    breaker = CircuitBreaker(concurrency=4, started=0.0)
     busy = NoAnswer("busy", "http_429")
     assert breaker.no_answer(busy, BUSY_SECONDS - 1) is None
     assert breaker.no_answer(busy, BUSY_SECONDS)
@@ -119,7 +118,7 @@ def test_nothing_but_busy_ends_the_run_after_a_long_time() -> None:
 
 def test_a_cap_counts_what_is_in_flight() -> None:
     # 1 + 2 for a million tokens: 100 in and 50 out cost 0.0002
-    budget = Budget(Price(Decimal(1), Decimal(2)), max_cost=Decimal("0.0005"))
+    budget = RequestBudget(Price(Decimal(1), Decimal(2)), max_cost=Decimal("0.0005"))
     one = Usage(100, 50)
     budget.reserve(one)
     assert budget.exceeded(one) is None
@@ -132,7 +131,7 @@ def test_a_cap_counts_what_is_in_flight() -> None:
 
 
 def test_a_cap_on_tokens() -> None:
-    budget = Budget(max_tokens=300)
+    budget = RequestBudget(max_tokens=300)
     budget.reserve(Usage(100, 50))
     assert budget.exceeded(Usage(100, 50)) is None
     assert budget.exceeded(Usage(101, 50)) is not None
@@ -141,16 +140,18 @@ def test_a_cap_on_tokens() -> None:
 @given(st.decimals(0, 10**11, places=6), st.lists(st.integers(0, 1_000), min_size=1, max_size=40))
 def test_the_parts_of_a_cap_are_together_at_most_the_whole(cap: Decimal, sizes: list[int]) -> None:
     documents = max(1, sum(sizes))
-    parts = [Budget(Price(), 1_000, cap).part(size, documents, "one") for size in sizes]
+    parts = [RequestBudget(Price(), 1_000, cap).part(size, documents, "one") for size in sizes]
     shares = [part.max_cost for part in parts if part.max_cost is not None]
     assert sum(map(Fraction, shares)) <= Fraction(cap)
     assert sum(part.max_tokens or 0 for part in parts) <= 1_000
-    assert Budget(max_cost=Decimal("1e999999999")).part(1, 3, "one").max_cost == Decimal("1e999999999")
-    assert Budget(max_tokens=1_000).part(1, 3, "shard 1/3").describe_caps() == "333 tokens (the part of shard 1/3)"
+    assert RequestBudget(max_cost=Decimal("1e999999999")).part(1, 3, "one").max_cost == Decimal("1e999999999")
+    assert (
+        RequestBudget(max_tokens=1_000).part(1, 3, "shard 1/3").describe_caps() == "333 tokens (the part of shard 1/3)"
+    )
 
 
 def test_estimates_learn_from_the_endpoint() -> None:
-    budget = Budget(max_tokens=1000)
+    budget = RequestBudget(max_tokens=1000)
     expected = budget.expected(100, 10)
     budget.reserve(expected)
     budget.settle(expected, Usage(150, 5), estimate=100)
@@ -159,7 +160,7 @@ def test_estimates_learn_from_the_endpoint() -> None:
 
 def test_prices() -> None:
     settings = GenerationSettings(prices={"m": Price(Decimal("2.5"), Decimal(10))})
-    assert cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
+    assert compute_cost(Usage(1_000_000, 100_000), find_price(settings, "m", needed=True)) == Decimal("3.5")
     assert find_price(settings, "n", needed=False) is None
     with pytest.raises(ConfigError, match="price of n"):
         find_price(settings, "n", needed=True)

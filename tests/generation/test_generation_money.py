@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.generation.answerers.openai.limits import Limits
-from goldgate.generation.answerers.openai.reply import read_reply
-from goldgate.generation.answerers.openai.waiting import LONGEST_ASKED, pause_in_words
-from goldgate.generation.outcome import Answer, NoAnswer
+from goldgate.generation.openai.pacing import LONGEST_RETRY_AFTER, EndpointLimits, retry_after_text
+from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.request import ModelAnswer, NoAnswer
 from goldgate.generation.secret import Secret
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, Reply, completion, http
@@ -44,7 +43,7 @@ A_VENDOR = [
         ("Please try again in 20s. Contact us", 20.0),
         ("Please try again in 250ms.", 0.25),
         ("try again in 1m30s", 90.0),
-        ("Please try again in 7m59.88s.", LONGEST_ASKED),
+        ("Please try again in 7m59.88s.", LONGEST_RETRY_AFTER),
         ("Please retry after 55 seconds.", 55.0),
         ("Rate limit reached, retry your request after 3 seconds", 3.0),
         ("please wait 30 seconds", 30.0),
@@ -52,7 +51,7 @@ A_VENDOR = [
         ('{"retry_after": 1.5}', 1.5),
         ('{"retry_after_ms": 500}', 0.5),
         ("try again in 1 minute and 5 seconds", 65.0),
-        ("try again in 999999999 days", LONGEST_ASKED),
+        ("try again in 999999999 days", LONGEST_RETRY_AFTER),
         ("Try again later.", None),
         ("Limit 20 requests, used 20. Model gpt-4", None),
         ("retry " + "9" * 100_000, None),
@@ -60,7 +59,7 @@ A_VENDOR = [
     ],
 )
 def test_a_retry_time_in_words(text: str, seconds: float | None) -> None:
-    found = pause_in_words(text)
+    found = retry_after_text(text)
     assert found == (pytest.approx(seconds) if seconds is not None else None)
 
 
@@ -89,7 +88,7 @@ def test_whoever_names_a_time_is_busy_and_not_bankrupt(body: Any, asked: float |
 
 
 def test_a_busy_vendor_that_speaks_of_bills_ends_nothing(make_data: Callable[[int], Data], monkeypatch: Any) -> None:
-    monkeypatch.setattr("goldgate.generation.answerers.openai.waiting.LONGEST_ASKED", 0.01)
+    monkeypatch.setattr("goldgate.generation.openai.pacing.LONGEST_RETRY_AFTER", 0.01)
     data = make_data(4)
     busy = http(json.dumps(A_VENDOR).encode(), status="429 Too Many Requests")
     with Raw(lambda number, *_: busy if number % 3 != 2 else http(completion())) as server:
@@ -112,7 +111,7 @@ def test_documents_that_are_too_long_change_nothing_for_the_others(
 ) -> None:
     data = make_data(40)
     server = serve(data.behaviour(refuse_text="Town 1", refusal=message, latency=0.02))  # 1, and 10 to 19
-    outcome, _ = data.generate(server.url, limits=Limits(concurrency=16))
+    outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=16))
     assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].missing) == {"http_400": 11}
     assert not data.journal("step_down")
@@ -123,7 +122,7 @@ def test_documents_that_are_too_long_change_nothing_for_the_others(
 def test_a_vague_refusal_of_some_changes_nothing_for_the_others(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(40)
     server = serve(data.behaviour(refuse_text="Town 1", refusal="bad request", latency=0.02))
-    outcome, _ = data.generate(server.url, limits=Limits(concurrency=16))
+    outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=16))
     assert outcome.ladder.form == "json_schema"
     assert dict(outcome.summaries[0].formats) == {"json_schema": 29}
     assert set(server.seen.answered.values()) == {1}
@@ -175,9 +174,9 @@ def test_nothing_is_paid_twice_where_some_backends_know_the_format_and_others_do
         return http(completion())
 
     with Raw(reply) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(concurrency=concurrency))
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=concurrency))
         asked = len(server.heads)
-        again, _ = data.generate(server.url, limits=Limits(concurrency=concurrency))
+        again, _ = data.generate(server.url, limits=EndpointLimits(concurrency=concurrency))
         assert len(server.heads) == asked
     assert outcome.summaries[0].complete
     assert again.summaries[0].complete
@@ -203,7 +202,7 @@ def test_tokens_of_replies_without_an_answer_are_counted(make_data: Callable[[in
     useless = {"usage": {"prompt_tokens": 100, "completion_tokens": 30}, "choices": []}
     replies = [http(json.dumps(useless).encode()), http(completion()), http(completion())]
     with Raw(lambda number, *_: replies[number]) as server:
-        outcome, _ = data.generate(server.url, limits=Limits(concurrency=1))
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=1))
     tokens = outcome.summary["seeds"][0]["tokens"]
     assert (tokens["input"], tokens["output"]) == (100 + 5 + 5, 30 + 2 + 2)
     assert tokens["without_answer"] == {"requests": 1, "input": 100, "output": 30}
@@ -215,7 +214,7 @@ def test_a_cap_counts_what_earlier_runs_lost(make_data: Callable[[int], Data]) -
     data = make_data(1)
     useless = {"usage": {"prompt_tokens": 9_000, "completion_tokens": 0}, "choices": []}
     with Raw(lambda *_: http(json.dumps(useless).encode())) as server:
-        data.generate(server.url, limits=Limits(attempts=1), parameters={"max_tokens": 1000})
+        data.generate(server.url, limits=EndpointLimits(attempts=1), parameters={"max_tokens": 1000})
         outcome, _ = data.generate(server.url, max_total_tokens=10_000, parameters={"max_tokens": 1000})
         assert len(server.heads) == 1
     assert outcome.ending.reason == "budget"
@@ -290,5 +289,5 @@ def test_after_a_kill_exactly_what_was_in_flight_is_asked_again_under_the_same_i
 def test_an_answer_is_read_whatever_else_is_in_the_body() -> None:
     body = completion("x")[:-1] + b', "error": null, "created": -1e999, "system_fingerprint": {"a": [[[]]]}}'
     answer = read_reply(200, "", body, Secret(None))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert answer.response == "x"

@@ -8,19 +8,16 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from goldgate.core.task import Format
+from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.openai.reply import read_reply
-from goldgate.generation.answerers.openai.transport import Endpoint, find_proxy
-from goldgate.generation.outcome import Answer, NoAnswer, Usage
-from goldgate.generation.plan import Plan, Requests, make_plan
-from goldgate.generation.secret import Secret, check_address, read_secret, shown_address
-from goldgate.suites.extraction.documents import Document, Documents
+from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.openai.transport import Endpoint, find_proxy
+from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
+from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts.examples import no_examples
-from goldgate.suites.extraction.prompts.template import load_template, parse_template
+from goldgate.suites.extraction.prompts.template import load_template, no_examples, parse_template
 from goldgate.suites.extraction.settings import ResponseSettings
-from goldgate.suites.extraction.task import ExtractionTask, TaskOptions, load_task, response_schema
+from goldgate.suites.extraction.task import Document, Documents, ExtractionTask, TaskOptions, load_task, response_schema
 from tests.generation.conftest import SCHEMA, Data
 
 KEY = "sk-live-abcdefghij0123456789XYZ"
@@ -36,7 +33,7 @@ def task(document: Document = DOCUMENT, **changes: Any) -> ExtractionTask:
     return ExtractionTask(cast("Documents", [document]), **{**usual, **changes})
 
 
-def plan(of: ExtractionTask | None = None, **changes: Any) -> Plan:
+def plan(of: ExtractionTask | None = None, **changes: Any) -> RequestPlan:
     usual: dict[str, Any] = {
         "source": {"endpoint": "http://a/v1"},
         "model": "m",
@@ -46,8 +43,8 @@ def plan(of: ExtractionTask | None = None, **changes: Any) -> Plan:
     return make_plan(of or task(), **{**usual, **changes})
 
 
-def key(of: Plan, seed: int | None = None, form: Format | None = None) -> str:
-    return Requests(of, form or of.formats[0]).make(of.task.question(0, seed), seed).key
+def key(of: RequestPlan, seed: int | None = None, form: AnswerFormat | None = None) -> str:
+    return RequestBuilder(of, form or of.formats[0]).make(of.task.question(0, seed), seed).key
 
 
 def test_the_same_questions_have_the_same_keys_in_every_version() -> None:
@@ -110,14 +107,16 @@ def test_everything_that_determines_a_request_is_in_its_key() -> None:
 
 def test_a_body_is_what_the_endpoint_expects() -> None:
     made = plan(parameters={"temperature": None, "max_tokens": 64, "top_p": 0.5})
-    body = orjson.loads(Requests(made, "json_schema").make(made.task.question(0, 7), 7).body)
+    body = orjson.loads(RequestBuilder(made, "json_schema").make(made.task.question(0, 7), 7).body)
     assert body["model"] == "m"
     assert body["seed"] == 7
     assert body["top_p"] == 0.5
     assert "temperature" not in body
     assert body["response_format"]["json_schema"]["strict"] is True
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
-    assert "response_format" not in orjson.loads(Requests(made, "text").make(made.task.question(0, None), None).body)
+    assert "response_format" not in orjson.loads(
+        RequestBuilder(made, "text").make(made.task.question(0, None), None).body
+    )
 
 
 def test_strict_output_requires_every_property_it_has() -> None:
@@ -186,14 +185,14 @@ def test_an_answer_with_everything() -> None:
         "usage": {"prompt_tokens": 5, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}},
     }
     answer = read_reply(200, "application/json", orjson.dumps(body), Secret(None))
-    assert answer == Answer("hi", Usage(5, 9, 4), "length", "hm", "m-2")
+    assert answer == ModelAnswer("hi", Usage(5, 9, 4), "length", "hm", "m-2")
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\n", b": hello\n\n", b"event: message\n"])
 def test_a_stream_that_nobody_asked_for_is_put_together_from_its_first_piece_on(before: bytes) -> None:
     pieces = [{"choices": [{"delta": {"content": "[]"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
     body = before + b"".join(b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces) + b"data: [DONE]\n"
-    assert read_reply(200, "text/event-stream", body, Secret(None)) == Answer("[]", None, "stop")
+    assert read_reply(200, "text/event-stream", body, Secret(None)) == ModelAnswer("[]", None, "stop")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +207,7 @@ def test_a_stream_that_nobody_asked_for_is_put_together_from_its_first_piece_on(
 def test_silence_and_refusal_are_answers(message: dict[str, Any], said: str) -> None:
     body = orjson.dumps({"choices": [{"finish_reason": "stop", "message": message}]})
     answer = read_reply(200, "application/json", body, Secret(None))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert answer.response == said
 
 
@@ -231,7 +230,7 @@ def test_arguments_of_a_tool_call_are_the_answer() -> None:
     for message, response in cases:
         body = orjson.dumps({"choices": [{"finish_reason": "tool_calls", "message": message}]})
         answer = read_reply(200, "application/json", body, Secret(None))
-        assert isinstance(answer, Answer), message
+        assert isinstance(answer, ModelAnswer), message
         assert answer.response == response, message
 
 
@@ -245,10 +244,10 @@ def test_arguments_of_streamed_tool_calls_are_put_together() -> None:
     end = {"choices": [{"delta": {"content": None}, "finish_reason": "tool_calls"}]}
     for pieces, response in ((one, '{"events": []}'), (legacy, "[]")):
         body = b"".join(b"data: " + orjson.dumps(each) + b"\n\n" for each in [*pieces, end])
-        assert read_reply(200, "text/event-stream", body, Secret(None)) == Answer(response, None, "tool_calls")
+        assert read_reply(200, "text/event-stream", body, Secret(None)) == ModelAnswer(response, None, "tool_calls")
     body = b"".join(b"data: " + orjson.dumps(each) + b"\n\n" for each in [*one, *two, end])
     answer = read_reply(200, "text/event-stream", body, Secret(None))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     calls = [{"function": {"name": "events", "arguments": arguments}} for arguments in ('{"events": []}', "[]")]
     assert orjson.loads(answer.response) == {"tool_calls": calls}
 
@@ -284,7 +283,7 @@ def test_a_secret_does_not_show_itself() -> None:
 def test_an_answer_that_quotes_the_key_is_kept_without_it() -> None:
     body = orjson.dumps({"choices": [{"finish_reason": "stop", "message": {"content": f"You sent {KEY}"}}]})
     answer = read_reply(200, "application/json", body, Secret(KEY))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ModelAnswer)
     assert answer.response == "You sent [hidden]"
 
 
@@ -306,7 +305,7 @@ def test_a_key_on_the_command_line_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_addresses() -> None:
     assert Endpoint("https://h/v1/", Secret(None)).address == "https://h/v1/chat/completions"
     assert Endpoint("https://h/v1?api-version=1", Secret(None)).address == "https://h/v1/chat/completions?api-version=1"
-    assert shown_address("https://u:p@h:1/v1?k=s") == "https://h:1/v1"
+    assert redact_address("https://u:p@h:1/v1?k=s") == "https://h:1/v1"
     for wrong in (
         "h/v1",
         "ftp://h",

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.checkpoint import checkpoint_hash
+from goldgate.generation.checkpoint import checkpoint_hash
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts.examples import load_examples
 from goldgate.suites.extraction.prompts.template import (
     BUILT_IN,
     Example,
-    enclosed,
-    fill,
+    enclose_document,
+    fill_part,
+    load_examples,
     load_template,
-    messages,
     parse_template,
+    prompt_messages,
     schema_values,
 )
 from tests.generation.conftest import SCHEMA
@@ -31,7 +31,7 @@ SCHEMA_VALUES = schema_values(parse_event_schema(SCHEMA))
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_prompts_name_every_type_and_role_and_the_document(name: str) -> None:
     template = load_template(name)
-    chat = messages(template, SCHEMA_VALUES, "A document.", [Example("Another.", '{"events": []}', "Nothing.")])
+    chat = prompt_messages(template, SCHEMA_VALUES, "A document.", [Example("Another.", '{"events": []}', "Nothing.")])
     assert [message.role for message in chat] == ["system", "user", "assistant", "user"]
     assert '"质押": ["质押方","质权方"]' in chat[0].content
     assert "<source-text>\nA document.\n</source-text>" in chat[-1].content
@@ -70,11 +70,11 @@ def test_an_unknown_prompt_is_an_error_that_lists_the_built_in_ones() -> None:
 
 
 def test_doubled_braces_stay_as_single_ones() -> None:
-    assert fill('{{text}} and {text} and {"a": {}}', {"text": "X"}) == '{text} and X and {"a": {}}'
+    assert fill_part('{{text}} and {text} and {"a": {}}', {"text": "X"}) == '{text} and X and {"a": {}}'
 
 
 def test_a_document_with_placeholders_stays_data() -> None:
-    chat = messages(load_template("en"), SCHEMA_VALUES, "Ignore this {schema} and {tag} and {text}.")
+    chat = prompt_messages(load_template("en"), SCHEMA_VALUES, "Ignore this {schema} and {tag} and {text}.")
     assert "Ignore this {schema} and {tag} and {text}." in chat[-1].content
 
 
@@ -90,7 +90,7 @@ def test_a_document_with_placeholders_stays_data() -> None:
     ],
 )
 def test_a_document_cannot_close_its_tags(text: str) -> None:
-    block, tag = enclosed(text)
+    block, tag = enclose_document(text)
     assert tag != "source-text"
     assert block.count(f"</{tag}>") == 1
     assert block == f"<{tag}>\n{text}\n</{tag}>"
@@ -98,7 +98,7 @@ def test_a_document_cannot_close_its_tags(text: str) -> None:
 
 @given(st.text(alphabet=st.sampled_from("<>/source-tx123\u200bｓ{}|im_end ")))
 def test_no_text_holds_its_own_tag(text: str) -> None:
-    block, tag = enclosed(text)
+    block, tag = enclose_document(text)
     inside = block.removeprefix(f"<{tag}>\n").removesuffix(f"\n</{tag}>")
     assert tag not in inside.lower()
     assert inside.replace("\u200b", "") == text.replace("\u200b", "")
@@ -108,7 +108,7 @@ def test_no_text_holds_its_own_tag(text: str) -> None:
     "token", ["<|im_end|>", "<｜end▁of▁sentence｜>", "[/INST]", "</s>", "<start_of_turn>", "<<SYS>>"]
 )
 def test_what_servers_read_as_the_end_of_a_message_is_defused(token: str) -> None:
-    block, _ = enclosed(f"before {token} after")
+    block, _ = enclose_document(f"before {token} after")
     assert token not in block
     assert token in block.replace("\u200b", "")
 
@@ -143,7 +143,7 @@ def test_too_few_examples_are_an_error(tmp_path: Path) -> None:
 
 def test_no_prompt_is_only_half_filled_in() -> None:
     for name in BUILT_IN:
-        for message in messages(load_template(name), SCHEMA_VALUES, "Text."):
+        for message in prompt_messages(load_template(name), SCHEMA_VALUES, "Text."):
             assert not re.search(r"\{[a-z_]+\}", message.content)
 
 

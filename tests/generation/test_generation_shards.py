@@ -19,8 +19,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.generation.journal import Journal, in_use
-from goldgate.generation.shards import Shard, missing_shards, other_journals, parse_folder, shard_of
+from goldgate.generation.journal import (
+    DocumentShard,
+    Journal,
+    journal_in_use,
+    missing_shards,
+    other_journals,
+    parse_shard_folder,
+    shard_of,
+)
 from tests.generation.conftest import Data
 from tests.generation.raw import Raw, completion, http
 from tests.generation.server import Behaviour, Running
@@ -70,7 +77,7 @@ def answers(folder: Path) -> list[dict[str, Any]]:
 def test_each_document_is_in_one_shard_and_twice_as_many_halve_it(name: str, of: int) -> None:
     number = shard_of(name, of)
     assert 1 <= number <= of
-    assert [Shard(place, of).holds(name) for place in range(1, of + 1)].count(True) == 1
+    assert [DocumentShard(place, of).holds(name) for place in range(1, of + 1)].count(True) == 1
     assert (shard_of(name, 2 * of) + 1) // 2 == number
 
 
@@ -83,22 +90,23 @@ def test_shards_are_about_equal_and_never_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shard", "folder"), [(Shard(3, 16), "03-of-16"), (Shard(1, 1), "01-of-01"), (Shard(7, 1_000), "0007-of-1000")]
+    ("shard", "folder"),
+    [(DocumentShard(3, 16), "03-of-16"), (DocumentShard(1, 1), "01-of-01"), (DocumentShard(7, 1_000), "0007-of-1000")],
 )
-def test_folders_have_the_names_of_their_shards(shard: Shard, folder: str) -> None:
+def test_folders_have_the_names_of_their_shards(shard: DocumentShard, folder: str) -> None:
     assert shard.folder == folder
-    assert parse_folder(folder) == shard
-    assert parse_folder("elsewhere") is None
+    assert parse_shard_folder(folder) == shard
+    assert parse_shard_folder("elsewhere") is None
 
 
 def test_only_journals_that_may_have_the_same_documents_are_read(tmp_path: Path) -> None:
     for folder in ("shards/01-of-02", "shards/02-of-02", "shards/01-of-04", "shards/old", "."):
         Journal(tmp_path / folder / "journal.jsonl").close()
-    read = [path.parent.relative_to(tmp_path).as_posix() for path in other_journals(tmp_path, Shard(1, 2))]
+    read = [path.parent.relative_to(tmp_path).as_posix() for path in other_journals(tmp_path, DocumentShard(1, 2))]
     assert read == ["shards/01-of-04", "shards/old", "."]
     assert len(other_journals(tmp_path, None)) == 4
     one = [tmp_path / "shards" / "02-of-03" / "journal.jsonl"]
-    assert list(missing_shards(one)) == [Shard(1, 3), Shard(3, 3)]
+    assert list(missing_shards(one)) == [DocumentShard(1, 3), DocumentShard(3, 3)]
 
 
 # --- asking and merging
@@ -375,7 +383,7 @@ def test_other_journals_are_looked_for_when_everybody_sees_this_one(tmp_path: Pa
     other = tmp_path / "other" / "journal.jsonl"
 
     def beside() -> list[Path]:
-        assert in_use(own)
+        assert journal_in_use(own)
         other.parent.mkdir()
         plan = {"kind": "plan", "plan": "p", "base": "b", "format": "text", "settings": {}}
         other.write_text(json.dumps(plan) + "\n")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from goldgate.core.sums import RatioForm
-from goldgate.generation.stopping import Stopping, StopRule
-from goldgate.stats.gate_watch import GateWatch, WatchedBound
+from goldgate.generation.answerer import EarlyStopping, StopRule
+from goldgate.stats.early_stopping import EarlyBound, GateWatch
 from tests.generation.conftest import Data
 from tests.generation.server import Behaviour, Running
 from tests.generation.test_generation_commands import run, stored
@@ -139,7 +139,7 @@ def test_a_document_without_an_answer_leaves_it_open_unless_that_is_allowed(data
     server = serve(data.behaviour(refuse_text="Union 7 "))
     gates = protocol(data, "{strict_recall: {min: 0.5}}")
     options = (*gates, "--stop-when-decided", "--response-format", "text")
-    order = Stopping(StopRule(watch(1), lambda *_: {}), [f"d{n}" for n in range(DOCUMENTS)]).order
+    order = EarlyStopping(StopRule(watch(1), lambda *_: {}), [f"d{n}" for n in range(DOCUMENTS)]).order
     before = order.index(7)
     done = run(data, server.url, *options, "--order-seed", "0")
     decided = done.returncode == 0
@@ -172,8 +172,8 @@ def test_what_cannot_be_decided_early_is_said_before_anything_is_asked(
 # --- its parts
 
 
-def watch(documents: int, *bounds: WatchedBound) -> GateWatch:
-    recall = WatchedBound("recall", "min", Decimal("0.5"), "t", RatioForm((1, 0), (0, 1)), 1)
+def watch(documents: int, *bounds: EarlyBound) -> GateWatch:
+    recall = EarlyBound("recall", "min", Decimal("0.5"), "t", RatioForm((1, 0), (0, 1)), 1)
     return GateWatch(bounds or [recall], documents)
 
 
@@ -189,16 +189,18 @@ def test_answers_are_heard_in_the_order_of_the_draw() -> None:
             return False
 
     rule = StopRule(Watch(watch(1).bounds, 50), count)
-    stopping = Stopping(rule, [f"d{number}" for number in range(50)])
+    stopping = EarlyStopping(rule, [f"d{number}" for number in range(50)])
     for position in range(50):
         stopping.hear(position, "")
     assert heard == stopping.order != sorted(stopping.order)
-    assert Stopping(rule, [f"d{number}" for number in reversed(range(50))]).order == [49 - n for n in stopping.order]
+    assert EarlyStopping(rule, [f"d{number}" for number in reversed(range(50))]).order == [
+        49 - n for n in stopping.order
+    ]
 
 
 def test_a_bound_on_a_count_is_one_on_its_share() -> None:
     """At most 50 of 1,000: no failure in the first hundred or two says so."""
-    at_most = WatchedBound("errors", "max", Decimal(50), "t", RatioForm((1, 0), (0, 1)), 1, is_count=True)
+    at_most = EarlyBound("errors", "max", Decimal(50), "t", RatioForm((1, 0), (0, 1)), 1, is_count=True)
     watched = watch(1000, at_most)
     while not watched.add({"t": (0, 1)}):
         pass
@@ -208,7 +210,7 @@ def test_a_bound_on_a_count_is_one_on_its_share() -> None:
 
 
 def test_a_count_beyond_its_bound_fails_for_certain() -> None:
-    at_most = WatchedBound("errors", "max", Decimal(2), "t", RatioForm((1, 0), (0, 1)), 1, is_count=True)
+    at_most = EarlyBound("errors", "max", Decimal(2), "t", RatioForm((1, 0), (0, 1)), 1, is_count=True)
     watched = watch(1000, at_most)
     added = [watched.add({"t": (1, 1)}) for _ in range(3)]
     assert added == [False, False, True]
@@ -217,8 +219,8 @@ def test_a_count_beyond_its_bound_fails_for_certain() -> None:
 
 def test_all_gates_must_be_decided() -> None:
     form = RatioForm((1, 0), (0, 1))
-    clear = WatchedBound("clear", "min", Decimal("0.1"), "t", form, 1)
-    close = WatchedBound("close", "min", Decimal("0.9"), "t", form, 1)
+    clear = EarlyBound("clear", "min", Decimal("0.1"), "t", form, 1)
+    close = EarlyBound("close", "min", Decimal("0.9"), "t", form, 1)
     one, both = watch(1000, clear), watch(1000, clear, close)
     for number in range(1000):
         counts = {"t": (int(number % 10 > 0), 1)}  # nine of ten

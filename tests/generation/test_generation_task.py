@@ -10,18 +10,16 @@ from typing import Any, ClassVar
 
 import pytest
 
-from goldgate.core.task import AnswerSchema, Format, Message, Question, Task
+from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Task
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.answerer import Answerer, Assignment, Ending
-from goldgate.generation.answerers.checkpoint import CheckpointAnswerer
-from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
-from goldgate.generation.counts import Listener
-from goldgate.generation.options import GenerationOptions
-from goldgate.generation.outcome import Answer, Usage
-from goldgate.generation.run import Outcome, Prepared, generate, open_journal, prepare
+from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
+from goldgate.generation.checkpoint import CheckpointAnswerer
+from goldgate.generation.openai import OpenAIAnswerer
+from goldgate.generation.request import ModelAnswer, Usage
+from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
-from goldgate.pipeline import evaluate
-from goldgate.protocol.model import GenerationSettings, Price
+from goldgate.pipeline import evaluate_suite
+from goldgate.protocol import GenerationSettings, Price
 from goldgate.suites.extraction.task import ExtractionTask
 from tests.generation.raw import Raw, completion, http
 from tests.toy.suite import SUITE
@@ -37,7 +35,7 @@ class TownQuestions:
 
     documents: Mapping[str, tuple[str, str]]
     answer_schema: AnswerSchema | None = ANSWER
-    first_format: Format = "json_schema"
+    first_format: AnswerFormat = "json_schema"
 
     settings: ClassVar[dict[str, Any]] = {"task": {"name": "towns", "sha256": "0123456789abcdef"}}
     signature: ClassVar[dict[str, object]] = {"task": "towns@0123456789ab"}
@@ -92,7 +90,7 @@ class FirstWord:
         for position, seed in assignment.pending:
             request = requests.make(assignment.question(position, seed), seed)
             said = request.messages[-1].content.split()[0]
-            journal.answer(request, requests.identity, Answer(said, Usage(4, 1)), 1, 0.0)
+            journal.answer(request, requests.identity, ModelAnswer(said, Usage(4, 1)), 1, 0.0)
             assignment.counts.answered += 1
         return Ending("done")
 
@@ -100,7 +98,7 @@ class FirstWord:
         return None
 
 
-def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[Outcome, Prepared, list[str]]:
+def ask(out: Path, task: Task, answerer: Answerer, **changes: Any) -> tuple[RunResult, PreparedRun, list[str]]:
     said: list[str] = []
     settings = GenerationSettings(prices={"m": Price(input=1_000_000)})  # type: ignore[arg-type]
     options = GenerationOptions(out, "m", parameters={"max_tokens": 64}, **changes)
@@ -150,7 +148,7 @@ def test_the_suite_judges_what_its_task_was_answered(tmp_path: Path) -> None:
     ]
     (tmp_path / "gold.json").write_text(json.dumps(golds), encoding="utf-8")
     inputs = {"gold": [tmp_path / "gold.json"], "predictions": [tmp_path / "predictions.jsonl"]}
-    evaluation = evaluate(SUITE, inputs)
+    evaluation = evaluate_suite(SUITE, inputs)
     assert (evaluation["exact_match"], evaluation["citation_f1"], evaluation.passed) == (0.5, 1.0, True)
 
 

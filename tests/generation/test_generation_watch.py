@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.cli.watch import WatchLine, progress_text
-from goldgate.generation.counts import Counts
+from goldgate.generation.answerer import ProgressCounts
+from goldgate.generation.run import GenerationProgress, progress_text
 
 
 def test_a_line_has_everything_a_person_wants_to_know() -> None:
-    counts = Counts(2000, 100, 396, 4, 7, 32, 81_200, 9_871, Decimal("0.31"))
+    counts = ProgressCounts(2000, 100, 396, 4, 7, 32, 81_200, 9_871, Decimal("0.31"))
     # 400 of the 1,900 that were to be asked in 10 s: 40 a second, 1,500 left
     assert progress_text(counts, 10.0, "USD") == (
         "500/2,000 (25 %), 40.0/s, 0:38 left, 81,200 + 9,871 tokens, 0.3100 USD, 7 retries, 4 failed"
@@ -19,19 +19,19 @@ def test_a_line_has_everything_a_person_wants_to_know() -> None:
 
 
 def test_the_line_names_the_limit_that_holds_requests_back() -> None:
-    assert progress_text(Counts(5, waits_for="--rpm 60"), 1.0).endswith("0 failed, waiting for --rpm 60")
+    assert progress_text(ProgressCounts(5, waits_for="--rpm 60"), 1.0).endswith("0 failed, waiting for --rpm 60")
 
 
 def test_nothing_is_left_at_the_end_and_nothing_known_at_the_beginning() -> None:
-    assert "left" not in progress_text(Counts(5, 5), 1.0)
-    assert "time left unknown" in progress_text(Counts(5), 0.0)
+    assert "left" not in progress_text(ProgressCounts(5, 5), 1.0)
+    assert "time left unknown" in progress_text(ProgressCounts(5), 0.0)
 
 
 def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    line = WatchLine(quiet=False)
+    line = GenerationProgress(quiet=False)
     for done in range(100):
-        line(Counts(100, answered=done))
-    line(Counts(100, answered=100))
+        line(ProgressCounts(100, answered=done))
+    line(ProgressCounts(100, answered=100))
     line.say("finished")
     told = capsys.readouterr().err
     assert "\r" not in told
@@ -40,7 +40,7 @@ def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[st
 
 
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    line = WatchLine(quiet=True)
-    line(Counts(1, answered=1))
+    line = GenerationProgress(quiet=True)
+    line(ProgressCounts(1, answered=1))
     line.say("finished")
     assert capsys.readouterr().err == ""

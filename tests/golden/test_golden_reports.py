@@ -13,13 +13,13 @@ import pytest
 
 from goldgate import Evaluation, evaluate_files, evaluate_outputs, render
 from goldgate.core.plan import Plan
-from goldgate.core.unit_page import Given
-from goldgate.pipeline import evaluate
-from goldgate.report import describe
-from goldgate.report.html.page import render_html
-from goldgate.report.html.worst import worst_units
+from goldgate.core.unit_page import InputLookup
+from goldgate.pipeline import evaluate_suite
+from goldgate.report import describe_report
+from goldgate.report.html import render_html
+from goldgate.report.html.units import worst_units
 from goldgate.suites import load_suite
-from goldgate.suites.worst import WorstUnits
+from goldgate.suites.worst_units import WorstUnits
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -72,15 +72,15 @@ def test_page_is_unchanged(suite: str, inputs: dict[str, list[str]], protocol: s
     """With a few samples: all of them would be a large file to keep."""
     records, shown = io.BytesIO(), []
 
-    def look(evaluation: Evaluation, plan: Plan, given: Given, worst: WorstUnits) -> None:
+    def look(evaluation: Evaluation, plan: Plan, given: InputLookup, worst: WorstUnits) -> None:
         def read(offset: int, length: int) -> bytes:
             return records.getvalue()[offset : offset + length]
 
         looked = worst_units(load_suite(suite), plan, evaluation, worst, read, given, shown=SHOWN)
-        shown.append(render_html(describe(evaluation.report), looked))
+        shown.append(render_html(describe_report(evaluation.report), looked))
 
     paths = {kind: [str(ROOT / path) for path in given] for kind, given in inputs.items()}
-    evaluate(load_suite(suite), paths, protocol and str(ROOT / protocol), records=records, finished=look)
+    evaluate_suite(load_suite(suite), paths, protocol and str(ROOT / protocol), records=records, finished=look)
     _compare_text(shown[0], name)
 
 

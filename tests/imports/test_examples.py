@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.imports.carry_out import import_runs
-from goldgate.suites.research.run.facts import Settings
-from goldgate.suites.research.validate import validate_run
+from goldgate.imports.runs import import_runs
+from goldgate.suites.research.checks import validate_run
+from goldgate.suites.research.run.facts import RunSettings
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 FORMS = ["otel", "langsmith", "openai-agents"]
@@ -47,7 +47,7 @@ def test_the_same_runs_come_from_every_form(tmp_path: Path) -> None:
 def test_they_are_sound_and_pass(form: str, tmp_path: Path) -> None:
     imported(form, tmp_path / "runs")
     for run in (tmp_path / "runs").iterdir():
-        assert validate_run(str(run), Settings()).passed
+        assert validate_run(str(run), RunSettings()).passed
     evaluation = goldgate.evaluate_outputs(TRACES / "golden_queries.json", tmp_path / "runs")
     assert evaluation.passed
     counts = {name: str(evaluation.metrics[name].exact) for name in ("golden_recall", "manifest_integrity")}

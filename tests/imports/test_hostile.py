@@ -13,14 +13,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.cli.import_runs import import_runs_command
+from goldgate.cli.convert import import_runs_command
 from goldgate.errors import GoldgateError
-from goldgate.imports.build import build_run
-from goldgate.imports.carry_out import import_runs
 from goldgate.imports.formats import FORMATS
-from goldgate.imports.mapping import READY, load_mapping, ready_mapping
-from goldgate.imports.span import Span
-from goldgate.imports.trace import trace_of
+from goldgate.imports.mapping import READY_MAPPINGS, load_mapping, ready_mapping
+from goldgate.imports.runs import build_run, import_runs
+from goldgate.imports.spans import TraceSpan, build_trace
 
 TRACES = Path(__file__).parents[2] / "examples" / "traces"
 RUN = {"id": "r1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"claims": []}, "status": "error"}
@@ -245,7 +243,7 @@ def test_the_command_has_three_exit_statuses(tmp_path: Path) -> None:
     assert status(whole, "--out", str(tmp_path / "c"), "--from", "langsmith") == 2
 
 
-MAPPINGS = {name: ready_mapping(name) for name in READY}
+MAPPINGS = {name: ready_mapping(name) for name in READY_MAPPINGS}
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -269,16 +267,16 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", READY_MAPPINGS)
 @given(record=st.dictionaries(st.text(max_size=3), VALUES, max_size=2) | VALUES)
 def test_no_record_makes_an_import_fail(name: str, record: Any) -> None:
     if isinstance(record, dict):
         FORMATS[name].recognizes(record)
-        spans = [span for span in FORMATS[name].spans(record) if isinstance(span, Span)]
-        build_run(trace_of("t", spans), MAPPINGS[name])
+        spans = [span for span in FORMATS[name].spans(record) if isinstance(span, TraceSpan)]
+        build_run(build_trace("t", spans), MAPPINGS[name])
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", READY_MAPPINGS)
 @given(fields=VALUES)
 def test_no_field_makes_a_mapping_fail(name: str, fields: Any) -> None:
     kinds = {
@@ -286,7 +284,7 @@ def test_no_field_makes_a_mapping_fail(name: str, fields: Any) -> None:
         "attributes": {"gen_ai.operation.name": "invoke_agent", "gen_ai.output.messages": fields},
     }
     kinds |= {"inputs": fields, "outputs": fields, "span_data": {"type": "function", "input": fields, "output": fields}}
-    build_run(trace_of("t", [Span("a", "t", None, "a", None, True, kinds)]), MAPPINGS[name])
+    build_run(build_trace("t", [TraceSpan("a", "t", None, "a", None, True, kinds)]), MAPPINGS[name])
 
 
 def test_every_format_is_listed_and_has_its_mapping() -> None:
@@ -295,5 +293,5 @@ def test_every_format_is_listed_and_has_its_mapping() -> None:
     folder = Path(package.__path__[0])
     modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert modules == {name.replace("-", "_") for name in FORMATS} - {"langgraph"}  # which is LangSmith's
-    for name in READY:
+    for name in READY_MAPPINGS:
         assert ready_mapping(name).format == name

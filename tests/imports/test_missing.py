@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from goldgate.imports.carry_out import Imported, import_runs
 from goldgate.imports.mapping import load_mapping
-from goldgate.suites.research.run.facts import Settings
-from goldgate.suites.research.validate import validate_run
+from goldgate.imports.runs import ImportResult, import_runs
+from goldgate.suites.research.checks import validate_run
+from goldgate.suites.research.run.facts import RunSettings
 
 
 def agent(**attributes: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def tool(span: str = "0xb", parent: str | None = "0xa", **attributes: Any) -> di
     }
 
 
-def run(tmp_path: Path, *spans: Any, mapping: str | None = None) -> tuple[Imported, Path]:
+def run(tmp_path: Path, *spans: Any, mapping: str | None = None) -> tuple[ImportResult, Path]:
     """The result, and the folder of the one run."""
     file, out = tmp_path / "trace.jsonl", tmp_path / "runs"
     file.write_text("".join(json.dumps(span) + "\n" for span in spans), encoding="utf-8")
@@ -71,7 +71,7 @@ def test_a_plain_answer_is_no_claim_and_no_end(tmp_path: Path) -> None:
     assert output(folder) == {"run_id": "0x1", "objective": "Why?"}
     assert missing(folder) == ["stop_reason", "claims", "evidence", "steps"]
     assert not result.passed
-    assert validate_run(str(folder), Settings()).facts.claims_unknown
+    assert validate_run(str(folder), RunSettings()).facts.claims_unknown
 
 
 def test_an_empty_list_of_claims_is_one(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_step_without_the_ids_of_its_documents_has_no_manifest(tmp_path: Path)
     _, folder = run(tmp_path, agent(), whole, half, nothing, no_query)
     manifests = [json.loads(line) for line in (folder / "manifests.jsonl").read_bytes().splitlines()]
     assert [(entry["step_id"], entry["candidate_chunk_ids"]) for entry in manifests] == [(1, ["d1", "2"]), (3, [])]
-    facts = validate_run(str(folder), Settings()).facts
+    facts = validate_run(str(folder), RunSettings()).facts
     assert (facts.with_manifest, facts.steps) == (2, 4)
 
 
@@ -123,7 +123,7 @@ def test_a_claim_that_lacks_its_status_stays_as_it_is_and_is_named(tmp_path: Pat
     _, folder = run(tmp_path, agent(input__messages=QUESTION, output__messages=said(answer)))
     assert output(folder)["claims"] == [{"claim_id": "1", "statement": "s"}]
     assert "claims/0/status" in missing(folder) or "claims/0" in missing(folder)
-    assert validate_run(str(folder), Settings()).facts.covered == 0
+    assert validate_run(str(folder), RunSettings()).facts.covered == 0
 
 
 def test_a_mapping_can_say_what_the_trace_does_not(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ evidence:
     imported, folder = run(tmp_path, *spans, mapping=mapping)
     assert imported.passed
     assert imported.mapping.name == "mapping.yaml"
-    validation = validate_run(str(folder), Settings())
+    validation = validate_run(str(folder), RunSettings())
     assert validation.passed
     assert (validation.facts.covered, validation.facts.verified, validation.facts.verbatim) == (1, 1, 1)
 

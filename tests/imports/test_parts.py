@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.imports.messages import answer, answer_json, question
-from goldgate.imports.names import folder_name
-from goldgate.imports.path import look_up
-from goldgate.imports.span import Span, nanoseconds
-from goldgate.imports.trace import trace_of
+from goldgate.imports.mapping import look_up
+from goldgate.imports.rules import first_question, last_answer, last_answer_json
+from goldgate.imports.spans import TraceSpan, build_trace, parse_nanoseconds
+from goldgate.imports.trace_files import folder_name
 
 FIELDS = {
     "attributes": {
@@ -78,8 +77,8 @@ AI = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "AIMessage"]
     ],
 )
 def test_the_first_question_and_the_last_answer(messages: Any) -> None:
-    assert question(messages) == "Why?"
-    assert answer(messages) == "So."
+    assert first_question(messages) == "Why?"
+    assert last_answer(messages) == "So."
 
 
 @pytest.mark.parametrize(
@@ -94,11 +93,11 @@ def test_the_first_question_and_the_last_answer(messages: Any) -> None:
     ],
 )
 def test_the_json_of_an_answer(text: str, found: Any) -> None:
-    assert answer_json([{"role": "assistant", "content": text}]) == found
+    assert last_answer_json([{"role": "assistant", "content": text}]) == found
 
 
 def test_a_generation_is_an_answer() -> None:
-    assert answer({"generations": [[{"text": "So.", "message": AI}]]}) == "So."
+    assert last_answer({"generations": [[{"text": "So.", "message": AI}]]}) == "So."
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def test_a_generation_is_an_answer() -> None:
     ],
 )
 def test_times(written: object, ns: int | None) -> None:
-    assert nanoseconds(written) == ns
+    assert parse_nanoseconds(written) == ns
 
 
 @pytest.mark.parametrize("plain", ["0a1b", "trace_0", "00000000-0000-4000-8000-000000000001"])
@@ -160,14 +159,14 @@ def test_two_ids_have_two_folders(one: str, other: str) -> None:
     assert (folder_name(one) == folder_name(other)) == (one == other)
 
 
-def span(name: str, parent: str | None = None, start: int | None = None, **fields: Any) -> Span:
-    return Span(name, "t", parent, name, start, True, fields)
+def span(name: str, parent: str | None = None, start: int | None = None, **fields: Any) -> TraceSpan:
+    return TraceSpan(name, "t", parent, name, start, True, fields)
 
 
 def test_spans_stand_as_they_began_whatever_their_order_was() -> None:
     spans = [span("root", None, 5), span("b", "root", 6), span("a", "root", 7), span("late", "a")]
     for order in permutations(spans):
-        found = trace_of("t", order)
+        found = build_trace("t", order)
         assert [one.id for one in found.spans] == ["root", "b", "a", "late"]
         assert found.depths == {"root": 0, "a": 1, "b": 1, "late": 2}
         assert found.problems == ()
@@ -183,7 +182,7 @@ def test_a_circle_of_parents_and_an_orphan_are_named_and_kept() -> None:
         span("o", "gone"),
     ]
     for order in permutations(spans):
-        found = trace_of("t", order)
+        found = build_trace("t", order)
         assert len(found.spans) == 6
         assert found.depths == {"a": 0, "b": 0, "c": 0, "below": 1, "self": 0, "o": 0}
         assert found.problems == (
@@ -194,16 +193,16 @@ def test_a_circle_of_parents_and_an_orphan_are_named_and_kept() -> None:
 
 
 def test_the_most_complete_of_several_is_taken_in_any_order() -> None:
-    begun = Span("a", "t", None, "a", 1, False, {"x": 1, "long": "text"})
+    begun = TraceSpan("a", "t", None, "a", 1, False, {"x": 1, "long": "text"})
     ended, richer = span("a", None, 1, x=1), span("a", None, 1, x=1, y=2)
     for order in permutations([begun, ended, richer, richer]):
-        found = trace_of("t", order)
+        found = build_trace("t", order)
         assert found.spans == (richer,)
         assert len(found.problems) == 1
 
 
 def test_a_long_chain_is_no_problem() -> None:
     spans = [span(f"{n}", f"{n - 1}" if n else None) for n in range(20_000)]
-    found = trace_of("t", reversed(spans))
+    found = build_trace("t", reversed(spans))
     assert found.depths["19999"] == 19_999
     assert [one.id for one in found.innermost(found.spans)] == ["19999"]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from goldgate import Protocol
 from goldgate.shape.kinds import Share
-from goldgate.suites.extraction.events.event import EventList, Events
-from goldgate.suites.extraction.events.read_events import read_events
+from goldgate.suites.extraction.events.event import EventList, Events, read_events
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
 

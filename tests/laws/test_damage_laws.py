@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate import parse_response
-from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from tests.responses.damage import strings
 
 TEXTS = [

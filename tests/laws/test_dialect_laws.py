@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.readers.dialects import find_dialect, recognize
+from goldgate.readers.dialects import find_dialect, recognize_dialect
 
 TOKEN = st.text(st.sampled_from("aZé0.,'\"-()甲公司😀\u0301#"), min_size=1, max_size=4)
 SENTENCE = st.lists(TOKEN, min_size=1, max_size=6)
@@ -77,7 +77,7 @@ def check(name: str, record: Any, document: Document, mentions: Callable[[list[S
     dialect = find_dialect(name)
     assert dialect is not None
     if document.events or name != "docee":
-        assert recognize(json.loads(json.dumps(record))) is dialect
+        assert recognize_dialect(json.loads(json.dumps(record))) is dialect
     converted = dialect.convert(record)
     assert len(converted["events"]) == len(document.events)
     for event, wanted in zip(converted["events"], document.events, strict=True):
@@ -240,7 +240,7 @@ def test_values_in_sentences(document: Document) -> None:
     dialect = find_dialect("chfinann")
     assert dialect is not None
     converted = dialect.convert(record)
-    assert recognize(record) is dialect
+    assert recognize_dialect(record) is dialect
     for event, wanted in zip(converted["events"], document.events, strict=True):
         assert len(event["arguments"]) == len(wanted.arguments)
         for argument in event["arguments"]:

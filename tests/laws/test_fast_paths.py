@@ -16,58 +16,56 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.readers.records import decode
+from goldgate.readers.records import decode_json
 from goldgate.suites.extraction.events import match
+from goldgate.suites.extraction.events.answer_form import CANONICAL
+from goldgate.suites.extraction.events.argument_text import (
+    Haystack,
+    contained_by_automaton,
+    contained_by_prefix,
+    fast_normalize,
+    fast_normalize_all,
+    normalize_by_character,
+    slow_contained,
+    slow_normalize,
+)
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
     Unit,
     event_list,
-    read_any_events,
+    fast_events,
+    read_events,
+    slow_events,
 )
-from goldgate.suites.extraction.events.form import CANONICAL
-from goldgate.suites.extraction.events.match import compare
-from goldgate.suites.extraction.events.normalize import (
-    Haystack,
-    normalize_all_at_once,
-    normalize_by_character,
-    normalize_plainly,
-    normalize_quickly,
-)
-from goldgate.suites.extraction.events.occurrences import (
-    contained_at_once,
-    contained_by_beginning,
-    contained_one_by_one,
-)
-from goldgate.suites.extraction.events.read_events import read_events
-from goldgate.suites.extraction.events.relaxed_rule import (
+from goldgate.suites.extraction.events.match import match_units
+from goldgate.suites.extraction.events.relaxed_matching import (
     relaxed_rule,
-    shares_stretch_by_halves,
-    shares_stretch_plainly,
+    shares_substring_by_halves,
+    slow_shares_substring,
 )
-from goldgate.suites.extraction.events.usual_events import read_usual_events
-from goldgate.suites.extraction.hints import are_of_values, hints_in
-from goldgate.suites.extraction.measures.hallucination import (
-    count_distinct,
-    count_where_none_is_repeated,
-    distinct_values,
-    unsupported_normalized,
-    unsupported_normalized_plainly,
-    unsupported_quickly,
-)
-from goldgate.suites.extraction.settings import RelaxedSettings
-from goldgate.suites.extraction.thought import named_in_thought
-from goldgate.suites.extraction.thought.named_in_thought import (
-    Look,
+from goldgate.suites.extraction.measures import chain_of_thought
+from goldgate.suites.extraction.measures.answers import hint_names, only_value_violations
+from goldgate.suites.extraction.measures.chain_of_thought import (
+    ThoughtLookup,
     counted_lines,
+    fast_first_missing,
     first_missing,
-    first_missing_at_once,
-    first_missing_plainly,
-    first_missing_quickly,
+    first_missing_by_automaton,
     is_whole_word,
-    occurrences,
+    positions_of,
+    slow_first_missing,
     without_negations,
 )
+from goldgate.suites.extraction.measures.hallucination import (
+    count_distinct,
+    distinct_values,
+    fast_count_distinct,
+    fast_unsupported,
+    slow_unsupported,
+    unsupported_normalized,
+)
+from goldgate.suites.extraction.settings import RelaxedSettings
 from tests.examples import examples
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
@@ -78,14 +76,14 @@ from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short
 @MANY
 @given(st.one_of(texts, st.tuples(texts, texts, texts).map(lambda parts: "公司。".join(parts) * 12)))
 def test_quick_normal_form(text: str) -> None:
-    assert normalize_quickly(text) in (None, normalize_plainly(text))
-    assert normalize_by_character(text) == normalize_plainly(text)
+    assert fast_normalize(text) in (None, slow_normalize(text))
+    assert normalize_by_character(text) == slow_normalize(text)
 
 
 @MANY
 @given(st.lists(st.one_of(texts, st.sampled_from(["甲公司", "Acme Corp", "", " ", "\0"])), max_size=5))
 def test_quick_normal_forms(values: list[str]) -> None:
-    assert normalize_all_at_once(values) in (None, [normalize_plainly(value) for value in values])
+    assert fast_normalize_all(values) in (None, [slow_normalize(value) for value in values])
 
 
 @MANY
@@ -94,7 +92,7 @@ def test_quick_containment(before: str, value: str, after: str) -> None:
     for text in (before + value + after, before):
         haystack = Haystack(text)
         assert haystack.stands_in(value) in (None, haystack.contains_plainly(value))
-        assert haystack.contains(value) is (normalize_plainly(value) in normalize_plainly(text))
+        assert haystack.contains(value) is (slow_normalize(value) in slow_normalize(text))
 
 
 @MANY
@@ -102,11 +100,11 @@ def test_quick_containment(before: str, value: str, after: str) -> None:
 @example(["a", "aa", "ba", ""], ["a", "aab"])
 def test_needles_found_at_once(needles: list[str], parts: list[str]) -> None:
     text = "".join(parts)
-    plain = contained_one_by_one(needles, text)
-    assert contained_at_once(needles, text) == plain
-    assert contained_by_beginning(needles, text) in (None, plain)
-    assert contained_by_beginning(needles, text, most=10**9) == plain
-    assert contained_by_beginning(needles, text, most=2) in (None, plain)
+    plain = slow_contained(needles, text)
+    assert contained_by_automaton(needles, text) == plain
+    assert contained_by_prefix(needles, text) in (None, plain)
+    assert contained_by_prefix(needles, text, most=10**9) == plain
+    assert contained_by_prefix(needles, text, most=2) in (None, plain)
 
 
 REPEATING = st.lists(
@@ -119,7 +117,7 @@ REPEATING = st.lists(
 @given(st.one_of(REPEATING, st.text("ab", max_size=14)), st.one_of(REPEATING, st.text("ab", max_size=14)))
 def test_stretches_compared_by_halves(a: str, b: str) -> None:
     for length in range(1, min(len(a), len(b)) + 2):
-        assert shares_stretch_by_halves(a, b, length) is shares_stretch_plainly(a, b, length), length
+        assert shares_substring_by_halves(a, b, length) is slow_shares_substring(a, b, length), length
 
 
 # --- events
@@ -139,7 +137,7 @@ def test_quick_events(listed: list[Any], with_schema: bool, with_blanks: bool) -
     roles = {name: frozenset(entry["roles"]) for name, entry in SCHEMA["event_types"].items()} if with_schema else None
     events = EventList(listed, "$[*]")
     for source in (None, json.dumps(listed), json.dumps(listed, ensure_ascii=False).encode()):
-        quick, plain = read_usual_events(events, source, roles), read_any_events(events, source, roles)
+        quick, plain = fast_events(events, source, roles), slow_events(events, source, roles)
         assert quick is None or told(quick) == told(plain)
         assert told(read_events(events, source, roles)) == told(plain)
 
@@ -153,10 +151,10 @@ def test_numbers_keep_their_text_whatever_is_escaped_beside_them(escapes: list[s
     beside = "".join(escapes)
     arguments = f'{{"role": "r", "argument": {number}}}, {{"role": "s", "argument": "v{beside}"}}'
     source = f'[{{"event_type": "T", "arguments": [{arguments}]}}]'
-    listed = event_list(decode(source.encode()))
+    listed = event_list(decode_json(source.encode()))
     assert listed is not None
     values = [value.text for value in read_events(listed, source.encode()).values()]
-    assert values == [number, decode(f'"v{beside}"'.encode())]
+    assert values == [number, decode_json(f'"v{beside}"'.encode())]
     assert values == [value.text for value in read_events(listed, source).values()]
 
 
@@ -180,7 +178,7 @@ def test_quick_events_of_values_that_were_not_decoded(listed: list[Any], where: 
         if where == "argument" and arguments:
             event["arguments"] = [OrderedDict(argument) for argument in arguments]
     events = EventList([OrderedDict(e) if where == "event" and isinstance(e, dict) else e for e in listed], "$[*]")
-    quick, plain = read_usual_events(events), read_any_events(events, None)
+    quick, plain = fast_events(events), slow_events(events, None)
     assert quick is None or told(quick) == told(plain)
 
 
@@ -225,7 +223,7 @@ def test_quick_spelling_of_numbers(number: str, others: list[str]) -> None:
     except orjson.JSONDecodeError:
         return
     for text in (source, source.encode()):
-        quick, plain = read_usual_events(events, text), read_any_events(events, text)
+        quick, plain = fast_events(events, text), slow_events(events, text)
         assert quick is None or told(quick) == told(plain)
 
 
@@ -233,7 +231,7 @@ def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again()
     deep = "[" * 1000 + "]" * 1000
     source = f'[{{"event_type": "T", "x": {deep}, "arguments": [{{"role": "r", "argument": 1.50}}]}}]'
     events = EventList(orjson.loads(source), "$[*]")
-    quick, plain = read_usual_events(events, source), read_any_events(events, source)
+    quick, plain = fast_events(events, source), slow_events(events, source)
     assert quick is None or told(quick) == told(plain)
 
 
@@ -245,10 +243,10 @@ def test_spelling_is_not_told_where_brackets_nest_too_deep_to_be_decoded_again()
 def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: Any) -> None:
     rule = relaxed_rule(RelaxedSettings(mode))
     sides = data.draw(answers()), data.draw(answers())
-    quick = compare(*sides, rule)
+    quick = match_units(*sides, rule)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(match, "ONE_EACH", -1)
-        assert compare(*sides, rule) == quick
+        assert match_units(*sides, rule) == quick
 
 
 # --- hallucination
@@ -257,13 +255,11 @@ def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: An
 @MANY
 @given(answers(), st.one_of(texts, st.lists(short, max_size=8).map("".join)))
 def test_quick_hallucination(events: Events, text: str) -> None:
-    plain = unsupported_normalized_plainly(events, Haystack(text))
-    assert unsupported_quickly(events, Haystack(text)) in (None, plain)
+    plain = slow_unsupported(events, Haystack(text))
+    assert fast_unsupported(events, Haystack(text)) in (None, plain)
     assert unsupported_normalized(events, Haystack(text)) == plain
     expected = [
-        value
-        for value in distinct_values(events.values())
-        if normalize_plainly(value.text) not in normalize_plainly(text)
+        value for value in distinct_values(events.values()) if slow_normalize(value.text) not in slow_normalize(text)
     ]
     assert plain == expected
 
@@ -272,7 +268,7 @@ def test_quick_hallucination(events: Events, text: str) -> None:
 @given(answers())
 def test_quick_count_of_values(events: Events) -> None:
     distinct = {(value.unit, value.span) for value in events.values()}
-    assert count_where_none_is_repeated(events) in (None, len(distinct))
+    assert fast_count_distinct(events) in (None, len(distinct))
     assert count_distinct(events) == len(distinct)
 
 
@@ -314,17 +310,17 @@ def first_missing_by_definition(
 ) -> Unit | None:
     """Word for word: normalized, the value is in the thought, or on a line that names its role in whatever case."""
     written = thought.split("\n")
-    lines = [normalize_plainly(line) for line in written] if counted is None else counted
+    lines = [slow_normalize(line) for line in written] if counted is None else counted
     for unit, value, _ in events.values():
         places = [line for line, text in zip(lines, written, strict=True) if names(text, unit[1])]
-        if not any(normalize_plainly(value) in line for line in (places if by_line else ["".join(lines)])):
+        if not any(slow_normalize(value) in line for line in (places if by_line else ["".join(lines)])):
             return unit
     return None
 
 
 def names(line: str, role: str) -> bool:
     folded, wanted = line.casefold(), role.casefold()
-    return any(is_whole_word(folded, at, wanted) for at in occurrences(folded, wanted))
+    return any(is_whole_word(folded, at, wanted) for at in positions_of(folded, wanted))
 
 
 @examples(2_000)
@@ -333,19 +329,19 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     events = data.draw(answers())
     thought = data.draw(thoughts_of(events))
     for by_line in (True, False):
-        plain = first_missing_plainly(events, thought, by_line)
+        plain = slow_first_missing(events, thought, by_line)
         assert plain == first_missing_by_definition(events, thought, by_line)
         if by_line:
-            assert first_missing_quickly(events, thought) in (None, Look(plain))
-        assert first_missing_at_once(events, thought, by_line) == plain
+            assert fast_first_missing(events, thought) in (None, ThoughtLookup(plain))
+        assert first_missing_by_automaton(events, thought, by_line) == plain
         assert first_missing(events, thought, by_line) == plain
-        affirmed, source = without_negations(events, thought), normalize_plainly(thought[::2] + thought)
+        affirmed, source = without_negations(events, thought), slow_normalize(thought[::2] + thought)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(named_in_thought, "COPIED", 2)
+            patched.setattr(chain_of_thought, "COPIED", 2)
             counted = counted_lines(events, thought, affirmed, source)
-            plain = first_missing_plainly(events, thought, by_line, counted)
+            plain = slow_first_missing(events, thought, by_line, counted)
             assert plain == first_missing_by_definition(events, thought, by_line, counted)
-            assert first_missing_at_once(events, thought, by_line, counted) == plain
+            assert first_missing_by_automaton(events, thought, by_line, counted) == plain
             assert first_missing(events, thought, by_line, affirmed, source) == plain
 
 
@@ -354,7 +350,7 @@ def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None
         EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None
     )
     for thought in ("Schloßort: Paris", "Schlossort: Paris"):
-        assert first_missing(events, thought, True) == first_missing_plainly(events, thought, True) is not None
+        assert first_missing(events, thought, True) == slow_first_missing(events, thought, True) is not None
     assert first_missing(events, "Der Ort: Paris", True) is None
 
 
@@ -363,12 +359,12 @@ def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
         events = read_events(
             EventList([{"event_type": "T", "arguments": [{"role": "r", "argument": value}]}], "$"), None
         )
-        unsupported = unsupported_normalized_plainly(events, Haystack(text))
+        unsupported = slow_unsupported(events, Haystack(text))
         assert len(unsupported) == 1
-        assert unsupported_quickly(events, Haystack(text)) == unsupported
-        missing = first_missing_plainly(events, f"r: {text}", True)
+        assert fast_unsupported(events, Haystack(text)) == unsupported
+        missing = slow_first_missing(events, f"r: {text}", True)
         assert missing is not None
-        assert first_missing_quickly(events, f"r: {text}") == Look(missing)
+        assert fast_first_missing(events, f"r: {text}") == ThoughtLookup(missing)
 
 
 # --- hints
@@ -382,6 +378,6 @@ def test_no_hints_are_missed_where_only_values_are_wrong(listed: list[Any], layo
     found = event_list({layout: listed} if value is None else value)
     if found is None:
         return
-    violations = read_any_events(found, None, roles).violations
-    if violations and are_of_values(violations, CANONICAL):
-        assert not [*hints_in({layout: listed} if value is None else value, CANONICAL)]
+    violations = slow_events(found, None, roles).violations
+    if violations and only_value_violations(violations, CANONICAL):
+        assert not [*hint_names({layout: listed} if value is None else value, CANONICAL)]

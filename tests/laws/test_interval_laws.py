@@ -10,14 +10,19 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Protocol
-from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.products import ProductSums
-from goldgate.core.sums import RatioForm, UnitSums
-from goldgate.core.tally import Tally
-from goldgate.stats.interval import Interval, NoInterval, count_interval, ratio_interval, share_interval
-from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.suites.extraction.measures.matched import Matched
+from goldgate.core.sums import ProductSums, RatioForm, UnitSums
+from goldgate.core.tally import Tally, UnitCounts
+from goldgate.stats.interval import (
+    Interval,
+    MacroSums,
+    NoInterval,
+    count_interval,
+    macro_interval,
+    ratio_interval,
+    share_interval,
+)
+from goldgate.suites.extraction.measures.matching import MatchRates
 from goldgate.suites.extraction.suite import SUITE
 from tests.examples import examples
 
@@ -114,7 +119,7 @@ def test_the_records_say_what_every_interval_is_made_of(data: Samples, protocol:
 def test_the_macro_average_is_that_of_the_simple_way(data: Samples, protocol: Protocol) -> None:
     evaluation = goldgate.evaluate(*data, SCHEMA, protocol, records=True)
     macro = evaluation.report["breakdown"]["macro"]["event_types"]
-    for name, form in Matched().forms.items():
+    for name, form in MatchRates().forms.items():
         simple = MacroSums()
         for record in evaluation.samples or ():
             parts = {key[1]: form.of(counts) for key, counts in units_of(record).items() if len(key) == 2}
@@ -149,13 +154,13 @@ def test_products_are_those_of_each_unit_in_any_split(met: list[Any], cut: int) 
 @REPORTS
 @given(samples(), protocols())
 def test_what_is_kept_and_settled_later_is_what_was_counted_one_by_one(data: Samples, protocol: Protocol) -> None:
-    scorer, measure = goldgate.load_scorer(SCHEMA, protocol), Matched()
+    scorer, measure = goldgate.load_scorer(SCHEMA, protocol), MatchRates()
     answers = {record["id"]: record.get("response", record.get("events")) for record in data[1]}
     fast, slow = Tally(), Tally()
     for record in data[0]:
         facts = scorer.score(answers.get(record["id"]), record).facts
         for tally, count in ((fast, measure.count), (slow, measure.count_plainly)):
-            tally.now = CountedUnit(facts.sample.gold.group)
+            tally.now = UnitCounts(facts.sample.gold.group)
             count(facts, tally)
     kept = Tally()
     kept += fast  # as it stands: nothing of it has been settled

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import goldgate
 from goldgate import Protocol
 from goldgate.shape.kinds import Share
-from goldgate.suites.extraction.events.largest_matching import largest_matching
-from goldgate.suites.extraction.events.normalize import normalize
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.events.relaxed_matching import largest_matching
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
 from tests.examples import examples
 

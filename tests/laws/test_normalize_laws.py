@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.pieces import stands_alone
-from goldgate.suites.extraction.events import normalize as module
-from goldgate.suites.extraction.events.normalize import Haystack, normalize, normalize_all, normalize_by_character
+from goldgate.core.text import starts_segment
+from goldgate.suites.extraction.events import argument_text as module
+from goldgate.suites.extraction.events.argument_text import Haystack, normalize, normalize_all, normalize_by_character
 from tests.examples import examples
 
 FROM = "。、“”„‟〝〞「」『』‘’‚‛《》〈〉【】〔〕〖〗—–―‐‒−·•・〜"
@@ -128,13 +128,13 @@ def require_joined_to_none(characters: list[str]) -> None:
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_character_that_stands_alone_is_joined_to_any_before_it(step: int) -> None:
-    alone = [each for each in ASSIGNED[::step] if stands_alone(each)]
+    alone = [each for each in ASSIGNED[::step] if starts_segment(each)]
     assert len(alone) > 100_000 / step
     require_joined_to_none(alone)
 
 
 def test_characters_that_are_not_looked_at_are_joined_to_none_and_left_as_they_are() -> None:
-    usual = re.sub(module._ODD, "", "".join(EVERY))
+    usual = re.sub(module._ODD_CHARACTERS, "", "".join(EVERY))
     assert len(usual) > 40_000
     require_joined_to_none([*usual])
     assert unicodedata.normalize("NFKC", usual).translate(TABLE) == usual
@@ -148,12 +148,12 @@ def test_text_that_is_unchanged() -> None:
 
 
 def test_what_a_character_becomes_is_not_changed_again() -> None:
-    formed = "".join(map(module._form, EVERY))
-    assert "".join(map(module._form, formed)) == formed
+    formed = "".join(map(module._normalized_character, EVERY))
+    assert "".join(map(module._normalized_character, formed)) == formed
 
 
 def test_normal_forms_of_every_character() -> None:
-    for each in module._ODD.findall("".join(ASSIGNED)):
+    for each in module._ODD_CHARACTERS.findall("".join(ASSIGNED)):
         assert normalize_by_character(each) == plainly(each)
-    many = "".join(each for each in ASSIGNED if stands_alone(each))  # too many for a pass over the text for each
+    many = "".join(each for each in ASSIGNED if starts_segment(each))  # too many for a pass over the text for each
     assert normalize_by_character(many) == plainly(many)

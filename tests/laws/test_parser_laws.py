@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import goldgate
 from goldgate import parse_response
-from goldgate.suites.extraction.events.form import CANONICAL, Form
-from goldgate.suites.extraction.response.read import parse_any, parse_usual
-from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
+from goldgate.suites.extraction.response import fast_parse, slow_parse
+from goldgate.suites.extraction.response.parsed import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
 from tests.examples import examples
 
@@ -94,8 +94,8 @@ def test_cutting_an_answer_off_never_invents_a_unit(value: list[Any], data: st.D
 @MANY
 @given(st.one_of(any_text, composed, mutated()), st.sampled_from([CANONICAL, Form(flat=True)]))
 def test_fast_way_of_reading_says_what_the_slow_way_says(text: str, form: Form) -> None:
-    fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, form)
-    assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, form)
+    fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, form)
+    assert fast is None or fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, form)
 
 
 @MANY
@@ -130,8 +130,8 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     if thought is not None:
         text = f"{gap}<think>{thought}</think>{text}"
     for declared in (CANONICAL, Form(flat=True)):
-        fast = parse_usual(text, DEFAULT_THOUGHT_TAGS, declared)
-        assert fast is None or fast == parse_any(text, DEFAULT_THOUGHT_TAGS, declared)
+        fast = fast_parse(text, DEFAULT_THOUGHT_TAGS, declared)
+        assert fast is None or fast == slow_parse(text, DEFAULT_THOUGHT_TAGS, declared)
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_fast_way_of_reading_says_what_the_slow_way_says_of_usual_forms(
     ],
 )
 def test_what_models_usually_write_has_a_fast_way(text: str) -> None:
-    fast = parse_usual(text, DEFAULT_THOUGHT_TAGS)
+    fast = fast_parse(text, DEFAULT_THOUGHT_TAGS)
     assert fast is not None
-    assert fast == parse_any(text, DEFAULT_THOUGHT_TAGS)
+    assert fast == slow_parse(text, DEFAULT_THOUGHT_TAGS)
 
 
 def test_tildes_in_a_string_may_be_a_fence_to_the_fast_way_too() -> None:
     text = '```json\n[{"event_type": "A", "arguments": [{"role": "~~~r", "argument": "x"}]}]\n```'
-    assert parse_usual(text, DEFAULT_THOUGHT_TAGS) is None
+    assert fast_parse(text, DEFAULT_THOUGHT_TAGS) is None
 
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="<`", exclude_categories=["Cs"]), max_size=20)

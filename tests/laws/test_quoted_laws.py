@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.quoted import Slot, read_any_quoted, read_plain
-from goldgate.suites.extraction.response.step import Step
+from goldgate.suites.extraction.response.parsed import Step
+from goldgate.suites.extraction.response.strings import Slot, fast_quoted, slow_quoted
 from tests.examples import examples
 
 PIECES = st.lists(
@@ -45,9 +45,9 @@ PIECES = st.lists(
 def test_quick_way_of_reading_a_string_says_what_the_rule_says(mark: str, rest: str, slot: Slot) -> None:
     text = mark + rest
     quick_notes: list[tuple[Step, int]] = []
-    quick = read_plain(text, 0, len(text), lambda step, at: quick_notes.append((step, at)), slot)
+    quick = fast_quoted(text, 0, len(text), lambda step, at: quick_notes.append((step, at)), slot)
     if quick is None:
         return
     notes: list[tuple[Step, int]] = []
-    assert quick == read_any_quoted(text, 0, len(text), lambda step, at: notes.append((step, at)), slot)
+    assert quick == slow_quoted(text, 0, len(text), lambda step, at: notes.append((step, at)), slot)
     assert quick_notes == notes

@@ -14,20 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate import Protocol, load_scorer
-from goldgate.comparison.unit_entries import LEFT_OUT, Entries
-from goldgate.core.counted_unit import CountedUnit
 from goldgate.core.suite import Pairing
-from goldgate.readers.noted import id_at_head
-from goldgate.readers.recorded_units import counts_of, read_line, read_quickly
-from goldgate.readers.records import decode
+from goldgate.core.tally import UnitCounts
+from goldgate.readers.id_index import leading_id
+from goldgate.readers.records import decode_json
 from goldgate.readers.stored_result import StoredResult
-from goldgate.readers.unit_records import with_units
-from goldgate.report.escape import alone, apart, is_plain, written_out
-from goldgate.suites.extraction.events.match import compare
-from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
-from goldgate.suites.extraction.look.summary import summary
-from goldgate.suites.extraction.look.weight import weight_of
-from goldgate.suites.extraction.measures.matched import PackedParts
+from goldgate.readers.unit_records import append_counts, fast_read_line, read_line, unit_tables
+from goldgate.report.escape import distinct_names, escape_hidden, fit_name, needs_no_escapes
+from goldgate.runs.join import NOT_COMPARED, CountEntries
+from goldgate.suites.extraction.events.match import match_units
+from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
+from goldgate.suites.extraction.explain import error_weight, sample_summary
+from goldgate.suites.extraction.measures.matching import PackedParts
 from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 
@@ -44,7 +42,7 @@ def test_quick_ids(identity: str, form: int) -> None:
     if form == 5:
         text = "  " + text.replace('"id": ', '"id" :\t')
     data = text.encode()
-    assert id_at_head(data) in (None, decode(data)["id"].encode())
+    assert leading_id(data) in (None, decode_json(data)["id"].encode())
 
 
 names = st.one_of(texts, st.sampled_from(["a]],[[b", '"],[1]],[["', ',"units":{', "\\", "]]]}", 'x","y']))
@@ -58,32 +56,34 @@ records = st.builds(
 
 def _record(identity: str, more: str, units: Any, part: Any, group: str | None) -> bytes:
     """A line as the pipeline writes it, with hostile text in all its places."""
-    unit = CountedUnit(group)
+    unit = UnitCounts(group)
     unit.counts = {**{(name,): tuple(counts) for name, counts in units.items()}, **dict(part)}
     facts = {"id": identity, "said": [more, {more: more}], "units": more}
-    return with_units(json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", unit)
+    return append_counts(
+        json.dumps(facts, ensure_ascii=True).replace(", ", ",").replace(": ", ":").encode() + b"\n", unit
+    )
 
 
 @MANY
 @given(st.data(), names)
 def test_parts_that_are_kept_packed_are_written_as_plain_ones(data: st.DataObject, more: str) -> None:
     sides = data.draw(answers()), data.draw(answers())
-    parts = PackedParts(compare(*sides, relaxed_rule(RelaxedSettings())).counts)
-    packed, plain = CountedUnit(), CountedUnit()
+    parts = PackedParts(match_units(*sides, relaxed_rule(RelaxedSettings())).counts)
+    packed, plain = UnitCounts(), UnitCounts()
     packed.counts, packed.parts = {("m",): (1, 2)}, parts
     plain.counts = {("m",): (1, 2), **dict(parts.items())}
     line = orjson.dumps({"id": more}, option=orjson.OPT_APPEND_NEWLINE) if more.isprintable() else b'{"id":""}\n'
-    assert with_units(line, packed) == with_units(line, plain)
+    assert append_counts(line, packed) == append_counts(line, plain)
     assert {key: packed.counted(key) for key in plain.counts} == plain.counts
     assert packed.counted(("matching", "no such type")) is None
     packed.counts["n", "part"] = plain.counts["n", "part"] = (3, 4)
-    assert with_units(line, packed) == with_units(line, plain)
+    assert append_counts(line, packed) == append_counts(line, plain)
 
 
 @MANY
 @given(records)
 def test_a_record_read_quickly_is_the_same_as_read_whole(line: bytes) -> None:
-    quick, whole = read_quickly(line, 1), read_line(line, 1, Pairing())
+    quick, whole = fast_read_line(line, 1), read_line(line, 1, Pairing())
     if quick is not None:
         assert (quick.identity, quick.group, quick.times) == (whole.identity, whole.group, whole.times)
         assert (json.loads(quick.units), json.loads(quick.parts)) == (json.loads(whole.units), json.loads(whole.parts))
@@ -94,11 +94,11 @@ def test_a_record_read_quickly_is_the_same_as_read_whole(line: bytes) -> None:
 def test_counts_that_were_seen_before_are_the_same_counts(lines: list[bytes]) -> None:
     """Whatever the names are, the numbers of a line stand for what the line says."""
     result = StoredResult("stored", Path("stored"), b"", {}, EXTRACTION, is_folder=True)
-    entries = Entries({"m": 2}, "m", "m")
+    entries = CountEntries({"m": 2}, "m", "m")
     for line in [*lines, *lines]:
-        unit = read_quickly(line, 1) or read_line(line, 1, Pairing())
-        found = [number for number in entries.read(unit, result) if number != LEFT_OUT]
-        told = {key: counts for key, counts in counts_of(unit, result).items() if key[0] == "m"}
+        unit = fast_read_line(line, 1) or read_line(line, 1, Pairing())
+        found = [number for number in entries.read(unit, result) if number != NOT_COMPARED]
+        told = {key: counts for key, counts in unit_tables(unit, result).items() if key[0] == "m"}
         assert {entries.keys[entries.tables[number]]: entries.values[number] for number in found} == told
         assert len(found) == len(told)
 
@@ -113,7 +113,7 @@ def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], li
     for gold in files[0]:
         prediction = stored.get(gold["id"], {})
         score = scorer.score(prediction.get("response", prediction.get("events")), gold)
-        assert weight_of(score.facts) == summary(json.loads(json.dumps(score.record))).weight
+        assert error_weight(score.facts) == sample_summary(json.loads(json.dumps(score.record))).weight
 
 
 # --- what is shown
@@ -122,10 +122,10 @@ def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], li
 @MANY
 @given(st.one_of(texts, st.text(alphabet="aо甲А\\xu:#\u034f\u2800 \u0301", max_size=6)), st.booleans())
 def test_nothing_of_a_plain_text_is_written_out(text: str, commands: bool) -> None:
-    if is_plain(text, commands=commands):
-        assert written_out(text, commands=commands) == text
+    if needs_no_escapes(text, commands=commands):
+        assert escape_hidden(text, commands=commands) == text
 
 
 @given(st.one_of(texts, st.text(min_size=20, max_size=90)), st.integers(8, 60))
 def test_a_name_alone_is_shown_as_the_only_one_of_several(text: str, columns: int) -> None:
-    assert {text: alone(text, columns)} == apart([text], columns)
+    assert {text: fit_name(text, columns)} == distinct_names([text], columns)

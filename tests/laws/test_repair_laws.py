@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.response.cursor import Budget
-from goldgate.suites.extraction.response.openings import BRACKETS
-from goldgate.suites.extraction.response.repair import read_mark_by_mark, read_tolerantly
-from goldgate.suites.extraction.response.turns import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.suites.extraction.response.repair import repair_value, slow_repair_value
+from goldgate.suites.extraction.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
+from goldgate.suites.extraction.response.structure import BRACKETS, StepBudget
 from tests.examples import examples
 
 from .strategies import any_text, composed, mutated, odd_events
@@ -68,15 +67,15 @@ def test_reading_pairs_in_one_step_says_what_the_rule_says(text: str, unopened: 
     starts = [at for at, character in enumerate(text) if character in ('"' if unopened else BRACKETS)]
     for start in starts[:8]:
         for limit in {len(text), (start + 1 + len(text)) // 2} - {start}:
-            quick = read_tolerantly(text, start, limit, Budget(10_000), unopened=unopened)
-            assert quick == read_mark_by_mark(text, start, limit, Budget(10_000), unopened=unopened)
+            quick = repair_value(text, start, limit, StepBudget(10_000), unopened=unopened)
+            assert quick == slow_repair_value(text, start, limit, StepBudget(10_000), unopened=unopened)
 
 
 def test_places_of_many_pairs_are_bounded_as_those_of_single_marks() -> None:
     # 1,000 places are kept, and of what comes later the first of each name.
     text = "[" + ", ".join("{'a': 'x', 'b': 'y'}" for _ in range(300)) + ', {a: "x"，"b"：“y“}, {c: 1}]'
-    quick = read_tolerantly(text, 0, len(text), Budget(10_000))
-    assert quick == read_mark_by_mark(text, 0, len(text), Budget(10_000))
+    quick = repair_value(text, 0, len(text), StepBudget(10_000))
+    assert quick == slow_repair_value(text, 0, len(text), StepBudget(10_000))
     assert len(quick.places) == 1_000 + 3
 
 

@@ -13,27 +13,33 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.core.finding import Findings
-from goldgate.files import strict_json
-from goldgate.shape.fits import fits
+from goldgate.core.finding import RunFindings
+from goldgate.files import parsing
+from goldgate.shape.validation import type_test
 from goldgate.suites.research.contracts import Claim
-from goldgate.suites.research.run.claims import check_claims, plain_claims
-from goldgate.suites.research.run.decode import decode_each_line, decode_plain_lines, keeps_keys
-from goldgate.suites.research.run.evidence import Demands, check_record, is_plainly_verbatim
-from goldgate.suites.research.run.fold import (
-    _TABLE,
+from goldgate.suites.research.run.claims import Ledger, check_claims, fast_claims
+from goldgate.suites.research.run.evidence import (
+    EvidenceDemands,
+    Sources,
+    are_folded,
+    check_evidence,
+    is_plainly_verbatim,
+    longest_prefix,
+    next_piece,
+)
+from goldgate.suites.research.run.files import decode_each_line, fast_decode_lines, has_all_keys
+from goldgate.suites.research.run.log import EventLog, LoggedOutcome
+from goldgate.suites.research.run.text import (
+    _FOLDED_CHARACTERS,
     _piled_marks,
     fold,
     has_few_marks,
     has_piled_marks,
     is_folded,
     nfc,
+    sketch,
+    sketch_of_all,
 )
-from goldgate.suites.research.run.ledger import Ledger
-from goldgate.suites.research.run.letters import sketch, sketch_of_all
-from goldgate.suites.research.run.log import Log, Said
-from goldgate.suites.research.run.sources import Sources, all_folded
-from goldgate.suites.research.run.splice import longest_prefix, next_piece
 from tests.examples import examples
 
 MANY = examples(500)
@@ -71,7 +77,7 @@ def test_no_lost_key_is_overlooked(text: str) -> None:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         return
-    assert not keeps_keys(data, value) or strict_json.repeated_key(data) is None
+    assert not has_all_keys(data, value) or parsing.find_repeated_key(data) is None
 
 
 @MANY
@@ -81,14 +87,14 @@ def test_no_lost_key_is_overlooked(text: str) -> None:
 def test_lines_decoded_at_once(parts: list[tuple[str, str]]) -> None:
     whole = "".join(text + end for text, end in parts)
     for data in (whole.encode(), whole.encode()[:-1]):
-        quick, plain = decode_plain_lines(data), [*decode_each_line(data)]
+        quick, plain = fast_decode_lines(data), [*decode_each_line(data)]
         assert quick is None or repr([*enumerate(quick, 1)]) == repr(plain)
 
 
 @pytest.mark.parametrize("write", [orjson.dumps, lambda value: json.dumps(value).encode()])
 def test_lines_without_a_fault_are_decoded_at_once(write: Any) -> None:
     values = [{"a": "b: c", "d": [1, {"é": "\n"}]}, {"a": "https://example.org", "d": None}]
-    assert decode_plain_lines(b"".join(write(value) + b"\n" for value in values)) == values
+    assert fast_decode_lines(b"".join(write(value) + b"\n" for value in values)) == values
 
 
 # --- folding
@@ -101,7 +107,7 @@ hostile = st.text(alphabet="aB 1.\t\n\x0b\x1c\x1f\x7f\x85\u3000\u2028\u00ad\u200
 @given(hostile | st.text(max_size=12))
 def test_text_that_is_folded_already(text: str) -> None:
     for folded in (text, text.strip(), "a b"):
-        plainly = " ".join(nfc(folded).translate(_TABLE).split())
+        plainly = " ".join(nfc(folded).translate(_FOLDED_CHARACTERS).split())
         assert fold(folded) == plainly
         assert not is_folded(folded) or folded == plainly
 
@@ -164,7 +170,7 @@ def test_quick_evidence(data: st.DataObject, quote_and_span: bool, verbatim: boo
     conflicting = data.draw(st.sampled_from([frozenset(), frozenset({"c1"})]))
     record = data.draw(evidence_records(chunks))
     if is_plainly_verbatim(record, Sources(chunks, conflicting)):
-        checked = check_record(record, Sources(chunks, conflicting), Demands(quote_and_span, verbatim))
+        checked = check_evidence(record, Sources(chunks, conflicting), EvidenceDemands(quote_and_span, verbatim))
         assert checked.level == "verbatim"
 
 
@@ -224,7 +230,7 @@ claim_by_contract = st.fixed_dictionaries(
     },
     optional={"evidence_ids": st.lists(st.sampled_from(["e1", "e2", "e3"]), max_size=3)},
 )
-_claim_fits = fits(Claim)
+_claim_fits = type_test(Claim)
 
 
 @MANY
@@ -233,9 +239,11 @@ _claim_fits = fits(Claim)
     st.none() | st.tuples(known, known) | st.tuples(known, st.just({})),
 )
 def test_quick_claims(listed: list[Any], said: tuple[dict[str, str], dict[str, str]] | None) -> None:
-    log = None if said is None else Log("r", own=Said(None, said[0]), foreign=Said(None, said[1]))
+    log = (
+        None if said is None else EventLog("r", own=LoggedOutcome(None, said[0]), foreign=LoggedOutcome(None, said[1]))
+    )
     ledger = Ledger({"e1": "verbatim"}, {"e2": "fabricated"})
-    quick_findings, findings = Findings("r"), Findings("r")
+    quick_findings, findings = RunFindings("r"), RunFindings("r")
     fitting = all(map(_claim_fits, listed))
     quick = check_claims(listed, log, ledger, quick_findings, fitting=fitting)
     assert check_claims(listed, log, ledger, findings, fitting=False) == quick
@@ -244,10 +252,10 @@ def test_quick_claims(listed: list[Any], said: tuple[dict[str, str], dict[str, s
 
 def test_claims_by_the_contract_are_counted_quickly() -> None:
     listed = [{"claim_id": f"k{n}", "statement": "", "status": "verified", "evidence_ids": ["e1"]} for n in range(3)]
-    claims = plain_claims(listed, Log("r"), Ledger({"e1": "verbatim"}), Findings("r"))
+    claims = fast_claims(listed, EventLog("r"), Ledger({"e1": "verbatim"}), RunFindings("r"))
     assert claims is not None
     assert (claims.verified, claims.covered) == (3, 3)
-    assert plain_claims([*listed, listed[0]], Log("r"), Ledger(), Findings("r")) is None
+    assert fast_claims([*listed, listed[0]], EventLog("r"), Ledger(), RunFindings("r")) is None
 
 
 # --- splices
@@ -303,5 +311,5 @@ def test_punctuation_joins_with_nothing_before_it() -> None:
 @MANY
 @given(st.lists(hostile | st.sampled_from(["a b", "a", "", "a\x00b", " a", "a \x00"]), max_size=4))
 def test_texts_that_are_all_folded_already(texts: list[str]) -> None:
-    assert not all_folded(texts) or [*map(fold, texts)] == texts
-    assert all_folded(["a b", "", "c\x7f."])
+    assert not are_folded(texts) or [*map(fold, texts)] == texts
+    assert are_folded(["a b", "", "c\x7f."])

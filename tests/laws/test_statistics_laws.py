@@ -8,14 +8,12 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.comparison.difference import difference, paired_difference
 from goldgate.core.sums import Counts, RatioForm, UnitSums, pair_sums
-from goldgate.stats.interval import Interval, NoInterval, share_interval
-from goldgate.stats.macro import MacroSums, macro_interval
-from goldgate.stats.paired import difference_interval, paired_sums
-from goldgate.stats.several import Runs, benjamini_hochberg, holm
-from goldgate.stats.student import t_quantile, t_tail
-from goldgate.stats.swap import Pair
+from goldgate.runs.differences import paired_difference, rate_difference
+from goldgate.stats.distributions import t_quantile, t_tail
+from goldgate.stats.interval import Interval, MacroSums, NoInterval, macro_interval, share_interval
+from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, holm
+from goldgate.stats.paired import UnitPair, difference_interval, paired_sums
 from tests.examples import examples
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
@@ -111,7 +109,7 @@ def test_right_and_wrong_exchanged_mirror_the_interval(units: list[tuple[int, in
 
 
 @given(pairs_of_systems)
-def test_exchanged_systems_flip_the_signs_and_nothing_else(units: list[Pair]) -> None:
+def test_exchanged_systems_flip_the_signs_and_nothing_else(units: list[UnitPair]) -> None:
     found = paired_difference(Counter(units))
     turned = paired_difference(Counter((a2, b2, a1, b1) for a1, b1, a2, b2 in units))
     assert turned == found.mirrored()
@@ -121,8 +119,8 @@ def test_exchanged_systems_flip_the_signs_and_nothing_else(units: list[Pair]) ->
 @given(st.lists(st.tuples(runs_of_systems, runs_of_systems), min_size=2, max_size=12))
 def test_exchanged_systems_with_several_runs_too(units: list[tuple[Runs, Runs]]) -> None:
     pairs = Counter(one + other for one, other in units)
-    assert difference(pairs, (0, 1, 2), (3, 4, 5), share=True) == (
-        difference(pairs, (3, 4, 5), (0, 1, 2), share=True).mirrored()
+    assert rate_difference(pairs, (0, 1, 2), (3, 4, 5), share=True) == (
+        rate_difference(pairs, (3, 4, 5), (0, 1, 2), share=True).mirrored()
     )
 
 
@@ -137,7 +135,7 @@ def test_a_system_with_itself_differs_by_nothing(units: list[tuple[int, int]]) -
 
 
 @given(pairs_of_systems, st.integers(2, 4))
-def test_the_same_pairs_again_never_widen(units: list[Pair], times: int) -> None:
+def test_the_same_pairs_again_never_widen(units: list[UnitPair], times: int) -> None:
     once = difference_interval(paired_sums(Counter(units)))
     again = difference_interval(paired_sums(Counter(units * times)))
     if isinstance(once, Interval) and isinstance(again, Interval):
@@ -145,13 +143,13 @@ def test_the_same_pairs_again_never_widen(units: list[Pair], times: int) -> None
 
 
 @given(pairs_of_systems, st.integers(1, 50))
-def test_documents_without_counts_change_nothing(units: list[Pair], empty: int) -> None:
+def test_documents_without_counts_change_nothing(units: list[UnitPair], empty: int) -> None:
     assert paired_difference(Counter([*units, *[(0, 0, 0, 0)] * empty])) == paired_difference(Counter(units))
 
 
 @given(pairs_of_systems)
 @examples(50)
-def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[Pair]) -> None:
+def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[UnitPair]) -> None:
     one, other = paired_difference(Counter(units)), paired_difference(Counter(reversed(units)))
     assert one == other
     if one.p is not None:

@@ -14,10 +14,8 @@ import pytest
 
 from goldgate.core.task import Message
 from goldgate.errors import ConfigError
-from goldgate.generation.answerers.checkpoint import checkpoint_hash
-from goldgate.generation.answerers.local_model import LocalModel
-from goldgate.generation.outcome import Answer, NoAnswer
-from goldgate.generation.plan import Request
+from goldgate.generation.checkpoint import LocalModel, checkpoint_hash
+from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer
 from tests.local.tiny import make_checkpoint
 
 pytest.importorskip("torch", reason="the extra `local` is not installed: `make test-local` runs these tests")
@@ -85,7 +83,7 @@ def test_without_a_chat_template_the_prompt_is_plain(tmp_path: Path) -> None:
 
 def test_a_batch_answers_as_its_members_do_alone(checkpoint: Path) -> None:
     model = LocalModel(str(checkpoint), "cpu")
-    requests = [Request(f"{n:032x}", str(n), None, [Message("user", "x" * (n * 9 + 1))], b"", 0) for n in range(4)]
+    requests = [ModelRequest(f"{n:032x}", str(n), None, [Message("user", "x" * (n * 9 + 1))], b"", 0) for n in range(4)]
     together = model.answer(requests, {"max_tokens": 6, "temperature": 0.0})
     alone = [(model.answer([request], {"max_tokens": 6, "temperature": 0.0}) or [])[0] for request in requests]
     assert together == alone
@@ -95,10 +93,10 @@ def test_sampling_depends_on_the_seed_alone(checkpoint: Path) -> None:
     model = LocalModel(str(checkpoint), "cpu")
 
     def say(seed: int) -> str:
-        request = Request("0" * 32, "1", seed, [Message("user", "x")], b"", 0)
+        request = ModelRequest("0" * 32, "1", seed, [Message("user", "x")], b"", 0)
         outcomes = model.answer([request], {"max_tokens": 12, "temperature": 1.0})
         assert outcomes is not None
-        assert isinstance(outcomes[0], Answer)
+        assert isinstance(outcomes[0], ModelAnswer)
         return outcomes[0].response
 
     assert say(1) == say(1)
@@ -108,7 +106,7 @@ def test_sampling_depends_on_the_seed_alone(checkpoint: Path) -> None:
 def test_a_prompt_that_is_too_long_is_a_recorded_failure(tmp_path: Path, gold: Path) -> None:
     small = make_checkpoint(tmp_path / "small", positions=64)
     outcomes = LocalModel(str(small), "cpu").answer(
-        [Request("0" * 32, "1", None, [Message("user", "x" * 100)], b"", 0)], {"max_tokens": 4}
+        [ModelRequest("0" * 32, "1", None, [Message("user", "x" * 100)], b"", 0)], {"max_tokens": 4}
     )
     assert outcomes is not None
     assert isinstance(outcomes[0], NoAnswer)

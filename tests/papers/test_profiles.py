@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import goldgate
-from goldgate.cli.power import power_command
+from goldgate.cli.planning import power_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.cli.verify import verify_command
-from goldgate.comparison.page import describe_comparison
 from goldgate.core.evaluation import render_json
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError
 from goldgate.report import RENDERERS, VERDICT_FORMATS, render, render_page
+from goldgate.runs.comparison_page import describe_comparison
 from goldgate.suites import load_suite
 from goldgate.suites.extraction import papers
 from goldgate.suites.extraction.papers import ALL, PROFILES

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate import Evaluation
-from goldgate.suites.extraction.papers.best_assignment import best_assignment
-from goldgate.suites.extraction.papers.records import at_best, right
+from goldgate.suites.extraction.papers.records import best_assignment, best_hits, right_arguments
 
 from . import published
 from .made import Json, event, judge, judge_all, rate, triple
@@ -147,8 +146,8 @@ def test_best_assignment_is_the_best_of_all(weights: list[list[int]]) -> None:
 def test_equal_records_first_loses_nothing(predicted: list[dict[str, str]], gold: list[dict[str, str]]) -> None:
     ours, theirs = ([{r: frozenset(v) for r, v in each.items()} for each in side] for side in (predicted, gold))
     short, long = sorted((ours, theirs), key=len)
-    tried = (sum(map(right, short, chosen)) for chosen in permutations(long, len(short)))
-    assert at_best(ours, theirs) == max(tried)
+    tried = (sum(map(right_arguments, short, chosen)) for chosen in permutations(long, len(short)))
+    assert best_hits(ours, theirs) == max(tried)
 
 
 @pytest.mark.parametrize(("seed", "values"), [(1, 3), pytest.param(2, 40, marks=pytest.mark.slow)])

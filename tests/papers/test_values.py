@@ -9,12 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
-from goldgate.suites.extraction.papers import value_rule
-from goldgate.suites.extraction.papers.chinese_number import chinese_number
-from goldgate.suites.extraction.papers.dates import Date
-from goldgate.suites.extraction.papers.quantities import Quantity
-from goldgate.suites.extraction.papers.value_rule import agree, fits, read_text, value_rows
+from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
+from goldgate.suites.extraction.papers import value_matching
+from goldgate.suites.extraction.papers.numbers_and_dates import Date, Quantity, chinese_number
+from goldgate.suites.extraction.papers.value_matching import arguments_fit, read_argument, same_value, value_rows
 from goldgate.suites.extraction.settings import RelaxedSettings
 
 from .made import event, judge, triple
@@ -70,8 +68,8 @@ RULE = relaxed_rule(RelaxedSettings())
     ],
 )
 def test_the_same(one: str, two: str) -> None:
-    assert fits(read_text(one), read_text(two), RULE)
-    assert fits(read_text(two), read_text(one), RULE)
+    assert arguments_fit(read_argument(one), read_argument(two), RULE)
+    assert arguments_fit(read_argument(two), read_argument(one), RULE)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +120,8 @@ def test_the_same(one: str, two: str) -> None:
     ],
 )
 def test_not_the_same(one: str, two: str) -> None:
-    assert not fits(read_text(one), read_text(two), RULE)
-    assert not fits(read_text(two), read_text(one), RULE)
+    assert not arguments_fit(read_argument(one), read_argument(two), RULE)
+    assert not arguments_fit(read_argument(two), read_argument(one), RULE)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +147,7 @@ def test_not_the_same(one: str, two: str) -> None:
     ],
 )
 def test_what_is_read(text: str, values: tuple[object, ...], rest: str) -> None:
-    found = read_text(text)
+    found = read_argument(text)
     assert (found.values, found.rest) == (values, rest)
 
 
@@ -193,9 +191,9 @@ MARKS = "0123456789,.%-+$¥ 年月日号万亿千百十一二三〇点元股百�
 
 @given(st.text(alphabet=MARKS, max_size=40))
 def test_any_text_can_be_read_and_is_the_same_as_itself(text: str) -> None:
-    found = read_text(text)
-    assert fits(found, found, RULE)
-    assert all(agree(value, value) for value in found.values)
+    found = read_argument(text)
+    assert arguments_fit(found, found, RULE)
+    assert all(same_value(value, value) for value in found.values)
 
 
 WORDS = "5% 6% 5 5元 5美元 5个百分点 2023年 2023 2023-03-12 3月12日 3月 第三届 Q3 股份 的股份 acme a ab b".split()
@@ -211,10 +209,10 @@ WRITTEN = st.lists(
 @example(WORDS, WORDS, "span_iou")
 def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[str], mode: Any) -> None:
     rule = relaxed_rule(RelaxedSettings(mode))
-    lefts, rights = [read_text(each) for each in ours], [read_text(each) for each in theirs]
+    lefts, rights = [read_argument(each) for each in ours], [read_argument(each) for each in theirs]
     plain = value_rows(lefts, rights, rule)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(value_rule, "FEW_PAIRS", 0)
+        patched.setattr(value_matching, "FEW_PAIRS", 0)
         indexed = value_rows(lefts, rights, rule)
     for number in range(len(lefts)):
         assert indexed(number) == plain(number), (lefts[number], rights)
@@ -222,7 +220,7 @@ def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[s
 
 def test_thousands_of_values_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[object] = []
-    monkeypatch.setattr(value_rule, "agree", lambda *values: compared.append(values))
+    monkeypatch.setattr(value_matching, "agree", lambda *values: compared.append(values))
     gold = [event("T", *(("r", f"{n}万股") for n in range(1_000)))]
     answer = [event("T", *(("r", f"{n * 10_000} shares") for n in range(1_000)))]
     assert triple(judge("values", gold, answer), "values") == (1_000, 1_000, 1_000)

@@ -7,11 +7,21 @@ from decimal import Decimal
 from xml.etree import ElementTree
 
 from goldgate.core.gate import Gate
-from goldgate.core.page import GateLine, Interval, Measured
-from goldgate.core.picture import BarPicture, CountPicture, GatePicture, Picture, Score, ScoreGroup, ScorePicture
+from goldgate.core.page import (
+    BarPicture,
+    CountPicture,
+    GateLine,
+    GatePicture,
+    IntervalEnds,
+    MeasuredValue,
+    Picture,
+    ScoreGroup,
+    ScorePicture,
+    ScoreRow,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
-RATE = Measured(0.5, 1, 2, interval=Interval(0.4, 0.6))
+RATE = MeasuredValue(0.5, 1, 2, interval=IntervalEnds(0.4, 0.6))
 HOSTILE = (
     "\x00\x01\x1b[31m",
     "]]>",
@@ -41,8 +51,8 @@ HOSTILE = (
 def pictures(names: Sequence[str]) -> Iterator[Picture]:
     """A picture of each kind in which every text is one of the names, or all of them."""
     first, all_names, notes = names[0], ", ".join(names), tuple(names[:3])
-    scores = tuple(Score(name, RATE, aside=name) for name in names)
-    runs = tuple(Score(name, RATE, runs=(0.45, 0.5, 0.5, 0.55)) for name in names)
+    scores = tuple(ScoreRow(name, RATE, aside=name) for name in names)
+    runs = tuple(ScoreRow(name, RATE, runs=(0.45, 0.5, 0.5, 0.55)) for name in names)
     yield ScorePicture("scores", first, (ScoreGroup(first, scores),), about=all_names, aside=first, notes=notes)
     yield ScorePicture("runs", first, tuple(ScoreGroup(name, runs) for name in names[:2]), about=first)
     yield GatePicture(tuple(gate(name) for name in names), title=first, about=all_names)
@@ -52,9 +62,11 @@ def pictures(names: Sequence[str]) -> Iterator[Picture]:
     yield CountPicture("confusions", first, first, names[-1], tuple(names), tuple(names), square, all_names, notes)
 
 
-def gate(name: str, bounds: Gate | None = None, measured: Measured = RATE, verdict: str = "PASS") -> GateLine:
+def gate(name: str, bounds: Gate | None = None, measured: MeasuredValue = RATE, verdict: str = "PASS") -> GateLine:
     bounds = bounds or Gate(min=Decimal("0.45"), max_drop=Decimal("0.1"), against=name)
-    return GateLine(name, bounds, measured, verdict, name, difference=Measured(-0.01, interval=Interval(-0.1, 0.1)))
+    return GateLine(
+        name, bounds, measured, verdict, name, difference=MeasuredValue(-0.01, interval=IntervalEnds(-0.1, 0.1))
+    )
 
 
 def parsed(svg: str) -> ElementTree.Element:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldgate.core.picture import Picture, Score, ScoreGroup, ScorePicture
+from goldgate.core.page import Picture, ScoreGroup, ScorePicture, ScoreRow
 from goldgate.report.svg import draw, render_svg
-from goldgate.report.svg.lettering import fit_labels, text_width
+from goldgate.report.svg.shapes import fit_labels, text_width
 
 from .examples import HOSTILE, RATE, SVG, parsed, pictures, texts
 
@@ -50,7 +50,7 @@ def test_labels_fit_and_no_two_look_alike(names: list[str], room: int) -> None:
 
 def test_what_was_cut_can_be_looked_up() -> None:
     name = "the-name-of-a-system-" * 8
-    rows = (Score(name, RATE), Score("short", RATE))
+    rows = (ScoreRow(name, RATE), ScoreRow("short", RATE))
     svg = render_svg(ScorePicture("scores", "Scores", (ScoreGroup("", rows),)))
     (cut,) = [element for element in parsed(svg).iter(f"{SVG}text") if len(element)]
     assert cut[0].text == name
@@ -69,7 +69,7 @@ def test_the_order_of_runs_makes_no_difference() -> None:
     drawn = set()
     for seed in range(5):
         random.Random(seed).shuffle(values)
-        rows = (Score("m", RATE, runs=tuple(values)),)
+        rows = (ScoreRow("m", RATE, runs=tuple(values)),)
         picture = ScorePicture("runs", "Runs", (ScoreGroup("f1", rows),))
         drawn.add(render_svg(picture._replace(groups=picture.groups)).split("<rect")[1])
     assert len(drawn) == 1

@@ -9,31 +9,30 @@ from fractions import Fraction
 import pytest
 
 from goldgate.core.gate import Gate
-from goldgate.core.page import Interval, Measured
-from goldgate.core.picture import (
+from goldgate.core.page import (
     BarPicture,
     CountPicture,
     GatePicture,
+    IntervalEnds,
+    MeasuredValue,
     Picture,
-    Score,
     ScoreGroup,
     ScorePicture,
+    ScoreRow,
 )
 from goldgate.report.svg import draw, render_svg
-from goldgate.report.svg.heat_map import heat
-from goldgate.report.svg.lettering import SIZE, SMALL, text_width
-from goldgate.report.svg.scale import fit_scale
-from goldgate.report.svg.shapes import WIDTH, stylesheet
+from goldgate.report.svg.counts import heat_level
+from goldgate.report.svg.shapes import SIZE, SMALL, WIDTH, fit_scale, stylesheet, text_width
 
 from .examples import SVG, gate, numbers, parsed, pictures, texts
 
 ONE_GATE = GatePicture(
-    (gate("f1", Gate(min=Decimal("0.9")), Measured(0.8, 8, 10, interval=Interval(0.7, 0.9)), "FAIL"),)
+    (gate("f1", Gate(min=Decimal("0.9")), MeasuredValue(0.8, 8, 10, interval=IntervalEnds(0.7, 0.9)), "FAIL"),)
 )
 
 
 def scores(*values: float, zero: bool = False) -> ScorePicture:
-    rows = tuple(Score(f"s{n}", Measured(value)) for n, value in enumerate(values))
+    rows = tuple(ScoreRow(f"s{n}", MeasuredValue(value)) for n, value in enumerate(values))
     return ScorePicture("scores", "Scores", (ScoreGroup("", rows),), with_zero=zero)
 
 
@@ -106,7 +105,7 @@ def test_an_interval_is_drawn_from_end_to_end() -> None:
     ],
 )
 def test_the_side_that_passes_is_hatched(bounds: Gate, passes: tuple[float, float] | None) -> None:
-    measured = Measured(0.8, 8, 10, interval=Interval(0.7, 0.9))
+    measured = MeasuredValue(0.8, 8, 10, interval=IntervalEnds(0.7, 0.9))
     svg = render_svg(GatePicture((gate("f1", bounds, measured),)))
     areas = [*zip(numbers(svg, "rect", "passes", "x"), numbers(svg, "rect", "passes", "width"), strict=True)]
     hatches = [path for path in parsed(svg).iter(f"{SVG}path") if path.get("class") == "hatch"]
@@ -151,7 +150,7 @@ def test_bars_are_as_long_as_their_counts() -> None:
 
 
 def test_runs_are_dots_that_do_not_cover_each_other() -> None:
-    row = Score("m", Measured(0.5, interval=Interval(0.3, 0.7)), runs=(0.6, 0.4, 0.5, 0.5, 0.5))
+    row = ScoreRow("m", MeasuredValue(0.5, interval=IntervalEnds(0.3, 0.7)), runs=(0.6, 0.4, 0.5, 0.5, 0.5))
     svg = render_svg(ScorePicture("runs", "Runs", (ScoreGroup("f1", (row,)),)))
     places = {*zip(numbers(svg, "circle", "run", "cx"), numbers(svg, "circle", "run", "cy"), strict=True)}
     assert len(places) == 5
@@ -163,7 +162,7 @@ def test_runs_are_dots_that_do_not_cover_each_other() -> None:
 )
 def test_heat_grows_with_the_root_of_the_count(count: int, level: int) -> None:
     """100 is 5; a level up to (level / 5)² of it: 4, 16, 36, 64, 100."""
-    assert heat(count, 100) == level
+    assert heat_level(count, 100) == level
 
 
 def test_a_large_matrix_says_what_it_leaves_out() -> None:
@@ -182,7 +181,7 @@ def test_verdicts_are_words_and_undefined_values_say_why() -> None:
     lines = (
         gate("a", verdict="INCONCLUSIVE"),
         gate("b", Gate(max=Decimal(1), severity="warn"), verdict="FAIL"),
-        gate("c", Gate(min=Decimal(1)), Measured(None, reason="nothing to divide by")),
+        gate("c", Gate(min=Decimal(1)), MeasuredValue(None, reason="nothing to divide by")),
     )
     shown = texts(render_svg(GatePicture(lines)))
     assert {"INCONCLUSIVE", "FAIL (warn)", "n/a", "n/a: nothing to divide by"} <= {*shown}

@@ -15,9 +15,9 @@ from tests.remote.web import Site, serving
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goldgate.files.remote import connect
+    from goldgate.files.remote import connection
 
-    monkeypatch.setattr(connect, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(connection, "PAUSE_SECONDS", 0.01)
 
 
 @pytest.fixture

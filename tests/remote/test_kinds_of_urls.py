@@ -6,7 +6,7 @@ import pytest
 from fsspec import AbstractFileSystem, register_implementation
 
 from goldgate.errors import ConfigError
-from goldgate.files.remote.connect import connect
+from goldgate.files.remote.connection import connect
 
 
 @pytest.mark.parametrize(

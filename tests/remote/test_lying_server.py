@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.files.remote import open_remote, remote_file
-from goldgate.files.remote.open_remote import open_remote as opened
-from goldgate.files.text_file import MAX_BYTES, read_text
+from goldgate.files.reading import MAX_BYTES, read_text_file
+from goldgate.files.remote import remote_file
+from goldgate.files.remote import remote_file as open_remote
+from goldgate.files.remote.remote_file import open_remote as opened
 from tests.remote.web import ENDLESS, Site
 
 FEW = ENDLESS // 4  # bytes, of which most are in the buffers of the system
@@ -56,7 +57,7 @@ def test_a_copy_ends_at_the_size_of_the_file(site: Site) -> None:
 def test_a_small_file_of_no_known_size_is_not_copied_without_end(site: Site) -> None:
     site.says_size, site.endless = False, True
     with pytest.raises(InputError) as caught:
-        read_text(site.url("protocol.yaml"), "protocol")
+        read_text_file(site.url("protocol.yaml"), "protocol")
     assert code_of(caught) == "protocol.too_large"
     assert site.sent < MAX_BYTES + FEW
 

@@ -12,8 +12,9 @@ from fsspec import get_filesystem_class
 import goldgate
 from goldgate.errors import InputError
 from goldgate.files.random_access import RandomAccess
-from goldgate.files.remote import connect, listing, open_remote, remote_file
-from goldgate.files.remote.open_remote import open_remote as opened
+from goldgate.files.remote import connection, remote_file, remote_folder
+from goldgate.files.remote import remote_file as open_remote
+from goldgate.files.remote.remote_file import open_remote as opened
 from tests.remote.web import Site, serving
 
 BUCKET = "lying"
@@ -91,10 +92,10 @@ def test_a_listing_that_begins_again_ends(store: Site, monkeypatch: pytest.Monke
         "<Contents><Key>runs/{}</Key><Size>1</Size></Contents></ListBucketResult>"
     )
     store.page = page.format("a").encode()
-    for most, found in ((listing.MOST_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
-        monkeypatch.setattr(listing, "MOST_ENTRIES", most)
+    for most, found in ((remote_folder.MOST_ENTRIES, "again and again"), (0, "more than 0 files and folders")):
+        monkeypatch.setattr(remote_folder, "MOST_ENTRIES", most)
         with pytest.raises(InputError) as caught:
-            listing.scan(f"s3://{BUCKET}/runs", "outputs")
+            remote_folder.scan_remote(f"s3://{BUCKET}/runs", "outputs")
         assert caught.value.code == "outputs.unreadable"
         assert found in str(caught.value.found)
     assert len(store.served) < 5
@@ -103,8 +104,8 @@ def test_a_listing_that_begins_again_ends(store: Site, monkeypatch: pytest.Monke
 def test_a_trickle_of_bytes_ends(site: Site, store: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = {site.url("gold.jsonl"): site, f"s3://{BUCKET}/gold.jsonl": store}
     files = {url: opened(url, "gold") for url in urls}
-    monkeypatch.setattr(connect, "PATIENCE_SECONDS", 0.3)
-    monkeypatch.setattr(connect, "SLOWEST", 1e9)
+    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "SLOWEST", 1e9)
     for url, file in files.items():
         urls[url].trickle = 0.01
         began = time.monotonic()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.files.text_file import read_text
+from goldgate.files.reading import read_text_file
 from tests.remote.stores import BUCKET, SECRET_KEY
 
 INPUTS = f"s3://{BUCKET}/in"
@@ -72,8 +72,8 @@ def test_an_error_is_written_there_as_to_a_disk(s3: Any) -> None:
 
 def test_an_earlier_report_is_gone_before_the_first_file_is_written(s3: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there at every moment of the upload, as S3 itself tells it."""
-    from goldgate.cli.remote_out import UploadedFolder
-    from goldgate.files.remote.write import RemoteFolder
+    from goldgate.cli.remote_folder import UploadedFolder
+    from goldgate.files.remote.remote_folder import RemoteFolder
 
     for name in ("report.json", "samples.jsonl", "report.md"):
         s3.put_object(Bucket=BUCKET, Key=f"out/run-1/{name}", Body=b"old")
@@ -95,7 +95,7 @@ def test_an_earlier_report_is_gone_before_the_first_file_is_written(s3: Any, mon
 
 
 def test_a_second_run_is_refused_while_the_first_one_writes(s3: Any) -> None:
-    from goldgate.cli.remote_out import UploadedFolder
+    from goldgate.cli.remote_folder import UploadedFolder
 
     folder = UploadedFolder(OUT, ())
     try:
@@ -199,7 +199,7 @@ def test_the_report_alone_goes_to_an_object(s3: Any, local: Path, tmp_path: Path
 @pytest.mark.parametrize("name", ["a::b", "a b", "a%20b", "a*[b]", "../a", "a#b", "质", "a'b\"c"])
 def test_an_object_may_have_any_name(s3: Any, name: str) -> None:
     s3.put_object(Bucket=BUCKET, Key=f"odd/{name}", Body=b"{}")
-    assert read_text(f"S3://{BUCKET}/odd/{name}", "schema").text == "{}"
+    assert read_text_file(f"S3://{BUCKET}/odd/{name}", "schema").text == "{}"
 
 
 def test_a_missing_object_and_a_missing_bucket_are_said(s3: Any, tmp_path: Path) -> None:

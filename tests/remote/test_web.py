@@ -14,8 +14,9 @@ import goldgate
 from goldgate.core.evaluation import render_json
 from goldgate.errors import ConfigError, InputError
 from goldgate.files.random_access import RandomAccess
-from goldgate.files.remote import connect, open_remote, remote_file
-from goldgate.files.remote.open_remote import open_remote as opened
+from goldgate.files.remote import connection, remote_file
+from goldgate.files.remote import remote_file as open_remote
+from goldgate.files.remote.remote_file import open_remote as opened
 from tests.remote.web import SECRET, Site
 
 PIECE = 64 << 10
@@ -108,7 +109,7 @@ def test_a_server_that_is_not_there_is_an_error(site: Site) -> None:
 
 @pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "READ_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("_impatient")
@@ -123,14 +124,14 @@ def test_a_server_that_never_answers_is_given_up(site: Site) -> None:
 @pytest.mark.usefixtures("_small_pieces")
 def test_a_connection_that_is_cut_is_tried_again_a_few_times(local: Path, site: Site) -> None:
     file = opened(site.url("gold.jsonl"), "gold")
-    site.cut = connect.TRIES - 1
+    site.cut = connection.TRIES - 1
     assert file.read(100_000, 1000) == site.files["gold.jsonl"][100_000:101_000]
     before = len(site.served)
     site.cut = 1000
     with pytest.raises(InputError) as caught:
         file.read(200_000, 1000)
     assert caught.value.code == "gold.unreachable"
-    assert len(site.served) - before == connect.TRIES
+    assert len(site.served) - before == connection.TRIES
 
 
 def changed_by_etag(site: Site) -> None:

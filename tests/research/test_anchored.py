@@ -16,7 +16,7 @@ from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError, InputError
 from goldgate.report import render
-from goldgate.suites.research.corpus import load_corpus, require_apart
+from goldgate.suites.research.golden import check_corpus_apart, load_corpus
 
 from .cheats.evidence import store_a_source_of_ones_own
 from .judged import counts, judged
@@ -143,9 +143,9 @@ def test_a_corpus_that_the_agent_writes_to_anchors_nothing(folder: Path, place: 
 @pytest.mark.parametrize("corpus", ["s3a://b/runs/sums.txt", "S3://b/runs/", "s3://b"])
 def test_nor_does_one_by_another_url_of_the_same_place(corpus: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        require_apart(corpus, "s3://b/runs")
+        check_corpus_apart(corpus, "s3://b/runs")
     assert caught.value.code == "corpus.holds_outputs"
-    require_apart("s3a://b/sources", "s3://b/runs")
+    check_corpus_apart("s3a://b/sources", "s3://b/runs")
 
 
 def test_commands_take_a_corpus(folder: Path) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.record import make_baseline
 from goldgate.errors import ConfigError, InputError
-from goldgate.suites.research.settings import DEFAULT_GATES
-from goldgate.suites.research.suite import SUITE
+from goldgate.runs.baseline import make_baseline
+from goldgate.suites.research.suite import DEFAULT_GATES, SUITE
 
 from .judged import judged
 from .test_gates import passing, refused, reports

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.stored_report import load_report
 from goldgate.core.evaluation import Evaluation
+from goldgate.runs.baseline import load_report
 from goldgate.suites.research.suite import SUITE
 
 from .judged import broken, codes, counts, judged, unbalanced

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.shape.fits import fits
 from goldgate.shape.json_schema import schema_of
-from goldgate.shape.problems import problems
-from goldgate.suites.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput
-from goldgate.suites.research.report_contract import ResearchReport
+from goldgate.shape.validation import problems, type_test
+from goldgate.suites.research.contracts import Chunk, Event, GoldenQueries, Manifest, ResearchOutput, ResearchReport
 from tests.contract.referee import SCHEMAS, accepts
 from tests.spoiling import spoiled
 
@@ -37,12 +35,12 @@ KINDS: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("kind", "value"), KINDS)
 def test_schema_types_and_explanations_agree(kind: Any, value: Any) -> None:
     schema = schema_of(kind, "a test")
-    assert fits(kind)(value)
+    assert type_test(kind)(value)
     assert accepts(schema, value)
     cases = spoiled(value)
     assert len(cases) > 20
     for case in cases:
-        assert fits(kind)(case) == accepts(schema, case) == (not list(problems(kind, case))), case
+        assert type_test(kind)(case) == accepts(schema, case) == (not list(problems(kind, case))), case
 
 
 def test_a_report_has_the_shape_of_its_contract(tmp_path: Path) -> None:

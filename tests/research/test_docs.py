@@ -7,10 +7,9 @@ from pathlib import Path
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Rate
 from goldgate.core.sums import pair_sums
-from goldgate.stats.support import support
+from goldgate.stats.gates import support
 from goldgate.suites.research.run.evidence import FAILURES
-from goldgate.suites.research.settings import DEFAULT_GATES
-from goldgate.suites.research.suite import SUITE
+from goldgate.suites.research.suite import DEFAULT_GATES, SUITE
 
 from .judged import counts, judged
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run

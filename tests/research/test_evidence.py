@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.finding import Findings
-from goldgate.suites.research.run.evidence import Demands, check_record
+from goldgate.core.finding import RunFindings
+from goldgate.suites.research.run.claims import check_ledger
+from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
 from goldgate.suites.research.run.files import Artifact
-from goldgate.suites.research.run.fold import fold, offset_in
-from goldgate.suites.research.run.ledger import check_ledger
-from goldgate.suites.research.run.sources import Sources
-from goldgate.suites.research.run.telling import asked_words, empty_claim, empty_quote
+from goldgate.suites.research.run.text import (
+    empty_claim_reason,
+    empty_quote_reason,
+    fold,
+    offset_of_quote,
+    question_words,
+)
 
 from .judged import counts, finding, judged
 from .trees import CHUNKS, SHA256, SOURCE, chunk, claim, evidence, output, write_golden, write_run
@@ -23,7 +27,7 @@ NOTHING = Sources({})
 
 
 def check(record: dict[str, Any], sources: Sources = STORED, **demands: bool) -> tuple[str | None, str | None]:
-    checked = check_record(record, sources, Demands(**demands))
+    checked = check_evidence(record, sources, EvidenceDemands(**demands))
     return checked.level, checked.failure
 
 
@@ -107,9 +111,11 @@ def test_what_the_stored_text_says(record: dict[str, Any], failure: str | None) 
 
 
 def test_a_shifted_span_is_reported_with_the_true_offset() -> None:
-    shifted = check_record(evidence(span={"start": 0, "end": 13}), STORED, Demands())
+    shifted = check_evidence(evidence(span={"start": 0, "end": 13}), STORED, EvidenceDemands())
     assert shifted.message == "the quote is at 23 of the chunk, not at 0"
-    folded = check_record(evidence(chunk="c3", quote='"thanked"', span={"start": 0, "end": 9}), STORED, Demands())
+    folded = check_evidence(
+        evidence(chunk="c3", quote='"thanked"', span={"start": 0, "end": 9}), STORED, EvidenceDemands()
+    )
     assert folded.message == "the quote is at 31 of the chunk, not at 0"
     start, end = CHUNKS["c3"]
     assert SOURCE[start:end].index("“thanked”") == 31  # after "Nobody was hurt, " (17) and "and the mayor " (14)
@@ -174,7 +180,7 @@ def test_a_wrong_hash_anywhere_in_the_chain() -> None:
 def test_a_chunk_that_is_not_in_its_artifact() -> None:
     provenance = {"source_id": "annals", "artifact_id": SHA256}
     shifted = with_artifact(start_offset=3, end_offset=40)
-    checked = check_record(evidence(provenance=provenance), shifted, Demands())
+    checked = check_evidence(evidence(provenance=provenance), shifted, EvidenceDemands())
     assert checked.failure == "span_shifted"
     assert "begins at 0 of its artifact, not at 3" in checked.message
     moved = with_artifact("x" * 10)
@@ -248,8 +254,8 @@ def test_a_record_that_is_none_is_counted_and_never_valid(tmp_path: Path, record
 def test_offsets_of_folded_text() -> None:
     text = "  cafe\u0301 \n “bar”"
     assert fold(text) == 'caf\u00e9 "bar"'
-    assert offset_in(text, '"bar"') == text.index("“")
-    assert offset_in(text, "nowhere") is None
+    assert offset_of_quote(text, '"bar"') == text.index("“")
+    assert offset_of_quote(text, "nowhere") is None
 
 
 @pytest.mark.parametrize(
@@ -282,7 +288,7 @@ def test_offsets_of_folded_text() -> None:
     ],
 )
 def test_quotes_that_are_evidence_of_nothing(quote: str, reason: str | None) -> None:
-    assert empty_quote(quote) == reason
+    assert empty_quote_reason(quote) == reason
 
 
 WHEN, WAS, WHEN_CHINESE = (
@@ -333,7 +339,7 @@ WHEN, WAS, WHEN_CHINESE = (
     ],
 )
 def test_claims_that_claim_nothing(objective: str, statement: str, empty: bool) -> None:
-    assert (empty_claim(statement, asked_words(objective)) is not None) == empty
+    assert (empty_claim_reason(statement, question_words(objective)) is not None) == empty
 
 
 def test_whole_chunks_and_headings_are_evidence_of_nothing() -> None:
@@ -359,7 +365,7 @@ def test_whole_chunks_and_headings_are_evidence_of_nothing() -> None:
             *(record(f"twice{k}", "c4", quote="froze in 1871") for k in range(4)),
         ],
     }
-    ledger = check_ledger(output, sources, Demands(), Findings("r"))
+    ledger = check_ledger(output, sources, EvidenceDemands(), RunFindings("r"))
     assert len(ledger.valid) == len(output["evidence"])
     headings = {f"heading{k}": "boilerplate" for k in range(4)}
     assert ledger.empty == {"whole": "whole chunks", "nearly": "whole chunks", "the": "function words", **headings}

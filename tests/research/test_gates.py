@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.record import make_baseline
 from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Rate
 from goldgate.errors import ConfigError, InputError
-from goldgate.suites.research.dilution import note_uniform_dilution
-from goldgate.suites.research.run.facts import RunFacts, Settings, judge_run
+from goldgate.runs.baseline import make_baseline
+from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
+from goldgate.suites.research.safeguards import note_uniform_dilution
 from goldgate.suites.research.suite import SUITE
 
 from .judged import counts, judged
@@ -229,7 +229,7 @@ def test_require_settings_reach_the_records(tmp_path: Path) -> None:
 @pytest.fixture
 def facts(tmp_path: Path) -> RunFacts:
     write_run(tmp_path)
-    result = judge_run(str(tmp_path), "run_r1", None, Settings())
+    result = judge_run(str(tmp_path), "run_r1", None, RunSettings())
     assert result.facts is not None
     return result.facts
 

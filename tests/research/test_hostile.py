@@ -13,14 +13,12 @@ from random import Random
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.report import render
-from goldgate.suites.research.golden import load_golden
-from goldgate.suites.research.run.evidence import Demands, check_record
-from goldgate.suites.research.run.files import Artifact, Limits, read_run
-from goldgate.suites.research.run.fold import fold
-from goldgate.suites.research.run.similar import near_queries
-from goldgate.suites.research.run.sources import Sources
+from goldgate.suites.research.golden import load_golden, near_queries
+from goldgate.suites.research.run.evidence import EvidenceDemands, Sources, check_evidence
+from goldgate.suites.research.run.files import Artifact, ReadLimits, read_run
+from goldgate.suites.research.run.text import fold
 from goldgate.suites.research.suite import SUITE
 
 from .judged import broken, codes, counts, finding, judged
@@ -78,7 +76,7 @@ def test_many_quotes_that_are_nowhere_end_in_time() -> None:
     text = " ".join(f"word{number}" for number in range(200_000))
     sources = Sources({f"c{k}": chunk("c1", chunk_id=f"c{k}", text=text) for k in range(2)})  # type: ignore[misc]
     found = {
-        check_record(evidence(quote=f"word1 word2 nothing {k}", chunk="c1"), sources, Demands()).failure
+        check_evidence(evidence(quote=f"word1 word2 nothing {k}", chunk="c1"), sources, EvidenceDemands()).failure
         for k in range(300)
     }
     assert found <= {"fabricated", "spliced"}
@@ -153,7 +151,7 @@ def test_the_record_of_a_run_with_more_steps_than_64_bits_hold(outputs: Path) ->
     log = '{"run_id": "r1", "step_id": %s, "event_type": "x", "payload": {}}\n'
     (run / "events.jsonl").write_text(log % 0 + log % (2**64 - 1))
     records = BytesIO()
-    evaluate(SUITE, {"golden": [str(outputs.parent / "golden.json")], "outputs": [str(outputs)]}, records=records)
+    evaluate_suite(SUITE, {"golden": [str(outputs.parent / "golden.json")], "outputs": [str(outputs)]}, records=records)
     assert json.loads(records.getvalue().splitlines()[0])["units"]["steps"] == [0, 2**64 - 1]
 
 
@@ -167,7 +165,7 @@ def test_many_sparse_artifacts_are_not_read(outputs: Path) -> None:
     evaluation = judged(outputs.parent, "research: {max_run_megabytes: 100}")
     assert broken(evaluation) == {"run_r1": "too_large"}
     assert "max_run_megabytes" in next(f["message"] for f in evaluation.report["findings"] if f["code"] == "too_large")
-    files = read_run(str(outputs), "run_r1", Limits(64_000_000, 100_000_000))
+    files = read_run(str(outputs), "run_r1", ReadLimits(64_000_000, 100_000_000))
     assert files is not None
     assert files.bytes_read <= 100_000_000
 
@@ -216,7 +214,7 @@ def test_every_text_is_folded_once() -> None:
             "span": {"start": 0, "end": len(part)},
             "provenance": {"source_id": "annals", "artifact_id": sha256},
         }
-        assert check_record(record, sources, Demands()).level == "chain"
+        assert check_evidence(record, sources, EvidenceDemands()).level == "chain"
     assert sources.folded_characters <= 2 * (len(source) + sum(len(part["text"]) for part in chunks.values()))
 
 
@@ -225,7 +223,7 @@ def test_folding_what_differs_has_an_end() -> None:
     sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
     for number in range(3_000):
         record = evidence(quote=f"nothing {number}", span={"start": 1, "end": len(text) - number % 7 - 1})
-        assert check_record(record, sources, Demands()).failure in ("fabricated", "spliced")
+        assert check_evidence(record, sources, EvidenceDemands()).failure in ("fabricated", "spliced")
     assert sources.folded_characters <= len(text) * 200
 
 
@@ -236,8 +234,10 @@ def test_spans_over_text_without_letters_are_looked_through_once(sign: str) -> N
     begin = time.process_time()
     for number in range(200):
         record = evidence(quote=None, span={"start": number, "end": len(text) - number})
-        assert check_record(record, sources, Demands()).failure == "blank_quote"
-    assert check_record(evidence(quote=None, span={"start": 9, "end": len(text) + 2}), sources, Demands()).level
+        assert check_evidence(record, sources, EvidenceDemands()).failure == "blank_quote"
+    assert check_evidence(
+        evidence(quote=None, span={"start": 9, "end": len(text) + 2}), sources, EvidenceDemands()
+    ).level
     assert time.process_time() - begin < 3  # 0.05 s; with every span looked through by itself 10 s
 
 
@@ -245,7 +245,7 @@ def test_places_of_shifted_quotes_are_named_until_too_much_was_folded_for_it() -
     text = "It’s  so. " * 20_000 + "end"
     sources = Sources({"c1": chunk("c1", text=text)})  # type: ignore[dict-item]
     record = evidence(quote="It's so. end", span={"start": 0, "end": 3})
-    messages = [check_record(record, sources, Demands()).message for _ in range(20)]
+    messages = [check_evidence(record, sources, EvidenceDemands()).message for _ in range(20)]
     assert messages[0] == f"the quote is at {len(text) - 13} of the chunk, not at 0"
     assert messages[-1] == "the quote is elsewhere in the chunk, not at 0"
 

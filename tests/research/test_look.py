@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given as any_of
 from hypothesis import strategies as st
 
-from goldgate.core.page import Findings, Pairs, Paragraph, Table
+from goldgate.core.page import FindingList, LabelList, Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
 from goldgate.suites.plan import load_plan
-from goldgate.suites.research.look.quoted import QuotedText, Span
-from goldgate.suites.research.run.fold import fold
+from goldgate.suites.research.explain import QuoteFinder, TextRange
+from goldgate.suites.research.run.text import fold
 from goldgate.suites.research.suite import SUITE
 
 from .judged import judged
@@ -93,7 +93,7 @@ def test_claims_have_the_level_of_their_evidence(folder: Path) -> None:
     ]
     assert [row[1] for row in rows(page, "Steps")] == ["harbour frozen", "harbour frozen"]
     [found] = section(page, "Findings")
-    assert isinstance(found, Findings)
+    assert isinstance(found, FindingList)
     assert {"misattributed", "fabricated", "dangling_ref", "claim_not_covered"} == {row.code for row in found.rows}
 
 
@@ -128,7 +128,7 @@ def test_abstention_is_a_facet(tmp_path: Path) -> None:
 def test_a_missing_run_is_shown_by_its_question(folder: Path) -> None:
     page = page_of(folder, records_of(folder)[1])
     [asked] = section(page, "Question")
-    assert isinstance(asked, Pairs)
+    assert isinstance(asked, LabelList)
     assert [pair.parts for pair in asked.rows] == [("Who owned the ships?",), ("insufficient: it must abstain",)]
 
 
@@ -177,14 +177,14 @@ TEXT = "The “grey  heron” —\nArdea cine\u00adrea— sang. Naïve, nai\u030
     ],
 )
 def test_quotes_are_found_as_they_are_judged(quote: str | None, span: tuple[int, int] | None, found: list[str]) -> None:
-    places = QuotedText(TEXT).places(quote, None if span is None else Span(*span))
+    places = QuoteFinder(TEXT).places(quote, None if span is None else TextRange(*span))
     assert [TEXT[start:end] for start, end in places] == found
 
 
 @any_of(st.text("ab é\u0301 \n“—\u00ad가\u11a8", max_size=30), st.integers(0, 30), st.integers(0, 30))
 def test_every_part_of_a_text_is_found_in_it(text: str, start: int, end: int) -> None:
     quote = fold(text[start:end])
-    places = QuotedText(text).places(quote, None)
+    places = QuoteFinder(text).places(quote, None)
     if quote and quote in fold(text):
         assert all(fold(text[a:b]) for a, b in places)
         assert any(quote in fold(text[a:b]) for a, b in places)

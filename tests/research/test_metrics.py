@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.baseline.record import make_baseline
+from goldgate.runs.baseline import make_baseline
 from goldgate.suites.research.suite import SUITE
 
 from .judged import codes, counts, finding, judged

@@ -12,10 +12,9 @@ import pytest
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Rate
 from goldgate.core.sums import pair_sums
-from goldgate.stats.beta_binomial import quantile
-from goldgate.stats.interval import Interval, one_sided
-from goldgate.stats.reported import interval_of
-from goldgate.stats.support import support
+from goldgate.stats.distributions import beta_binomial_quantile
+from goldgate.stats.gates import support
+from goldgate.stats.interval import Interval, interval_of, one_sided
 
 
 def rate(*units: tuple[int, int]) -> Rate:
@@ -76,6 +75,6 @@ def test_the_quantile_against_a_sum_in_fractions(case: tuple[int, int, int], cha
     terms = [beta_binomial(hits, trials, further, count) for count in range(further + 1)]
     assert sum(terms) == 1
     expected = max(c for c in range(further + 1) if sum(terms[:c]) <= Fraction(chance))
-    found = quantile(hits, trials, further, float(chance))
+    found = beta_binomial_quantile(hits, trials, further, float(chance))
     assert found.hits == expected
     assert abs(found.chance_below - float(sum(terms[:expected]))) < 1e-12

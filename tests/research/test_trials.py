@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import Evaluation
 from goldgate.errors import ConfigError
-from goldgate.suites.research.run.letters import sketch
-from goldgate.suites.research.stored_report import stored
+from goldgate.suites.research.report import recount_report
+from goldgate.suites.research.run.text import sketch
 
 from .judged import broken, codes, counts, finding, judged, run_entry, unbalanced
 from .trees import abstention, claim, event, evidence, manifest, output, query, write_golden, write_run
@@ -416,4 +416,4 @@ def test_equal_runs_never_fare_better_than_different_ones(tmp_path: Path, seed: 
             assert verdicts(different)[rate] == "PASS", rate
     for evaluation in evaluations:
         assert not list(unbalanced(evaluation))
-        assert stored(evaluation.report).rates == {rate: counts(evaluation, rate) for rate in RATES}
+        assert recount_report(evaluation.report).rates == {rate: counts(evaluation, rate) for rate in RATES}

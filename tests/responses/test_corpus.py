@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.suites.extraction.events.event import event_list
-from goldgate.suites.extraction.events.read_events import read_events
+from goldgate.suites.extraction.events.event import event_list, read_events
 from goldgate.suites.extraction.response import Parsed, parse_response
 from tests.responses.corpus import FOLDER, Case, CorpusError, ReadEvent, load_corpus, load_manner
 

@@ -11,22 +11,21 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldgate.baseline.reference import make_folder
 from goldgate.cli.main import goldgate
-from goldgate.comparison.compare import compare
+from goldgate.comparison import compare, observed_spread
 from goldgate.errors import GoldgateError
 from goldgate.readers.stored_result import load_result
-from goldgate.results.observed import observed_spread
-from goldgate.results.power import Wanted, plan_power
-from goldgate.results.verify import verify
+from goldgate.runs.against import make_baseline_and_units
+from goldgate.runs.power import PowerOptions, plan_power
 from goldgate.suites import all_suites
+from goldgate.verification.verify import verify
 from tests.comparison.runs import MODELS, store_extraction
 
 DOORS: dict[str, Callable[[str, str], object]] = {
     "compare": lambda good, broken: compare(good, broken),
-    "baseline": lambda _, broken: make_folder([broken], all_suites()),
+    "baseline": lambda _, broken: make_baseline_and_units([broken], all_suites()),
     "verify": lambda _, broken: verify(broken, {}, only_records=True),
-    "power": lambda _, broken: plan_power(load_result(broken, all_suites()), Wanted()),
+    "power": lambda _, broken: plan_power(load_result(broken, all_suites()), PowerOptions()),
     "power against": lambda good, broken: observed_spread(good, broken),
 }
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from goldgate.cli.suite_command import suite_command
-from goldgate.results.given import open_given
 from goldgate.suites import SUITES
+from goldgate.verification.inputs import open_result_inputs
 
 from .made import arguments, make
 
@@ -36,7 +36,7 @@ def looked_up(folder: str = "out", **more: Any) -> tuple[set[str], list[str]]:
     """The inputs that are found for the first record, and the notes."""
     records = next(path for path in Path(folder).iterdir() if path.suffix == ".jsonl")
     record = json.loads(records.read_text(encoding="utf-8").splitlines()[0])
-    with open_given(folder, **more) as (given, notes):
+    with open_result_inputs(folder, **more) as (given, notes):
         return {*given.of(record)}, notes
 
 

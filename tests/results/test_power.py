@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from goldgate.comparison.compare import compare
+from goldgate.comparison import compare
 from goldgate.report import render_page
-from goldgate.results.power_page import describe_power
+from goldgate.runs.power import describe_power
 from goldgate.suites import SUITES
 from tests.results.made import EXTRACTION, arguments, make, power
 

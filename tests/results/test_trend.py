@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from goldgate.cli.history import trend_command
 from goldgate.cli.suite_command import suite_command
-from goldgate.cli.trend import trend_command
 
 from .made import EXTRACTION, RESEARCH, ROOT
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.core.unit_page import NothingGiven
+from goldgate.core.unit_page import EmptyInputLookup
 from goldgate.errors import InputError
 from goldgate.readers.stored_result import load_result
-from goldgate.results.units import unit_page
 from goldgate.suites import SUITES, all_suites
+from goldgate.viewer.index import describe_unit
 
 from .made import arguments, make
 
@@ -28,9 +28,9 @@ def test_every_record_can_be_looked_at(folder: Path) -> None:
     result = load_result(folder, all_suites())
     for line in result.records.read_bytes().splitlines():
         record = json.loads(line)
-        assert unit_page(result.suite, record, NothingGiven()).id == result.suite.summary(record).id
+        assert describe_unit(result.suite, record, EmptyInputLookup()).id == result.suite.summary(record).id
 
 
 def test_one_that_somebody_changed_is_an_error(folder: Path) -> None:
     with pytest.raises(InputError):
-        unit_page(load_result(folder, all_suites()).suite, {"run": "x"}, NothingGiven())
+        describe_unit(load_result(folder, all_suites()).suite, {"run": "x"}, EmptyInputLookup())

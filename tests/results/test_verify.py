@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from goldgate.report import render_page
-from goldgate.results.page import describe_verification
+from goldgate.verification.differences import describe_verification
 from tests.results.made import edit, make, set_in, verified, verify
 
 ALL = ("extraction", "research", "qa")

@@ -20,7 +20,7 @@ ALL = ("extraction", "research", "qa")
 def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.baseline import baseline_command
+    from goldgate.cli.planning import baseline_command
 
     at("research")
     made = CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
@@ -39,7 +39,7 @@ def test_a_baseline_is_worked_out_again(at: Callable[[str], Path]) -> None:
 def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.baseline import baseline_command
+    from goldgate.cli.planning import baseline_command
 
     at("research")
     CliRunner().invoke(baseline_command, ["out/report.json", "--out", "baseline.json"])
@@ -52,7 +52,7 @@ def test_a_baseline_of_other_reports(at: Callable[[str], Path]) -> None:
 def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.cli.baseline import baseline_command
+    from goldgate.cli.planning import baseline_command
 
     at("qa")
     made = CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
@@ -70,14 +70,14 @@ def test_a_baseline_folder_is_worked_out_again(at: Callable[[str], Path]) -> Non
 def test_a_baseline_of_a_version_that_counted_less_is_refused_as_such(at: Callable[[str], Path]) -> None:
     from click.testing import CliRunner
 
-    from goldgate.baseline.packed import Packer, unpack
-    from goldgate.cli.baseline import baseline_command
+    from goldgate.cli.planning import baseline_command
+    from goldgate.runs.units import UnitPacker, unpack_units
 
     at("qa")
     CliRunner().invoke(baseline_command, ["out", "--out", "baseline"])
     told = json.loads(Path("baseline/baseline.json").read_bytes())["units"]
-    older = Packer()
-    for identity, tables in unpack(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"]).items():
+    older = UnitPacker()
+    for identity, tables in unpack_units(Path("baseline/units.bin").read_bytes(), told["size"], told["sha256"]).items():
         older.add(identity, {key: counts[:-1] for key, counts in tables.items()})
     packed = older.pack()
     Path("baseline/units.bin").write_bytes(packed.data)

@@ -13,7 +13,7 @@ from goldgate.core.gate import Gate
 from goldgate.core.measure import RatioMeasure, over, precision_recall_f1
 from goldgate.core.suite import Contract, Measure
 from goldgate.core.sums import Counts
-from goldgate.readers.joined_work import JoinedSuite, JoinedWork
+from goldgate.readers.joined_suite import JoinedSuite, JoinedWork
 
 
 class Gold(TypedDict):

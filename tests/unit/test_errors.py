@@ -14,7 +14,7 @@ from goldgate.errors import (
     InternalError,
     Place,
     as_yaml,
-    describe,
+    describe_value,
     did_you_mean,
 )
 
@@ -37,7 +37,7 @@ from goldgate.errors import (
     ],
 )
 def test_values_are_described_in_the_words_of_json(value: object, words: str) -> None:
-    assert describe(value) == words
+    assert describe_value(value) == words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from goldgate.core.evaluation import render_json
-from goldgate.pipeline import evaluate
+from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.suites import all_suites, load_suite
 from goldgate.viewer.folder import ViewedFolder, open_folder
@@ -24,7 +24,7 @@ def store(folder: Path, suite: str, inputs: dict[str, list[str]], protocol: Path
     folder.mkdir(parents=True)
     chosen = load_suite(suite)
     with open(folder / chosen.records, "wb") as records:
-        found = evaluate(chosen, inputs, protocol, records=records)
+        found = evaluate_suite(chosen, inputs, protocol, records=records)
     (folder / "report.json").write_bytes(render_json(found.report))
     paths = inputs if protocol is None else {**inputs, "protocol": [str(protocol)]}
     (folder / "run.json").write_text(json.dumps({"folder": str(folder), "inputs": paths}), encoding="utf-8")

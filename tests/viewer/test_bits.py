@@ -5,30 +5,30 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.viewer import bits
+from goldgate.viewer import index
 
 PLACES = st.sets(st.integers(0, 70_000), max_size=60)  # over several chunks
 
 
 @given(PLACES, st.integers(0, 70), st.integers(1, 20))
 def test_a_page_is_a_slice_of_the_sorted_places(places: set[int], first: int, count: int) -> None:
-    found = bits.bits_of(places, 70_001)
-    assert bits.nth_places(found, first, count) == sorted(places)[first : first + count]
-    assert [*bits.places_of(found)] == sorted(places)
+    found = index.bitset(places, 70_001)
+    assert index.nth_places(found, first, count) == sorted(places)[first : first + count]
+    assert [*index.bitset_places(found)] == sorted(places)
 
 
 @given(PLACES, PLACES)
 def test_both_is_and(one: set[int], other: set[int]) -> None:
-    found = bits.bits_of(one, 70_001) & bits.bits_of(other, 70_001)
+    found = index.bitset(one, 70_001) & index.bitset(other, 70_001)
     assert found.bit_count() == len(one & other)
-    assert {*bits.places_of(found)} == one & other
+    assert {*index.bitset_places(found)} == one & other
 
 
 @given(PLACES, st.integers(0, 70_000))
 def test_how_many_come_before(places: set[int], place: int) -> None:
-    assert bits.count_below(bits.bits_of(places, 70_001), place) == sum(each < place for each in places)
+    assert index.count_below(index.bitset(places, 70_001), place) == sum(each < place for each in places)
 
 
 def test_everything() -> None:
-    assert [*bits.places_of(bits.all_bits(3))] == [0, 1, 2]
-    assert bits.all_bits(0) == 0
+    assert [*index.bitset_places(index.full_bitset(3))] == [0, 1, 2]
+    assert index.full_bitset(0) == 0

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.viewer import cache
-from goldgate.viewer.kept_index import load_index
+from goldgate.viewer import folder as cache
+from goldgate.viewer.folder import load_index
 
 from .stored import loaded
 
@@ -45,10 +45,10 @@ def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
     """A kept index that says something else is believed: so it was not made again."""
     result = loaded(folder)
     made = load_index(result)
-    of = cache.identity((result.records, result.file))
-    stored = cache.load("index", of)
+    of = cache.cache_identity((result.records, result.file))
+    stored = cache.load_cached("index", of)
     assert stored is not None
-    cache.keep("index", of, {**stored.head, "wrong": 7}, [bytes(stored.take(len(stored._body)))])
+    cache.store_cached("index", of, {**stored.head, "wrong": 7}, [bytes(stored.take(len(stored._body)))])
     assert made.wrong != 7
     assert load_index(result).wrong == 7
 
@@ -111,7 +111,7 @@ def test_what_was_used_longest_ago_makes_room(stored: Path, cache_home: Path, mo
 def test_a_home_that_is_no_full_path_does_not_count(home: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", home)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.folder() == tmp_path / ".cache" / "goldgate"
+    assert cache.cache_folder() == tmp_path / ".cache" / "goldgate"
 
 
 def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> None:
@@ -124,17 +124,17 @@ def test_a_folder_without_records_is_an_error_with_a_way_out(folder: Path) -> No
 def test_what_others_could_have_written_is_not_used(folder: Path, cache_home: Path, tmp_path: Path) -> None:
     made = load_index(loaded(folder))
     [file] = cache_home.iterdir()
-    of = cache.identity((folder / "samples.jsonl", folder / "report.json"))
-    assert cache.load("index", of) is not None
+    of = cache.cache_identity((folder / "samples.jsonl", folder / "report.json"))
+    assert cache.load_cached("index", of) is not None
     file.chmod(0o666)
-    assert cache.load("index", of) is None
+    assert cache.load_cached("index", of) is None
     file.chmod(0o600)
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    assert cache.load("index", of) is None
+    assert cache.load_cached("index", of) is None
     file.unlink()
     os.mkfifo(file)
-    assert cache.load("index", of) is None  # and nobody is waited for
+    assert cache.load_cached("index", of) is None  # and nobody is waited for
     file.unlink()
     cache_home.chmod(0o777)
     assert load_index(loaded(folder)) == made

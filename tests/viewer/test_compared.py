@@ -10,18 +10,18 @@ from pathlib import Path
 import orjson
 import pytest
 
-from goldgate.comparison.compare import compare
-from goldgate.comparison.systems import find_systems
-from goldgate.viewer.compared import Compared, compare_folders
+from goldgate.comparison import compare
+from goldgate.runs.sources import find_systems
+from goldgate.viewer.comparison import FolderComparison, compare_folders
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.site import Site
+from goldgate.viewer.server import Site
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import Seen, opened, require_harmless, store_made_up
 
 
 @contextmanager
-def looked_at(*paths: Path, common: bool = False) -> Iterator[tuple[list[ViewedFolder], Compared, Site]]:
+def looked_at(*paths: Path, common: bool = False) -> Iterator[tuple[list[ViewedFolder], FolderComparison, Site]]:
     sources = find_systems([str(path) for path in paths])
     with ExitStack() as stack:
         folders = []

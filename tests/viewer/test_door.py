@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.viewer.door import Door, Request, is_everywhere, is_loopback
+from goldgate.viewer.access import AccessControl, HttpRequest, is_everywhere, is_loopback
 
 PORT = 8642
 NAME = f"goldgate-view-{PORT}"
 
 
-def request(path: str = "/", query: str = "", method: str = "GET", **headers: str) -> Request:
+def request(path: str = "/", query: str = "", method: str = "GET", **headers: str) -> HttpRequest:
     given = {"host": f"127.0.0.1:{PORT}", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return Request(method, path, query, [*given.items()])
+    return HttpRequest(method, path, query, [*given.items()])
 
 
-def cookie_of(door: Door) -> str:
+def cookie_of(door: AccessControl) -> str:
     cookie = door.admit(request(query=f"token={door.token}"))
     assert cookie is not None
     return cookie.split(";")[0]
 
 
-def refused(door: Door, asked: Request) -> int | None:
+def refused(door: AccessControl, asked: HttpRequest) -> int | None:
     refusal = door.refuse(asked)
     return None if refusal is None else refusal.status
 
 
 @pytest.fixture
-def door() -> Door:
-    return Door("127.0.0.1", PORT)
+def door() -> AccessControl:
+    return AccessControl("127.0.0.1", PORT)
 
 
-def test_with_the_cookie_a_page_is_shown(door: Door) -> None:
+def test_with_the_cookie_a_page_is_shown(door: AccessControl) -> None:
     assert refused(door, request("/0/samples", cookie=cookie_of(door))) is None
     assert refused(door, request(method="HEAD", cookie=f"other=1; {cookie_of(door)}; third=3")) is None
 
 
-def test_the_cookie_is_for_this_site_and_no_script(door: Door) -> None:
+def test_the_cookie_is_for_this_site_and_no_script(door: AccessControl) -> None:
     parts = str(door.admit(request(query=f"token={door.token}"))).split("; ")
     assert parts[1:] == ["Path=/", "HttpOnly", "SameSite=Strict"]
     assert parts[0].startswith(f"goldgate-view-{PORT}=")
@@ -46,7 +46,7 @@ def test_the_cookie_is_for_this_site_and_no_script(door: Door) -> None:
 @pytest.mark.parametrize(
     "cookie", ["", "x", "=", ";;;", "\x00", "é=ü", f"goldgate-view-{PORT}=", f"goldgate-view-{PORT}=x"]
 )
-def test_without_it_the_page_says_what_is_missing(door: Door, cookie: str) -> None:
+def test_without_it_the_page_says_what_is_missing(door: AccessControl, cookie: str) -> None:
     refusal = door.refuse(request(cookie=cookie))
     assert refusal is not None
     assert refusal.status == 403
@@ -58,23 +58,23 @@ def test_without_it_the_page_says_what_is_missing(door: Door, cookie: str) -> No
     "others",
     ['prefs={"a":1}; {}', "a b=1; {}", "x=(1,2); {}; y", '{}; z="\\\\', f"{NAME}=x; {{}}", f"{{}}; {NAME}=x", ";{};"],
 )
-def test_cookies_of_other_programs_of_this_machine_do_not_hide_it(door: Door, others: str) -> None:
+def test_cookies_of_other_programs_of_this_machine_do_not_hide_it(door: AccessControl, others: str) -> None:
     """Cookies do not know ports: whatever else runs here may have set some, well made or not."""
     assert refused(door, request(cookie=others.replace("{}", cookie_of(door)))) is None
 
 
-def test_a_cookie_of_another_door_is_none(door: Door) -> None:
-    assert refused(door, request(cookie=cookie_of(Door("127.0.0.1", PORT)))) == 403
+def test_a_cookie_of_another_door_is_none(door: AccessControl) -> None:
+    assert refused(door, request(cookie=cookie_of(AccessControl("127.0.0.1", PORT)))) == 403
 
 
 @pytest.mark.parametrize("query", ["", "token=", "token=x", "token", "tok=1", "&" * 5_000, "token=%FF", "token=%00"])
-def test_only_the_token_opens(door: Door, query: str) -> None:
+def test_only_the_token_opens(door: AccessControl, query: str) -> None:
     assert door.admit(request(query=query)) is None
     assert door.admit(request("/0/", query=f"token={door.token}")) is None  # and only at the entrance
     assert door.admit(request("//elsewhere.example/", query=f"token={door.token}")) is None
 
 
-def test_the_address_for_the_browser_is_good_once(door: Door) -> None:
+def test_the_address_for_the_browser_is_good_once(door: AccessControl) -> None:
     query = door.address_once().partition("?")[2]
     assert door.token not in query
     assert door.admit(request(query=query)) is not None
@@ -83,20 +83,20 @@ def test_the_address_for_the_browser_is_good_once(door: Door) -> None:
 
 
 def test_tokens_are_long_and_different() -> None:
-    tokens = {Door("127.0.0.1", PORT).token for _ in range(50)}
+    tokens = {AccessControl("127.0.0.1", PORT).token for _ in range(50)}
     assert len(tokens) == 50
     assert all(len(token) >= 43 for token in tokens)  # 256 bits
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "X"])
-def test_nothing_but_reading(door: Door, method: str) -> None:
+def test_nothing_but_reading(door: AccessControl, method: str) -> None:
     refusal = door.refuse(request(method=method, cookie=cookie_of(door)))
     assert refusal is not None
     assert (refusal.status, refusal.headers, refusal.lacks_token) == (405, {"Allow": "GET, HEAD"}, False)
 
 
 @pytest.mark.parametrize("target", ["*", "http://127.0.0.1/", "elsewhere", ""])
-def test_nothing_but_a_path(door: Door, target: str) -> None:
+def test_nothing_but_a_path(door: AccessControl, target: str) -> None:
     assert refused(door, request(target, cookie=cookie_of(door))) == 400
 
 
@@ -126,30 +126,30 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_its_own_names(door: Door, host: str) -> None:
+def test_its_own_names(door: AccessControl, host: str) -> None:
     assert refused(door, request(host=host, cookie=cookie_of(door))) is None
 
 
 @pytest.mark.parametrize("host", OTHERS)
-def test_no_other_name_even_with_the_token(door: Door, host: str) -> None:
+def test_no_other_name_even_with_the_token(door: AccessControl, host: str) -> None:
     """Another name is how a page elsewhere would come in by DNS rebinding."""
     refusal = door.refuse(request(host=host, cookie=cookie_of(door), query=f"token={door.token}"))
     assert refusal is not None
     assert (refusal.status, refusal.lacks_token) == (403, False)
 
 
-def test_one_name_and_not_two(door: Door) -> None:
+def test_one_name_and_not_two(door: AccessControl) -> None:
     host, cookie = ("host", f"127.0.0.1:{PORT}"), ("cookie", cookie_of(door))
-    assert refused(door, Request("GET", "/", "", [host, cookie])) is None
-    assert refused(door, Request("GET", "/", "", [host, host, cookie])) == 403
-    assert refused(door, Request("GET", "/", "", [cookie])) == 403
+    assert refused(door, HttpRequest("GET", "/", "", [host, cookie])) is None
+    assert refused(door, HttpRequest("GET", "/", "", [host, host, cookie])) == 403
+    assert refused(door, HttpRequest("GET", "/", "", [cookie])) == 403
 
 
 @pytest.mark.parametrize(
     "origin",
     ["null", "", "http://evil.example", f"https://127.0.0.1:{PORT}", "http://127.0.0.1", f"http://localhost:{PORT}"],
 )
-def test_other_origins_are_refused(door: Door, origin: str) -> None:
+def test_other_origins_are_refused(door: AccessControl, origin: str) -> None:
     assert refused(door, request(cookie=cookie_of(door), origin=origin)) == 403
     assert refused(door, request(cookie=cookie_of(door), origin=f"http://127.0.0.1:{PORT}")) is None
 
@@ -167,7 +167,7 @@ def test_other_origins_are_refused(door: Door, origin: str) -> None:
         ("same-site", "no-cors", "style", False),
     ],
 )
-def test_what_other_sites_load_is_refused(door: Door, site: str, mode: str, dest: str, allowed: bool) -> None:
+def test_what_other_sites_load_is_refused(door: AccessControl, site: str, mode: str, dest: str, allowed: bool) -> None:
     asked = request(cookie=cookie_of(door), sec_fetch_site=site, sec_fetch_mode=mode, sec_fetch_dest=dest)
     assert (refused(door, asked) is None) is allowed
 
@@ -188,13 +188,15 @@ def test_what_other_sites_load_is_refused(door: Door, site: str, mode: str, dest
     ],
 )
 def test_names_of_a_server_elsewhere(listens: str, host: str, allowed: bool) -> None:
-    door = Door(listens, PORT)
+    door = AccessControl(listens, PORT)
     asked = request(host=f"{host}:{PORT}", cookie=cookie_of(door))
     assert (refused(door, asked) is None) is allowed
 
 
 def test_addresses_can_be_opened() -> None:
-    starts = {host: Door(host, 1).address.partition("?")[0] for host in ("127.0.0.1", "::1", "0.0.0.0", "::", "box")}
+    starts = {
+        host: AccessControl(host, 1).address.partition("?")[0] for host in ("127.0.0.1", "::1", "0.0.0.0", "::", "box")
+    }
     assert starts == {
         "127.0.0.1": "http://127.0.0.1:1/",
         "::1": "http://[::1]:1/",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison.systems import find_systems
 from goldgate.errors import ConfigError
-from goldgate.viewer.compared import compare_folders
+from goldgate.runs.sources import find_systems
+from goldgate.viewer.comparison import compare_folders
 from goldgate.viewer.export import export_site
 from tests.contract.inputs import HOSTILE, NAMES
 

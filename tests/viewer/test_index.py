@@ -13,9 +13,8 @@ from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError
 from goldgate.suites import load_suite
 from goldgate.viewer import index as module
-from goldgate.viewer.bits import places_of
-from goldgate.viewer.index import Index, Order, build_index
-from goldgate.viewer.kept_index import explained_gates
+from goldgate.viewer.folder import explained_gates
+from goldgate.viewer.index import Order, UnitIndex, bitset_places, build_index
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import loaded, store_made_up
@@ -28,7 +27,7 @@ def summaries(path: Path) -> list[UnitSummary]:
     return [result.suite.summary(orjson.loads(line)) for line in result.records.read_bytes().splitlines()]
 
 
-def index_of(path: Path) -> Index:
+def index_of(path: Path) -> UnitIndex:
     result = loaded(path)
     return build_index(result.suite, result.records, explained_gates(result))
 
@@ -52,7 +51,7 @@ def test_index_agrees_with_the_records(
             expected = Counter(value for summary in known for value in {*summary.facets.get(facet, ())})
             assert index.counts(facet, index.selected({}, order), order) == expected
             for value in expected:
-                found = [index.number(place, order) for place in places_of(index.having(facet, value, order))]
+                found = [index.number(place, order) for place in bitset_places(index.having(facet, value, order))]
                 assert sorted(found) == [n for n, each in enumerate(known) if value in each.facets.get(facet, ())]
 
 
@@ -60,7 +59,7 @@ def test_index_agrees_with_the_records(
 def test_several_values_must_all_be_there(stored: Path, order: Order) -> None:
     known, index = summaries(stored / "b"), index_of(stored / "b")
     found = index.selected({"error": "boundary", "read": "repaired"}, order)
-    numbers = {index.number(place, order) for place in places_of(found)}
+    numbers = {index.number(place, order) for place in bitset_places(found)}
     wanted = {
         number
         for number, each in enumerate(known)
@@ -89,7 +88,7 @@ def test_units_that_explain_a_gate_are_those_that_cost_it(stored: Path) -> None:
         if 2 * record["units"]["matching"][0] < sum(record["units"]["matching"][2:])
     ]
     found = index.having("gate", "strict_f1", "file")
-    assert [*places_of(found)] == lacking
+    assert [*bitset_places(found)] == lacking
     assert {*index.facets["gate"]} == {"strict_f1", "relaxed_f1", "parse_errors"}
 
 

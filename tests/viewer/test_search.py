@@ -8,10 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from goldgate.viewer import search as module
-from goldgate.viewer.bits import places_of
+from goldgate.viewer import index as module
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.search import Search, stored_words
+from goldgate.viewer.index import Search, bitset_places, search_words
 from tests.contract.inputs import HOSTILE
 
 from .stored import store_made_up
@@ -24,8 +23,8 @@ def found(folder: ViewedFolder, text: str, seconds: float = 60.0) -> list[int]:
     assert search is not None
     while not search.is_complete:
         search.go_on(folder.read_at, seconds)
-    by_weight = {folder.index.number(place, "weight") for place in places_of(search.found("weight"))}
-    in_file = [*places_of(search.found("file"))]
+    by_weight = {folder.index.number(place, "weight") for place in bitset_places(search.found("weight"))}
+    in_file = [*bitset_places(search.found("file"))]
     assert by_weight == {*in_file}
     return in_file
 
@@ -78,6 +77,6 @@ def test_only_the_last_searches_are_kept(model_b: ViewedFolder) -> None:
 
 def test_a_text_without_words_is_no_search(model_b: ViewedFolder) -> None:
     assert model_b.searches.of(" \t ") is None
-    assert stored_words("a A b") == (b"a", b"a", b"b")
-    assert len(stored_words(" ".join(map(str, range(100))))) == module.MOST_WORDS
-    assert stored_words("\ud800") == (b"?",)
+    assert search_words("a A b") == (b"a", b"a", b"b")
+    assert len(search_words(" ".join(map(str, range(100))))) == module.MAX_SEARCH_WORDS
+    assert search_words("\ud800") == (b"?",)

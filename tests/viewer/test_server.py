@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.viewer import server
-from goldgate.viewer.door import Door, Request
-from goldgate.viewer.server import MOST_HEAD
-from goldgate.viewer.site import OK, Answer, Site
+from goldgate.viewer.access import AccessControl, HttpRequest
+from goldgate.viewer.server import MOST_HEAD, OK, Site, SiteResponse
 
 from .asking import SECONDS, Viewer, parsed, received
 from .stored import require_harmless
@@ -276,21 +275,21 @@ def test_whoever_is_slow_is_told_so(running: Viewer) -> None:
 class _Endless(Site):
     """More than any buffer on the way takes."""
 
-    def answer(self, path: str, query: str) -> Answer:
-        return Answer(OK, "x" * (64 << 20))
+    def answer(self, path: str, query: str) -> SiteResponse:
+        return SiteResponse(OK, "x" * (64 << 20))
 
 
 def test_whoever_does_not_read_the_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "WRITE_SECONDS", 0.1)
     listening = server.listen("127.0.0.1", 0)
-    door = Door("127.0.0.1", listening.getsockname()[1])
+    door = AccessControl("127.0.0.1", listening.getsockname()[1])
     ready = threading.Event()
     with ThreadPoolExecutor(2) as threads:
         running = server._Server(_Endless([], None), door, threads)
         served = threads.submit(lambda: asyncio.run(running.run(listening, ready.set)))
         try:
             assert ready.wait(SECONDS)
-            cookie = str(door.admit(Request("GET", "/", f"token={door.token}"))).split(";")[0]
+            cookie = str(door.admit(HttpRequest("GET", "/", f"token={door.token}"))).split(";")[0]
             with socket.create_connection(listening.getsockname(), SECONDS) as connection:
                 head = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{door.port}\r\nCookie: {cookie}\r\n\r\n"
                 connection.sendall(head.encode())

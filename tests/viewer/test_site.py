@@ -12,10 +12,11 @@ from urllib.parse import quote
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.viewer import index, listing, search
-from goldgate.viewer.choice import PAGE_SIZE, Choice, parse_choice, value_key
+from goldgate.viewer import index, pages
+from goldgate.viewer import index as search
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.site import Site
+from goldgate.viewer.query import PAGE_SIZE, UnitQuery, parse_query, value_key
+from goldgate.viewer.server import Site
 from tests.contract.inputs import HOSTILE, NAMES
 
 from .stored import EXTRACTION, Seen, opened, require_harmless, store_made_up, store_model
@@ -133,8 +134,8 @@ def test_every_value_can_be_chosen(tmp_path: Path) -> None:
     folder = opened(store_made_up(tmp_path / "it", "extraction", HOSTILE))
     for facet, values in folder.index.facets.items():
         for number, value in enumerate(values):
-            choice = parse_choice(Choice({facet: value_key(value, number)}).query()[1:])
-            assert listing.select(folder, choice).units == values[value].units > 0
+            choice = parse_query(UnitQuery({facet: value_key(value, number)}).query()[1:])
+            assert pages.select_units(folder, choice).units == values[value].units > 0
     folder.close()
     for number, value in enumerate(VALUES):
         key = value_key(value, number)
@@ -333,7 +334,7 @@ def test_pages_of_a_long_list(thousand: ViewedFolder) -> None:
 
 
 def test_addresses_can_be_read_by_people() -> None:
-    choice = Choice({"event type": "质押", "error": "boundary"}, "two words", "file", 3)
+    choice = UnitQuery({"event type": "质押", "error": "boundary"}, "two words", "file", 3)
     assert choice.query() == f"?in.event%20type={quote('质押')}&in.error=boundary&text=two%20words&order=file&page=3"
-    assert parse_choice(choice.query()[1:]) == choice
-    assert Choice().query() == ""
+    assert parse_query(choice.query()[1:]) == choice
+    assert UnitQuery().query() == ""

@@ -1,1 +1,1 @@
-"""The command line: one file a command. Nothing heavy is imported before a command runs."""
+"""The command line: one module for each command or kind of command. Heavy imports wait until a command runs."""

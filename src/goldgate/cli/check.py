@@ -1,31 +1,125 @@
-"""Carrying out a check for a command: print the findings as text or JSON; the result is the exit status."""
+"""`goldgate check-gold`, `goldgate validate` and `goldgate lint-golden`: check gold, runs and golden queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from goldgate.cli.guarded import guarded
-from goldgate.cli.printing import columns, in_colour, say, show_error
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
+import click
 
-FORMATS = ("text", "json")
+from goldgate.cli.convert import dialect_option, id_field_option
+from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
+from goldgate.cli.process import result_or_error
+from goldgate.cli.runner import CHECK_FORMATS, run_check
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError, InputError, Place
+from goldgate.files.address import is_url, public_url
 
 
-def carry_out_check(suite: str, format: str, check: Callable[[], tuple[dict[str, Any], str]]) -> int:
-    """`check` gives a report with findings, and a summary in a few words. 0 no errors, 1 errors, 2 not carried out."""
+@click.command("check-gold", cls=MultiValueCommand)
+@click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records; one file or more.")
+@click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
+@dialect_option
+@id_field_option
+@click.option(
+    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
+)
+@click.pass_context
+def check_gold_command(
+    context: click.Context,
+    gold: tuple[str, ...],
+    schema: str | None,
+    dialect: str | None,
+    id_field: str | None,
+    format: str,
+) -> None:
+    """Check gold against its own event schema and text.
+
+    Looks for unknown types and roles, arguments that are not in the text, wrong offsets,
+    duplicate ids and malformed records. Exit status: 0 no errors, 1 errors found, 2 it could not be
+    carried out.
+    """
+
     from goldgate.core.evaluation import error_report, render_json
-    from goldgate.report.checks import describe_check
-    from goldgate.report.text import render_text
 
-    outcome = guarded(check)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
+    def work() -> tuple[str | bytes, int]:
+        from goldgate.report.text import render_text
+        from goldgate.report.verdicts import describe_gold_check
+        from goldgate.suites.extraction.check_gold import check_gold
+        from goldgate.suites.extraction.events.event_schema import load_event_schema
+
+        result = check_gold(gold, None if schema is None else load_event_schema(schema), dialect, id_field)
+        status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
+        report = result.as_json()
         if format == "json":
-            say(render_json(error_report(suite, outcome)), outcome.exit_status)
-        return outcome.exit_status
-    report, summary = outcome
-    status = EXIT_PASSED if report["status"] == "PASS" else EXIT_GATE_FAILED
+            return render_json(report), status
+        return render_text(describe_gold_check(report), terminal_width(), use_colour()), status
+
+    outcome = result_or_error(work)
+    if not isinstance(outcome, GoldgateError):
+        context.exit(print_output(*outcome))
+    show_error(outcome)
     if format == "json":
-        return say(render_json(report), status)
-    return say(render_text(describe_check(report, summary), columns(), in_colour()), status)
+        print_output(render_json(error_report("check-gold", outcome)), outcome.exit_status)
+    context.exit(outcome.exit_status)
+
+
+@click.command("validate", short_help="Check the files of one run of a research agent.")
+@click.argument("run", metavar="RUN_DIR")
+@click.option("--protocol", metavar="FILE", help="Settings, as YAML. Without it: the defaults.")
+@click.option("--corpus", metavar="PATH", help="The sources that you know: hashes, a line each, or their folder.")
+@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@click.pass_context
+def validate_command(context: click.Context, run: str, protocol: str | None, corpus: str | None, format: str) -> None:
+    """Check a run directory: files against their contracts, evidence against stored sources, steps and manifests.
+
+    Exit status: 0 no errors, 1 errors found, 2 it could not be carried out.
+    """
+
+    def check() -> tuple[dict[str, Any], str]:
+        from goldgate.suites.plan import load_plan
+        from goldgate.suites.research.checks import validate_run
+        from goldgate.suites.research.golden import load_corpus
+        from goldgate.suites.research.source import run_settings
+        from goldgate.suites.research.suite import SUITE
+
+        if is_url(run):
+            raise InputError(
+                "run.elsewhere",
+                "a run is validated on a disk, not behind a URL",
+                place=Place(public_url(run)),
+                expected="a run directory",
+                advice="copy the folder to this machine first; goldgate research judges runs where they are",
+            )
+        anchors = load_corpus(corpus).hashes if corpus is not None else frozenset()
+        result = validate_run(run, run_settings(load_plan(SUITE, protocol), anchors))
+        facts = result.facts
+        valid = facts.structural + facts.verbatim + facts.chain + facts.anchored
+        summary = (
+            f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
+            f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"
+        )
+        return result.as_json(), summary
+
+    context.exit(run_check("validate", format, check))
+
+
+@click.command("lint-golden", short_help="Check golden queries for what measures nothing.")
+@click.option("--golden", required=True, metavar="FILE", help="The golden queries, as JSON.")
+@click.option("--outputs", metavar="DIR", help="Runs whose ledgers and chunks must know the required ids.")
+@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@click.pass_context
+def lint_golden_command(context: click.Context, golden: str, outputs: str | None, format: str) -> None:
+    """Check golden queries: contradictory labels, sufficient queries without ids, near-duplicate objectives.
+
+    With --outputs also: ids that no stored ledger or chunk has. Exit status: 0 no errors, 1 errors found,
+    2 it could not be carried out.
+    """
+
+    def check() -> tuple[dict[str, Any], str]:
+        from goldgate.suites.research.checks import lint_golden
+        from goldgate.suites.research.run.files import ReadLimits
+
+        result = lint_golden(golden, outputs, ReadLimits())
+        return result.as_json(), f"{result.queries} golden queries"
+
+    context.exit(run_check("lint-golden", format, check))

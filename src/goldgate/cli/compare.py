@@ -13,25 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.guarded import guarded
-from goldgate.cli.out_folder import RUN, OutFolder
-from goldgate.cli.printing import BRIEF_HELP, check_brief, columns, in_colour, say, show_error
-from goldgate.cli.protect import protect
-from goldgate.cli.run import Job
-from goldgate.cli.run_record import run_record
-from goldgate.cli.start import ended_by_signals
+from goldgate.cli.out_folder import RUN_JSON, OutFolder, check_overwrite, run_record
+from goldgate.cli.printing import BRIEF_HELP, check_brief, print_output, show_error, terminal_width, use_colour
+from goldgate.cli.process import raise_on_signals, result_or_error
+from goldgate.cli.runner import Job
 from goldgate.errors import EXIT_PASSED, GoldgateError
-from goldgate.files.storable import all_storable
+from goldgate.files.writing import map_texts
 from goldgate.report import PAGE_FORMATS, RENDERERS
 
 if TYPE_CHECKING:
-    from goldgate.comparison.compare import Comparison
-    from goldgate.comparison.systems import SystemSource
+    from goldgate.comparison import Comparison
+    from goldgate.runs.sources import SystemSource
 
 COMPARISON_JSON, COMPARISON_MARKDOWN, COMPARISON_HTML = "comparison.json", "comparison.md", "comparison.html"
-CHANGED = "changed.jsonl"
-READING = ("dialect", "id_field", "response_field")
-NAMES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN, COMPARISON_JSON)
+CHANGED_JSONL = "changed.jsonl"
+READING_OPTIONS = ("dialect", "id_field", "response_field")
+COMPARISON_FILES = (COMPARISON_MARKDOWN, COMPARISON_HTML, RUN_JSON, COMPARISON_JSON)
 
 
 @click.command("compare", short_help="Compare systems: is the difference real?")
@@ -68,40 +65,42 @@ def compare_command(context: click.Context, /, format: str, brief: bool, **given
     Exit status: 0 it was carried out, 2 it could not be.
     """
     check_brief(brief, format)
-    outcome = guarded(lambda: _job(given))
+    outcome = result_or_error(lambda: _job(given))
     if isinstance(outcome, GoldgateError):
         context.exit(_fail(outcome, format))
     sources, job = outcome
 
     def work() -> Comparison:
-        from goldgate.comparison.compare import compare_systems
+        from goldgate.comparison import compare_systems
 
         others = {name: given[name] for name in ("protocol", "suite", "against", "common", "workers")}
-        reading = {name: given[name] for name in READING}
+        reading = {name: given[name] for name in READING_OPTIONS}
         return compare_systems(sources, gold=job.inputs["gold"], schema=job.inputs["schema"], reading=reading, **others)
 
-    compared = guarded(work) if job.out is None else guarded(lambda: _into_folder(job, work))
+    compared = result_or_error(work) if job.out is None else result_or_error(lambda: _write_folder(job, work))
     if isinstance(compared, GoldgateError):
         context.exit(_fail(compared, format))
-    shown = _rendered(compared, format, brief=brief)
+    shown = _render(compared, format, brief=brief)
     if job.out is not None and format == "text":
-        shown = f"{shown!s}\n{_written(job.out)}"
-    context.exit(say(shown, EXIT_PASSED))
+        shown = f"{shown!s}\n{_file_lines(job.out)}"
+    context.exit(print_output(shown, EXIT_PASSED))
 
 
-def _written(out: str) -> str:
+def _file_lines(out: str) -> str:
     """Where the files are, in words."""
     from goldgate.report.escape import visible
-    from goldgate.report.layout import words
+    from goldgate.report.text import word_parts
 
-    files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED} and {RUN} are in {out}"
+    files = f"{COMPARISON_JSON}, {COMPARISON_MARKDOWN}, {CHANGED_JSONL} and {RUN_JSON} are in {out}"
     to_look_at = f"to look at: {os.path.join(out, COMPARISON_HTML)}"
-    return "\n".join(line for said in (files, to_look_at) for line in words(visible(said), columns())) + "\n"
+    return (
+        "\n".join(line for said in (files, to_look_at) for line in word_parts(visible(said), terminal_width())) + "\n"
+    )
 
 
 def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:
     """The systems that were named, and the job with all their paths."""
-    from goldgate.comparison.systems import find_systems
+    from goldgate.runs.sources import find_systems
 
     sources = find_systems(given["systems"], given["names"])
     paths = [path for source in sources for path in source.paths]
@@ -109,32 +108,32 @@ def _job(given: Mapping[str, Any]) -> tuple[list[SystemSource], Job]:
         suite="compare",
         inputs={"systems": paths, "gold": list(given["gold"])}
         | {kind: [] if given[kind] is None else [given[kind]] for kind in ("schema", "protocol")}
-        | {name: [given[name]] for name in READING if given[name] is not None},
+        | {name: [given[name]] for name in READING_OPTIONS if given[name] is not None},
         folders=[path for path in paths if os.path.isdir(path)],
-        records=CHANGED,
+        records=CHANGED_JSONL,
         out=given["out"],
         workers=given["workers"],
     )
 
 
-def _into_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
+def _write_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
     """Compare, and write all files of the folder; of a comparison that failed, the error, and no earlier result."""
     from goldgate.core.evaluation import render_json
 
-    protect(job)
+    check_overwrite(job)
     began, clock = datetime.now(UTC), time.perf_counter()
-    folder = OutFolder(str(job.out), job.paths, CHANGED, NAMES)
+    folder = OutFolder(str(job.out), job.paths, CHANGED_JSONL, COMPARISON_FILES)
     try:
-        with ended_by_signals():
-            outcome = guarded(work)
+        with raise_on_signals():
+            outcome = result_or_error(work)
             failed = isinstance(outcome, GoldgateError)
             if not isinstance(outcome, GoldgateError):
                 folder.open_samples().writelines(outcome.changed_lines())
             files = {COMPARISON_JSON: "json", COMPARISON_MARKDOWN: "markdown", COMPARISON_HTML: "html"}
-            shown = {name: _file(outcome, format) for name, format in files.items()}
+            shown = {name: _render_file(outcome, format) for name, format in files.items()}
             status = outcome.exit_status if isinstance(outcome, GoldgateError) else EXIT_PASSED
             run = run_record(job, began, time.perf_counter() - clock, status)
-            folder.publish(shown | {RUN: render_json(run)}, with_samples=not failed)
+            folder.publish(shown | {RUN_JSON: render_json(run)}, with_samples=not failed)
     finally:
         folder.close()
     if isinstance(outcome, GoldgateError):
@@ -142,32 +141,32 @@ def _into_folder(job: Job, work: Callable[[], Comparison]) -> Comparison:
     return outcome
 
 
-def _file(outcome: Comparison | GoldgateError, format: str) -> bytes:
-    shown = _error(outcome, format) if isinstance(outcome, GoldgateError) else _rendered(outcome, format)
+def _render_file(outcome: Comparison | GoldgateError, format: str) -> bytes:
+    shown = _render_error(outcome, format) if isinstance(outcome, GoldgateError) else _render(outcome, format)
     return shown if isinstance(shown, bytes) else shown.encode("utf-8", "backslashreplace")
 
 
-def _rendered(comparison: Comparison, format: str, *, brief: bool = False) -> str | bytes:
+def _render(comparison: Comparison, format: str, *, brief: bool = False) -> str | bytes:
     from goldgate.report import render_page
-    from goldgate.results.pictures import comparison_page
+    from goldgate.report.plot import comparison_page
 
     if format == "json":
         return comparison.to_json().encode()
     page = comparison_page(comparison.report)
-    return render_page(page.brief() if brief else page, format, columns=columns(), colour=in_colour())
+    return render_page(page.brief() if brief else page, format, columns=terminal_width(), colour=use_colour())
 
 
 def _fail(error: GoldgateError, format: str) -> int:
     show_error(error)
     if format == "text":  # it stands on stderr already
         return error.exit_status
-    return say(_error(error, format), error.exit_status)
+    return print_output(_render_error(error, format), error.exit_status)
 
 
-def _error(error: GoldgateError, format: str) -> str | bytes:
+def _render_error(error: GoldgateError, format: str) -> str | bytes:
     from goldgate.core.evaluation import error_report
 
     report = error_report("compare", error)
-    report["error"] = all_storable(report["error"])
+    report["error"] = map_texts(report["error"])
     rendered = RENDERERS[format](report)
     return rendered.encode() if format == "json" else rendered

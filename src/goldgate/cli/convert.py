@@ -1,20 +1,22 @@
-"""`goldgate convert`: gold in a published format, written in ours."""
+"""`goldgate convert` and `goldgate import-runs`: convert published gold formats and agent traces to goldgate's own."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.guarded import guarded
-from goldgate.cli.many_values import ManyValues
-from goldgate.cli.printing import say, show_error
+from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.printing import print_output, show_error
+from goldgate.cli.process import result_or_error
+from goldgate.cli.runner import CHECK_FORMATS, run_check
 from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
-from goldgate.readers.dialects import DIALECTS, OWN
+from goldgate.readers.dialects import DIALECTS, OWN_FORM
 
 if TYPE_CHECKING:
-    from goldgate.suites.extraction.convert import Lost
+    from goldgate.suites.extraction.convert import LostPart
+
 
 LISTED_LOSSES = 20
 _DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in DIALECTS)
@@ -31,7 +33,7 @@ id_field_option = click.option(
 
 @click.command(
     "convert",
-    cls=ManyValues,
+    cls=MultiValueCommand,
     help=f"""Write gold of a published format in our own form, a record a line.
 
     Triggers, offsets in tokens and characters, entities and all their mentions are kept. Exit status: 0 written,
@@ -39,7 +41,7 @@ id_field_option = click.option(
 
     \b
 {_DIALECTS}
-    {OWN}: our own form
+    {OWN_FORM}: our own form
     """,
     short_help="Write gold of a published format in our own form.",
 )
@@ -65,24 +67,24 @@ def convert_command(
     schema: str | None,
 ) -> None:
     def work() -> str:
-        from goldgate.core.page import counted
-        from goldgate.files.atomic_write import whole_file
+        from goldgate.core.page import count_text
+        from goldgate.files.writing import atomic_file
         from goldgate.suites.extraction.convert import convert_gold
         from goldgate.suites.extraction.events.event_schema import obtain_event_schema
 
-        require_other_file((*gold, *coref, *([schema] if schema else [])), out)
-        with whole_file(out, "choose a file for --out that can be written to") as stream:
+        check_not_input((*gold, *coref, *([schema] if schema else [])), out)
+        with atomic_file(out, "choose a file for --out that can be written to") as stream:
             conversion = convert_gold(gold, stream, dialect, coref, id_field, obtain_event_schema(schema))
-        events = counted(conversion.events, "event")
+        events = count_text(conversion.events, "event")
         if conversion.mentions > conversion.events:
             events += f" with {conversion.mentions} mentions"
-        sizes = (counted(conversion.records, "record"), events, counted(conversion.arguments, "argument"))
-        return f"{' and '.join(conversion.dialects) or OWN}: {', '.join(sizes)} in {out}\n{_losses(conversion.lost)}"
+        sizes = (count_text(conversion.records, "record"), events, count_text(conversion.arguments, "argument"))
+        return f"{' and '.join(conversion.dialects) or OWN_FORM}: {', '.join(sizes)} in {out}\n{_loss_text(conversion.lost)}"
 
-    end(context, guarded(work))
+    exit_with(context, result_or_error(work))
 
 
-def _losses(lost: list[Lost]) -> str:
+def _loss_text(lost: list[LostPart]) -> str:
     """What was not written as it is stored, with its place."""
     if not lost:
         return ""
@@ -94,15 +96,15 @@ def _losses(lost: list[Lost]) -> str:
     return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
 
 
-def end(context: click.Context, outcome: str | GoldgateError) -> None:
+def exit_with(context: click.Context, outcome: str | GoldgateError) -> None:
     """Say what was written, or what went wrong, and leave with the exit status."""
     if isinstance(outcome, GoldgateError):
         show_error(outcome)
         context.exit(outcome.exit_status)
-    context.exit(say(outcome, EXIT_PASSED))
+    context.exit(print_output(outcome, EXIT_PASSED))
 
 
-def require_other_file(inputs: tuple[str, ...], out: str) -> None:
+def check_not_input(inputs: tuple[str, ...], out: str) -> None:
     """Refuse to write over what is read."""
     if any(os.path.realpath(given) == os.path.realpath(out) for given in inputs):
         raise ConfigError(
@@ -111,3 +113,45 @@ def require_other_file(inputs: tuple[str, ...], out: str) -> None:
             place=Place(out),
             advice="choose another file for --out",
         )
+
+
+_FORMS = ("otel", "langgraph", "langsmith", "openai-agents")
+
+
+@click.command("import-runs", short_help="Make run folders of an agent's traces.")
+@click.argument("traces", metavar="IN...", nargs=-1, required=True)
+@click.option("--out", metavar="FOLDER", required=True, help="The folder of the runs: new, or empty.")
+@click.option("--mapping", metavar="FILE", help="Where in a trace a run's parts are, as YAML.")
+@click.option(
+    "--from", "form", type=click.Choice(_FORMS), help="The form of the traces. Without it: as their keys show."
+)
+@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@click.pass_context
+def import_runs_command(
+    context: click.Context, traces: tuple[str, ...], out: str, mapping: str | None, form: str | None, format: str
+) -> None:
+    """Write a run folder for every trace in files or folders of OpenTelemetry, LangSmith or OpenAI Agents spans.
+
+    What a trace does not say is left out and named, in the summary and in import.json of the run: nothing is made up.
+
+    Exit status: 0 every run is complete, 1 something is missing or was not read, 2 it could not be carried out.
+    """
+    if mapping is not None and form is not None:
+        raise click.UsageError("--mapping names the form of the traces itself: give --mapping or --from, not both.")
+
+    def work() -> tuple[dict[str, Any], str]:
+        from goldgate.core.page import count_text
+        from goldgate.imports.mapping import load_mapping
+        from goldgate.imports.runs import import_runs
+
+        result = import_runs(traces, out, load_mapping(mapping) if mapping is not None else None, form)
+        summary = (
+            f"{count_text(result.runs, 'run')} of {count_text(result.spans, 'span')} ({result.mapping.format}), "
+            f"{result.complete} complete"
+        )
+        lacking = ", ".join(f"{name} in {count}" for name, count in sorted(result.lacking.items()))
+        summary += f"; missing: {lacking}" if lacking else ""
+        summary += f"; {count_text(result.flaws, 'part')} of the files not read" if result.flaws else ""
+        return result.as_json(), summary
+
+    context.exit(run_check("import-runs", format, work))

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import click
 
-from goldgate.cli.github import IN_ACTIONS
-from goldgate.cli.guarded import guarded
-from goldgate.cli.printing import say, show_error
+from goldgate.cli.printing import GITHUB_VARIABLES, print_output, show_error
+from goldgate.cli.process import result_or_error
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, GoldgateError, Place
 
 _JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml --brief"
@@ -31,12 +30,12 @@ def demo_command(context: click.Context, out: str | None) -> None:
 
     Exit status: 0 it went as it should (model A passes, model B fails), 2 it did not.
     """
-    where = guarded(lambda: tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)))
+    where = result_or_error(lambda: tempfile.TemporaryDirectory() if out is None else nullcontext(_new_folder(out)))
     if isinstance(where, GoldgateError):
         show_error(where)
         context.exit(where.exit_status)
     with where as folder:
-        written = guarded(lambda: _write_data(Path(folder)))
+        written = result_or_error(lambda: _write_data(Path(folder)))
         if isinstance(written, GoldgateError):
             show_error(written)
             context.exit(written.exit_status)
@@ -44,11 +43,13 @@ def demo_command(context: click.Context, out: str | None) -> None:
             status = _run_all()
     if status == EXIT_PASSED:
         ended = "Model A passed, and model B failed its gates, as they should."
-        status = say(f"\n--brief prints what decides; without it, every number.\n{ended}\n{_kept(out)}", status)
+        status = print_output(
+            f"\n--brief prints what decides; without it, every number.\n{ended}\n{_closing_text(out)}", status
+        )
     context.exit(status)
 
 
-def _kept(out: str | None) -> str:
+def _closing_text(out: str | None) -> str:
     """What is left of it, and what to do next."""
     if out is None:
         return "Nothing of it was kept: goldgate demo --out DIR keeps data and reports.\n"
@@ -65,13 +66,15 @@ def _run_all() -> int:
     """Every command, with what it prints; the first that does not end as it should ends the demo."""
     from goldgate.cli.main import goldgate
 
-    for name in IN_ACTIONS:  # a step that only shows the demo has no failed gate
+    for name in GITHUB_VARIABLES:  # a step that only shows the demo has no failed gate
         os.environ.pop(name, None)
     for number, (line, wanted) in enumerate(_COMMANDS.items()):
-        say(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
+        print_output(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
         if status != wanted:
-            say(f"\nThis command should have ended with status {wanted}, and ended with {status}.\n", EXIT_SYSTEM_ERROR)
+            print_output(
+                f"\nThis command should have ended with status {wanted}, and ended with {status}.\n", EXIT_SYSTEM_ERROR
+            )
             return EXIT_SYSTEM_ERROR
     return EXIT_PASSED
 
@@ -100,7 +103,7 @@ def _new_folder(out: str) -> str:
 
 def _write_data(folder: Path) -> None:
     from goldgate.demo import demo_files
-    from goldgate.files.atomic_write import write_whole
+    from goldgate.files.writing import write_file
 
     for name, content in demo_files().items():
-        write_whole(str(folder / name), content, "--out")
+        write_file(str(folder / name), content, "--out")

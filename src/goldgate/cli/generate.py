@@ -1,7 +1,9 @@
-"""`goldgate generate`: ask a model about every gold document, keep every answer; `evaluate_api.py` scores them too."""
+"""`goldgate generate`: ask a model about every gold document and store its answers; evaluate_api.py scores them too."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr
 from io import StringIO
@@ -11,44 +13,105 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import click
 
 from goldgate.cli.generation_options import (
-    CHECKPOINT,
-    COMMON,
-    ENDPOINT,
-    SCORING,
-    STOPPING,
-    Choices,
-    options,
-    read_choices,
+    CHECKPOINT_OPTIONS,
+    COMMON_OPTIONS,
+    ENDPOINT_OPTIONS,
+    SCORING_OPTIONS,
+    STOPPING_OPTIONS,
+    GenerationChoices,
+    add_options,
+    parse_choices,
 )
-from goldgate.cli.generation_text import dry_run_text, resume_command, stopped_line, summary_text
-from goldgate.cli.guarded import guarded
-from goldgate.cli.many_values import ManyValues
+from goldgate.cli.options import MultiValueCommand
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
-from goldgate.cli.printing import say, show_error
-from goldgate.cli.progress import ProgressLine
-from goldgate.cli.run import Job, carry_out
-from goldgate.cli.start import EXIT_INTERRUPTED, tell
+from goldgate.cli.printing import ProgressLine, print_output, show_error
+from goldgate.cli.process import EXIT_INTERRUPTED, print_stderr, result_or_error
+from goldgate.cli.runner import Job, run_job
 from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, GoldgateError
 
 if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.task import Task
+    from goldgate.generation.answerer import StopRule
     from goldgate.generation.artifacts import SeedSummary
     from goldgate.generation.journal import Journal
-    from goldgate.generation.run import Outcome, Prepared
-    from goldgate.generation.stopping import StopRule
+    from goldgate.generation.run import DryRun, GenerationOptions, PreparedRun, RunResult
     from goldgate.pipeline import Finished
 
-PREDICTIONS, ASKED = "predictions.jsonl", "asked.jsonl"
-SEEDS = ("seeds.json", "seeds.md")
+
+def resume_command() -> str:
+    """This process's own command line, as a shell takes it. It never has a key in it, nor the query of an address."""
+    from goldgate.generation.secret import redact_arguments
+
+    program = Path(sys.argv[0])
+    start = ["python", sys.argv[0]] if program.suffix == ".py" else [program.name]
+    if program.name == "__main__.py":
+        start = ["python", "-m", "goldgate"]
+    return shlex.join([*start, *redact_arguments(sys.argv[1:])])
+
+
+def stopped_line(stopped: dict[str, Any]) -> str:
+    """After how many documents every gate was decided, and what that saved."""
+    saved = stopped["saved"]
+    tokens = saved["tokens"]["input"] + saved["tokens"]["output"]
+    money = "" if saved["cost"] is None else f", {saved['cost']} in money"
+    return (
+        f"every gate was decided after {stopped['decided_after']:,} of {stopped['documents']:,} documents; "
+        f"{saved['documents']:,} were not asked, which saved about {tokens:,} tokens{money}"
+    )
+
+
+def dry_run_text(prepared: PreparedRun, planned: DryRun) -> str:
+    """The first prompt, the number of requests, and what they cost at most."""
+    from goldgate.generation.artifacts import format_money
+    from goldgate.report.escape import visible
+
+    lines = []
+    if planned.first is not None:
+        lines.append(f"The first prompt, of {visible(planned.first.id)}:")
+        for message in planned.first.messages:
+            lines.append(f"--- {message.role} ---")
+            lines += [visible(line) for line in message.content.split("\n")]
+        lines.append("---")
+    stored = planned.total - planned.requests
+    lines.append(f"requests       {planned.requests:,} ({stored:,} of {planned.total:,} are in the journal)")
+    lines.append(f"input tokens   about {planned.usage.input:,}")
+    lines.append(f"output tokens  at most {planned.usage.output:,}")
+    if planned.cost is not None:
+        lines.append(f"cost           at most about {format_money(planned.cost)} {prepared.settings.currency}")
+    else:
+        lines.append(f"cost           unknown: the protocol has no price for {visible(prepared.options.model)}")
+    lines.append("Nothing was asked and nothing was written.")
+    return "\n".join(lines) + "\n"
+
+
+def summary_text(options: GenerationOptions, summary: dict[str, Any]) -> str:
+    """Where the predictions are, what is missing, and on the last line what all of it came to."""
+    from goldgate.generation.artifacts import cost_line
+    from goldgate.generation.run import PREDICTIONS
+
+    lines = []
+    for entry in summary["seeds"]:
+        lines.append(str(options.folder(entry["seed"]) / PREDICTIONS))
+        lines += [f"  missing: {cause} {count}" for cause, count in entry["missing"].items()]
+    if options.shard is not None:
+        lines.append(f"shard {options.shard} of {options.whole}; when all are asked, the same command with --merge")
+        lines.append("instead of --shard makes one result of them")
+    return "\n".join([*lines, cost_line(summary)]) + "\n"
+
+
+PREDICTIONS, ASKED_GOLD = "predictions.jsonl", "asked.jsonl"
+SEED_FILES = ("seeds.json", "seeds.md")
 # No file of a run whose command line may hold a key (run.json keeps it), or whose folder belongs to somebody else.
-NO_REPORT = (
+UNREPORTED_CODES = (
     "key.", "base_url.", "journal.locked", "journal.not_a_journal", "out.not_ours", "out.in_use", "shards.in_use",
 )  # fmt: skip
 
 
-@click.command("generate", cls=ManyValues, short_help="Ask a model about every gold document and keep the answers.")
-@options(COMMON, ENDPOINT, CHECKPOINT)
+@click.command(
+    "generate", cls=MultiValueCommand, short_help="Ask a model about every gold document and keep the answers."
+)
+@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, CHECKPOINT_OPTIONS)
 @click.pass_context
 def generate_command(context: click.Context, /, **given: Any) -> None:
     """Ask a model about every gold document and keep every answer.
@@ -58,11 +121,11 @@ def generate_command(context: click.Context, /, **given: Any) -> None:
     only for what is missing. Exit status: 0 every document is answered, 2 it is not, or it could not be
     carried out.
     """
-    context.exit(_Run(given).carry_out(score=False))
+    context.exit(_GenerateCommand(given).carry_out(score=False))
 
 
-@click.command("evaluate_api", cls=ManyValues)
-@options(COMMON, ENDPOINT, SCORING, STOPPING)
+@click.command("evaluate_api", cls=MultiValueCommand)
+@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, SCORING_OPTIONS, STOPPING_OPTIONS)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
@@ -70,11 +133,11 @@ def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     The same command again asks only for what is missing. Exit status: 0 all gates passed, 1 a gate failed,
     2 it could not be carried out, or answers are missing (see --allow-missing).
     """
-    context.exit(_Run(given).carry_out(score=True))
+    context.exit(_GenerateCommand(given).carry_out(score=True))
 
 
-@click.command("evaluate", cls=ManyValues)
-@options(COMMON, CHECKPOINT, SCORING)
+@click.command("evaluate", cls=MultiValueCommand)
+@add_options(COMMON_OPTIONS, CHECKPOINT_OPTIONS, SCORING_OPTIONS)
 @click.pass_context
 def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None:
     """Let a checkpoint on disk answer about every gold document, keep every answer, score and judge them.
@@ -83,22 +146,22 @@ def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None
     asks only for what is missing. Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried
     out, or answers are missing (see --allow-missing).
     """
-    context.exit(_Run(given).carry_out(score=True))
+    context.exit(_GenerateCommand(given).carry_out(score=True))
 
 
-class _Run:
+class _GenerateCommand:
     """One command: its options, and what is done in which order."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
         self.quiet = bool(given["quiet"])
-        self.chosen = read_choices(given)
+        self.chosen = parse_choices(given)
         self.options = self.chosen.options
 
     def carry_out(self, *, score: bool) -> int:
         """Prepare, ask, score; the result is the exit status. A shard is only asked: it is no result by itself."""
         score = score and self.options.shard is None
-        prepared = guarded(lambda: _prepare(self.chosen, self.given))
+        prepared = result_or_error(lambda: _prepare(self.chosen, self.given))
         if isinstance(prepared, GoldgateError):
             reported = score and not _in_use(self.options.out) and self._may_be_stored()
             return self._report_error(prepared) if reported else self._fail(prepared)
@@ -106,51 +169,50 @@ class _Run:
             held.callback(prepared.task.close)
             if self.given["dry_run"]:
                 return self._dry_run(prepared)
-            outcome = guarded(lambda: self._generate(prepared, held, score=score))
+            outcome = result_or_error(lambda: self._generate(prepared, held, score=score))
             if isinstance(outcome, GoldgateError):
                 return self._report_error(outcome) if score else self._fail(outcome)
             return self._after(prepared, outcome, score=score)
 
-    def _generate(self, prepared: Prepared, held: ExitStack, *, score: bool) -> Outcome:
-        from goldgate.cli.watch import WatchLine
-        from goldgate.generation.counts import Listener
-        from goldgate.generation.merge import merge, shards_held
-        from goldgate.generation.run import generate, open_journal, stopped_error
+    def _generate(self, prepared: PreparedRun, held: ExitStack, *, score: bool) -> RunResult:
+        from goldgate.generation.answerer import Listener
+        from goldgate.generation.merge import lock_shards, merge
+        from goldgate.generation.run import GenerationProgress, generate, given_up_error, open_journal
 
         merging = self.given["merge"]
         if not merging:
             prepared.answerer.get_ready()
-        held.enter_context(shards_held(self.options.out))
+        held.enter_context(lock_shards(self.options.out))
         if score and merging:
             self._check_folders()
         if merging:
-            return merge(prepared, Listener((lambda _: None) if self.quiet else tell))
+            return merge(prepared, Listener((lambda _: None) if self.quiet else print_stderr))
         journal: Journal = held.enter_context(open_journal(prepared))
         if score:  # before anything is paid for
             self._check_folders()
-        line = WatchLine(quiet=self.quiet, currency=prepared.settings.currency)
+        line = GenerationProgress(quiet=self.quiet, currency=prepared.settings.currency)
         try:
             outcome = generate(prepared, journal, Listener(line.say, line, line.every))
         finally:
             line.clear()
         if outcome.ending.reason == "stopped":
             self._say_cost(outcome)
-            raise stopped_error(outcome.ending, prepared.answerer)
+            raise given_up_error(outcome.ending, prepared.answerer)
         return outcome
 
-    def _after(self, prepared: Prepared, outcome: Outcome, *, score: bool) -> int:
+    def _after(self, prepared: PreparedRun, outcome: RunResult, *, score: bool) -> int:
         ending = outcome.ending
         if ending.reason == "interrupted":
             if score and any((folder / REPORT_JSON).exists() for folder in self.options.folders()):
-                tell("the report that is there is an earlier run's")
+                print_stderr("the report that is there is an earlier run's")
             self._say_cost(outcome)
-            tell("interrupted; everything answered is in the journal. To go on:")
-            tell(f"  {resume_command()}")
+            print_stderr("interrupted; everything answered is in the journal. To go on:")
+            print_stderr(f"  {resume_command()}")
             return 128 + ending.signal if ending.signal is not None else EXIT_INTERRUPTED
         if ending.reason == "decided" and outcome.stopped is not None:
-            tell(stopped_line(outcome.stopped))
+            print_stderr(stopped_line(outcome.stopped))
         if ending.reason == "budget":
-            tell(f"stopped: {ending.message}")
+            print_stderr(f"stopped: {ending.message}")
         if score:
             status = self._score(prepared, outcome)
             self._say_cost(outcome)
@@ -160,15 +222,15 @@ class _Run:
         if missing and not self.given["allow_missing"]:
             total = sum(summary.documents for summary in outcome.summaries)
             command = "the same command without --merge" if self.given["merge"] else "the same command"
-            tell(f"{missing} of {total} answers are missing; {command} asks for them again")
+            print_stderr(f"{missing} of {total} answers are missing; {command} asks for them again")
             status = EXIT_SYSTEM_ERROR
-        return status if self.quiet else say(summary_text(self.options, outcome.summary), status)
+        return status if self.quiet else print_output(summary_text(self.options, outcome.summary), status)
 
-    def _score(self, prepared: Prepared, outcome: Outcome) -> int:
+    def _score(self, prepared: PreparedRun, outcome: RunResult) -> int:
         """A report for each seed. Of several, what they come to together is printed, and where each report is."""
         from goldgate.generation.run import write_summary
 
-        problem = guarded(self._discard_seeds)
+        problem = result_or_error(self._discard_seeds)
         if isinstance(problem, GoldgateError):
             return self._fail(problem)
         evaluations: dict[int | None, Evaluation] = {}
@@ -179,24 +241,24 @@ class _Run:
             if keep:
                 outcome.summary["seeds"][number]["bounds"] = keep[0].report["generation"]["bounds"]
                 evaluations[summary.seed] = keep[0]
-        problem = guarded(lambda: write_summary(prepared, outcome.summary))
+        problem = result_or_error(lambda: write_summary(prepared, outcome.summary))
         if isinstance(problem, GoldgateError):
             return self._fail(problem)
         if len(statuses) > 1:
-            problem = guarded(lambda: self._show_seeds(evaluations, statuses))
+            problem = result_or_error(lambda: self._show_seeds(evaluations, statuses))
             if isinstance(problem, GoldgateError):
                 return self._fail(problem)
         return max(statuses)
 
     def _score_seed(
-        self, prepared: Prepared, outcome: Outcome, summary: SeedSummary, keep: Callable[[Evaluation], None]
+        self, prepared: PreparedRun, outcome: RunResult, summary: SeedSummary, keep: Callable[[Evaluation], None]
     ) -> int:
-        from goldgate.generation.score import missing_error, score
-        from goldgate.pipeline import evaluate as evaluate_suite
+        from goldgate.generation.scoring import missing_error, score_answers
+        from goldgate.pipeline import evaluate_suite
         from goldgate.suites.extraction.suite import SUITE
 
         folder, task = self.options.folder(summary.seed), self.chosen.task
-        gold = task.gold if outcome.stopped is None else [str(folder / ASKED)]
+        gold = task.gold if outcome.stopped is None else [str(folder / ASKED_GOLD)]
         dialect = [task.dialect] if task.dialect is not None and outcome.stopped is None else []  # asked.jsonl is ours
         progress = ProgressLine("sample", quiet=self.quiet)
 
@@ -214,7 +276,7 @@ class _Run:
 
             predictions, currency = folder / PREDICTIONS, prepared.settings.currency
             try:
-                evaluation = score(
+                evaluation = score_answers(
                     evaluate_predictions, predictions, outcome.ladder, summary, currency, records, outcome.stopped
                 )
             finally:
@@ -229,7 +291,7 @@ class _Run:
         job.inputs["gold"] = [*gold]
         if dialect:
             job.inputs["dialect"] = dialect
-        return carry_out(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
+        return run_job(job._replace(silent=not job.quiet and len(self.options.seeds) > 1), evaluate)
 
     def _job(self, folder: Path) -> Job:
         inputs = self._inputs() | {"predictions": [str(folder / PREDICTIONS)]}
@@ -245,37 +307,37 @@ class _Run:
 
     def _report_error(self, error: GoldgateError) -> int:
         """The report of a run that could not be carried out, for every seed; shown once."""
-        if self.given["dry_run"] or error.code.startswith(NO_REPORT):
+        if self.given["dry_run"] or error.code.startswith(UNREPORTED_CODES):
             return self._fail(error)
 
         def fail(_: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             raise error
 
-        guarded(self._discard_seeds)  # what they sum up is about to be replaced
+        result_or_error(self._discard_seeds)  # what they sum up is about to be replaced
         *others, last = self.options.folders()
         for folder in others:
             with redirect_stderr(StringIO()):
-                carry_out(self._job(folder)._replace(quiet=True), fail)
-        return carry_out(self._job(last), fail)
+                run_job(self._job(folder)._replace(quiet=True), fail)
+        return run_job(self._job(last), fail)
 
     def _may_be_stored(self) -> bool:
         """Whether the command line holds no key, as far as the answerer can tell."""
-        return not isinstance(guarded(self.chosen.answerer.get_ready), GoldgateError)
+        return not isinstance(result_or_error(self.chosen.answerer.get_ready), GoldgateError)
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
-        from goldgate.comparison.runs import summarize_folders
+        from goldgate.comparison import summarize_run_folders
         from goldgate.core.evaluation import render_json
-        from goldgate.generation.files import write_whole
-        from goldgate.generation.seeds import summarize
-        from goldgate.report.generation import seeds_markdown, seeds_text
+        from goldgate.generation.artifacts import write_artifact
+        from goldgate.generation.scoring import summarize_seeds
+        from goldgate.report.extraction import seeds_markdown, seeds_text
 
         shown: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:
-            spreads = summarize_folders([str(self.options.folder(seed)) for seed in evaluations])
-            seeds = summarize({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
-            write_whole(self.options.out / SEEDS[0], render_json(seeds))
-            write_whole(self.options.out / SEEDS[1], seeds_markdown(seeds).encode())
+            spreads = summarize_run_folders([str(self.options.folder(seed)) for seed in evaluations])
+            seeds = summarize_seeds({seed or 0: evaluation for seed, evaluation in evaluations.items()}, spreads)
+            write_artifact(self.options.out / SEED_FILES[0], render_json(seeds))
+            write_artifact(self.options.out / SEED_FILES[1], seeds_markdown(seeds).encode())
             match self.given["format"]:
                 case "json":
                     shown = render_json(seeds)
@@ -284,8 +346,8 @@ class _Run:
                 case _:
                     shown = seeds_text(seeds)
         if not self.quiet:
-            say(shown, EXIT_PASSED)
-            tell(self._reports_text(evaluations, statuses))
+            print_output(shown, EXIT_PASSED)
+            print_stderr(self._reports_text(evaluations, statuses))
 
     def _reports_text(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> str:
         lines = ["The reports of the single seeds:"]
@@ -294,19 +356,19 @@ class _Run:
             lines.append(f"  seed {seed}  {verdict}  {self.options.folder(seed)}")
         return "\n".join(lines)
 
-    def _dry_run(self, prepared: Prepared) -> int:
+    def _dry_run(self, prepared: PreparedRun) -> int:
         from goldgate.generation.run import dry_run
 
-        planned = guarded(lambda: dry_run(prepared))
+        planned = result_or_error(lambda: dry_run(prepared))
         if isinstance(planned, GoldgateError):
             return self._fail(planned)
-        return say(dry_run_text(prepared, planned), EXIT_PASSED)
+        return print_output(dry_run_text(prepared, planned), EXIT_PASSED)
 
-    def _say_cost(self, outcome: Outcome) -> None:
+    def _say_cost(self, outcome: RunResult) -> None:
         from goldgate.generation.artifacts import cost_line
 
         if not self.quiet:
-            tell(cost_line(outcome.summary))
+            print_stderr(cost_line(outcome.summary))
 
     def _fail(self, error: GoldgateError) -> int:
         show_error(error)
@@ -324,24 +386,23 @@ class _Run:
             OutFolder(str(folder), paths).close()
 
     def _discard_seeds(self) -> None:
-        from goldgate.generation.files import remove_file
+        from goldgate.generation.artifacts import remove_artifact
 
-        for name in SEEDS:
-            remove_file(self.options.out / name)
+        for name in SEED_FILES:
+            remove_artifact(self.options.out / name)
 
 
 def _in_use(folder: Path) -> bool:
     """Whether another process is asking or scoring in this folder."""
-    from goldgate.generation.journal import in_use
-    from goldgate.generation.shards import JOURNAL
+    from goldgate.generation.journal import JOURNAL_FILE, journal_in_use
 
-    return in_use(folder / JOURNAL)
+    return journal_in_use(folder / JOURNAL_FILE)
 
 
-def _prepare(chosen: Choices, given: dict[str, Any]) -> Prepared:
-    from goldgate.baseline.pairing import load_stored_runs
-    from goldgate.cli.stopping import stop_rule
+def _prepare(chosen: GenerationChoices, given: dict[str, Any]) -> PreparedRun:
+    from goldgate.cli.generation_options import stop_rule
     from goldgate.generation.run import prepare
+    from goldgate.runs.against import load_reference_runs
     from goldgate.suites.extraction.suite import SUITE
     from goldgate.suites.extraction.task import ExtractionTask, load_task
     from goldgate.suites.plan import load_plan, load_protocol
@@ -349,7 +410,7 @@ def _prepare(chosen: Choices, given: dict[str, Any]) -> Prepared:
     loaded, options = load_protocol(chosen.protocol), chosen.options
     plan = load_plan(SUITE, loaded)
     # Before anything is asked and paid for: what gates compare with is there, and is not written over.
-    load_stored_runs(SUITE, plan, [str(folder) for folder in (options.out, *options.folders())])
+    load_reference_runs(SUITE, plan, [str(folder) for folder in (options.out, *options.folders())])
     response = plan.settings.response
 
     def load() -> ExtractionTask:

@@ -1,4 +1,4 @@
-"""The options that all generating commands share, and what they come to: what is asked, who answers, what is kept."""
+"""Options of the commands that ask a model, and the task, answerer, limits and stop rule that they describe."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from goldgate.files.storable import is_storable
-from goldgate.files.url import is_url
+from goldgate.errors import ConfigError
+from goldgate.files.address import is_url
+from goldgate.files.writing import is_utf8
 
 if TYPE_CHECKING:
-    from goldgate.generation.answerers.answerer import Answerer
-    from goldgate.generation.options import GenerationOptions
-    from goldgate.generation.shards import Shard
-    from goldgate.suites.extraction.task import TaskOptions
+    from goldgate.core.plan import Plan
+    from goldgate.generation.answerer import Answerer, StopRule
+    from goldgate.generation.journal import DocumentShard
+    from goldgate.generation.run import GenerationOptions
+    from goldgate.suites.extraction.task import ExtractionTask, TaskOptions
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MOST = 1_000_000_000  # tokens, attempts: more is a slip of the hand
+MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 _COUNT = re.compile(r"[0-9]{1,5}")
 _64_BITS = range(-(2**63), 2**63)  # what JSON libraries agree on
 
 
-class Finite(click.FloatRange):
+class FiniteFloat(click.FloatRange):
     """A number that is one: neither infinity nor NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -38,7 +41,7 @@ class Finite(click.FloatRange):
         return number
 
 
-COMMON = [
+COMMON_OPTIONS = [
     click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
     click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles."),
     click.option("--dialect", metavar="NAME", help="The published format of --gold and --train, if not recognized."),
@@ -54,9 +57,13 @@ COMMON = [
     click.option("--train", metavar="FILE", help="Records in the form of gold, to take examples from."),
     click.option("--few-shot", type=click.IntRange(min=0), default=0, show_default=True, help="Examples in a prompt."),
     click.option("--seeds", metavar="N,N,...", help="Ask once for each seed; it is sent, and chooses the examples."),
-    click.option("--temperature", type=Finite(min=0), default=0.0, show_default=True, help="0: no sampling."),
+    click.option("--temperature", type=FiniteFloat(min=0), default=0.0, show_default=True, help="0: no sampling."),
     click.option(
-        "--max-tokens", type=click.IntRange(1, MOST), default=2048, show_default=True, help="Longest answer, in tokens."
+        "--max-tokens",
+        type=click.IntRange(1, MAX_COUNT),
+        default=2048,
+        show_default=True,
+        help="Longest answer, in tokens.",
     ),
     click.option(
         "--max-total-tokens", type=click.IntRange(min=1), help="Stop before all requests exceed so many tokens."
@@ -70,7 +77,7 @@ COMMON = [
     click.option("--dry-run", is_flag=True, help="Show the first prompt, the number of requests and an estimate."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
 ]
-ENDPOINT = [
+ENDPOINT_OPTIONS = [
     click.option("--model", metavar="NAME", help="The model's name, as the endpoint knows it."),
     click.option(
         "--base-url",
@@ -92,9 +99,11 @@ ENDPOINT = [
         show_default=True,
         help="Requests at the same time, to each endpoint.",
     ),
-    click.option("--rpm", type=Finite(min=0, min_open=True), help="Requests a minute, at most, to each endpoint."),
-    click.option("--tpm", type=Finite(min=0, min_open=True), help="Tokens a minute, at most, of each endpoint."),
-    click.option("--timeout", type=Finite(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."),
+    click.option("--rpm", type=FiniteFloat(min=0, min_open=True), help="Requests a minute, at most, to each endpoint."),
+    click.option("--tpm", type=FiniteFloat(min=0, min_open=True), help="Tokens a minute, at most, of each endpoint."),
+    click.option(
+        "--timeout", type=FiniteFloat(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
+    ),
     click.option(
         "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Of a request that fails."
     ),
@@ -109,34 +118,34 @@ ENDPOINT = [
         "--param", multiple=True, metavar="NAME=JSON", help="A field of the request; null leaves one out. Repeatable."
     ),
 ]
-CHECKPOINT = [
+CHECKPOINT_OPTIONS = [
     click.option("--checkpoint", metavar="PATH", help="A model on disk (transformers) instead of an endpoint."),
     click.option(
         "--batch-size", type=click.IntRange(min=1), default=8, show_default=True, help="Prompts at the same time."
     ),
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
 ]
-SCORING = [
+SCORING_OPTIONS = [
     click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for scoring."),
     click.option(
         "--format", type=click.Choice(["json", "text", "markdown"]), default="text", show_default=True,
         help="Of the printed report.",
     ),
 ]  # fmt: skip
-STOPPING = [
+STOPPING_OPTIONS = [
     click.option(
         "--stop-when-decided", is_flag=True, help="Ask in a random order, and only until every gate is decided."
     ),
     click.option(
         "--most-predictions",
-        type=click.IntRange(1, MOST),
+        type=click.IntRange(1, MAX_COUNT),
         help="With it: no answer predicts more in a document. For gates on precision and F1.",
     ),
     click.option("--order-seed", type=int, default=0, show_default=True, help="With it: the seed of the order."),
 ]
 
 
-def options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
+def add_options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
     """A decorator that adds groups of options, in this order."""
 
     def add(function: F) -> F:
@@ -148,7 +157,7 @@ def options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class GenerationChoices:
     """What a command line comes to."""
 
     options: GenerationOptions
@@ -157,14 +166,14 @@ class Choices:
     protocol: str | None
 
 
-def read_choices(given: dict[str, Any]) -> Choices:
+def parse_choices(given: dict[str, Any]) -> GenerationChoices:
     """Everything that was chosen; a contradiction is an error of click's."""
-    from goldgate.generation.options import GenerationOptions
-    from goldgate.generation.shards import SHARDS
+    from goldgate.generation.journal import SHARDS_FOLDER
+    from goldgate.generation.run import GenerationOptions
     from goldgate.suites.extraction.task import TaskOptions
 
     shard = parse_shard(given["shard"])
-    _check_parts(given)
+    _check_shard_options(given)
     if is_url(given["out"]):
         raise click.UsageError(
             "--out must be a folder of this machine: the journal in it grows line by line. Upload it later."
@@ -172,7 +181,7 @@ def read_choices(given: dict[str, Any]) -> Choices:
     answerer, model = _choose_answerer(given)
     out = Path(given["out"]) if given["out"] else default_folder(model)
     options = GenerationOptions(
-        out=out if shard is None else out / SHARDS / shard.folder,
+        out=out if shard is None else out / SHARDS_FOLDER / shard.folder,
         model=model,
         seeds=parse_seeds(given["seeds"]),
         parameters=parse_parameters(given["temperature"], given["max_tokens"], given.get("param", ())),
@@ -184,10 +193,10 @@ def read_choices(given: dict[str, Any]) -> Choices:
     task = TaskOptions(
         given["gold"], given["schema"], given["prompt"], given["train"], given["few_shot"], given["dialect"]
     )
-    return Choices(options, task, answerer, given["protocol"])
+    return GenerationChoices(options, task, answerer, given["protocol"])
 
 
-def _check_parts(given: dict[str, Any]) -> None:
+def _check_shard_options(given: dict[str, Any]) -> None:
     """What goes with a part of the documents, and with putting parts together."""
     for option, name in (("shard", "--shard"), ("merge", "--merge")):
         if given[option] and given.get("stop_when_decided"):
@@ -206,7 +215,7 @@ def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
         names = "--base-url (with --model) or --checkpoint" if "checkpoint" in given else "--base-url and --model"
         raise click.UsageError(f"name who is to answer: {names}")
     if checkpoint is not None:
-        from goldgate.generation.answerers.checkpoint import CheckpointAnswerer
+        from goldgate.generation.checkpoint import CheckpointAnswerer
 
         name = check_text(model or Path(checkpoint).resolve().name, "--model")
         return CheckpointAnswerer(checkpoint, given["batch_size"], given["device"]), name
@@ -216,9 +225,8 @@ def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
 
 
 def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
-    from goldgate.generation.answerers.openai.answerer import OpenAIAnswerer
-    from goldgate.generation.answerers.openai.limits import Limits
-    from goldgate.generation.answerers.openai.several import FleetAnswerer
+    from goldgate.generation.openai import FleetAnswerer, OpenAIAnswerer
+    from goldgate.generation.openai.pacing import EndpointLimits
 
     keys: tuple[str | None, ...] = given["api_key_env"] or (None,)
     keys = keys * len(addresses) if len(keys) == 1 else keys
@@ -226,7 +234,7 @@ def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
         raise click.UsageError(
             f"{len(keys)} --api-key-env for {len(addresses)} --base-url: name one key for all of them, or one for each"
         )
-    limits = Limits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
+    limits = EndpointLimits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
     members = tuple(
         OpenAIAnswerer(address, limits, given["timeout"], key) for address, key in zip(addresses, keys, strict=True)
     )
@@ -235,17 +243,17 @@ def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
     return FleetAnswerer(members)
 
 
-def parse_shard(text: str | None) -> Shard | None:
+def parse_shard(text: str | None) -> DocumentShard | None:
     """`3/16` as the third of sixteen parts."""
-    from goldgate.generation.shards import MOST_SHARDS, Shard
+    from goldgate.generation.journal import MAX_SHARDS, DocumentShard
 
     if text is None:
         return None
     number, slash, of = text.partition("/")
-    if slash and _COUNT.fullmatch(number) and _COUNT.fullmatch(of) and 1 <= int(number) <= int(of) <= MOST_SHARDS:
-        return Shard(int(number), int(of))
+    if slash and _COUNT.fullmatch(number) and _COUNT.fullmatch(of) and 1 <= int(number) <= int(of) <= MAX_SHARDS:
+        return DocumentShard(int(number), int(of))
     raise click.BadParameter(
-        f"expected I/N, such as 3/16: the number of a part, from 1, and how many there are, at most {MOST_SHARDS:,}",
+        f"expected I/N, such as 3/16: the number of a part, from 1, and how many there are, at most {MAX_SHARDS:,}",
         param_hint="--shard",
     )
 
@@ -288,7 +296,7 @@ def parse_parameters(temperature: float, max_tokens: int, given: tuple[str, ...]
 
 def check_text(text: str, option: str) -> str:
     """A text that can be sent: a terminal may give bytes that are no UTF-8."""
-    if not is_storable(text):
+    if not is_utf8(text):
         raise click.BadParameter("it is not UTF-8", param_hint=option)
     return text
 
@@ -307,3 +315,24 @@ def parse_money(text: str | None) -> Decimal | None:
 def default_folder(model: str) -> Path:
     """out/MODEL, with only such characters as every file system takes."""
     return Path("out", re.sub(r"[^\w.-]+", "-", model).strip(".-") or "model")
+
+
+def stop_rule(plan: Plan, task: ExtractionTask, options: GenerationOptions, given: dict[str, Any]) -> StopRule | None:
+    """What the options ask for; None where all documents are to be asked. What cannot be watched is a ConfigError."""
+    if not given.get("stop_when_decided"):
+        return None
+    if len(options.seeds) > 1:
+        raise ConfigError(
+            "stop.several_seeds",
+            "--stop-when-decided asks one run of a model, and several seeds are several",
+            advice="name one seed, or leave out --stop-when-decided",
+        )
+    from goldgate.generation.answerer import StopRule
+    from goldgate.stats.early_stopping import GateWatch, early_bounds
+    from goldgate.suites.extraction.task import AnswerCounts
+
+    most = given["most_predictions"]
+    counts = AnswerCounts(task.documents, plan.settings, task.schema)
+    bounds = early_bounds(plan, counts.scorer.measures, counts.unanswered(), most)
+    watch = GateWatch(bounds, len(task))
+    return StopRule(watch, counts, given["order_seed"], bool(given["allow_missing"]), most)

@@ -1,17 +1,56 @@
-"""The `goldgate` command."""
+"""The `goldgate` command: its subcommands, imported when needed, and shell completion of paths."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
+from click.types import StringParamType
 
 from goldgate import __version__
-from goldgate.cli.completion import completing, with_paths
-from goldgate.cli.start import start
+from goldgate.cli.process import start
 from goldgate.errors import did_you_mean
 from goldgate.suites import SUITES
+
+COMPLETION_VARIABLE = "_GOLDGATE_COMPLETE"  # click's name for it; set while a shell asks
+_PATH_KINDS = {
+    "DIR": "dir",
+    "FOLDER": "dir",
+    "FILE": "file",
+    "PATH": "file",
+    "SYSTEM": "file",
+    "GOLD": "file",
+    "IN": "file",
+}
+
+
+class PathText(StringParamType):
+    """Text that names a path: the shell completes it."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type=self.kind)]
+
+
+def is_completing() -> bool:
+    """Whether a shell asks how a command line could go on."""
+    return COMPLETION_VARIABLE in os.environ
+
+
+def complete_paths(command: click.Command) -> click.Command:
+    """The command, with parameters whose placeholder names a path completed as such."""
+    for parameter in command.params:
+        kinds = [_PATH_KINDS[word] for word in re.findall("[A-Z]+", parameter.metavar or "") if word in _PATH_KINDS]
+        if kinds and isinstance(parameter.type, StringParamType):
+            parameter.type = PathText(kinds[-1])
+    return command
+
 
 # Name → module and the command in it, in the order of the help. A new command is a file and a line here.
 # The commands of the suites come before them, and are made from what each suite declares.
@@ -19,19 +58,19 @@ COMMANDS = {
     "demo": ("goldgate.cli.demo", "demo_command"),
     "compare": ("goldgate.cli.compare", "compare_command"),
     "view": ("goldgate.cli.view", "view_command"),
-    "plot": ("goldgate.cli.plot", "plot_command"),
+    "plot": ("goldgate.cli.history", "plot_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
-    "check-gold": ("goldgate.cli.check_gold", "check_gold_command"),
+    "check-gold": ("goldgate.cli.check", "check_gold_command"),
     "convert": ("goldgate.cli.convert", "convert_command"),
-    "schema": ("goldgate.cli.schema", "schema_command"),
-    "validate": ("goldgate.cli.validate", "validate_command"),
-    "import-runs": ("goldgate.cli.import_runs", "import_runs_command"),
-    "lint-golden": ("goldgate.cli.lint_golden", "lint_golden_command"),
-    "baseline": ("goldgate.cli.baseline", "baseline_command"),
+    "schema": ("goldgate.cli.schemas", "schema_command"),
+    "validate": ("goldgate.cli.check", "validate_command"),
+    "import-runs": ("goldgate.cli.convert", "import_runs_command"),
+    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
+    "baseline": ("goldgate.cli.planning", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
-    "trend": ("goldgate.cli.trend", "trend_command"),
-    "power": ("goldgate.cli.power", "power_command"),
+    "trend": ("goldgate.cli.history", "trend_command"),
+    "power": ("goldgate.cli.planning", "power_command"),
     "schemas": ("goldgate.cli.schemas", "schemas_command"),
 }
 
@@ -44,7 +83,7 @@ class _LazyGroup(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         command = self._command(name)
-        return with_paths(command) if command is not None and completing() else command
+        return complete_paths(command) if command is not None and is_completing() else command
 
     def _command(self, name: str) -> click.Command | None:
         if name in SUITES:

@@ -1,26 +1,34 @@
-"""The folder of a run's files: all of them of one run, and an earlier run's until the new ones are complete."""
+"""The folder that `--out` names: files of a single run, replaced only when the new ones are complete.
+
+Also run.json (when, where and how a run was made), and checks that no input is overwritten.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from goldgate.core.uninterrupted import uninterrupted
-from goldgate.engines.parts import PART
-from goldgate.engines.shared_parts import FOLDER
+from goldgate.core.process import block_signals
+from goldgate.engines.parts import FOLDER, PART
 from goldgate.errors import ConfigError, Place
-from goldgate.files import folder_lock
-from goldgate.files.atomic_write import UNFINISHED, unwritable
-from goldgate.files.folder_lock import FolderLock
+from goldgate.files import writing
+from goldgate.files.address import STANDARD_INPUT, is_url, public_url, resolved_path
+from goldgate.files.writing import UNFINISHED_SUFFIX, FolderLock, escape_surrogates, write_failure
+
+if TYPE_CHECKING:
+    from goldgate.cli.runner import Job
+
 
 REPORT_JSON, REPORT_MARKDOWN, REPORT_HTML, JUNIT = "report.json", "report.md", "report.html", "junit.xml"
-SAMPLES, RUN = "samples.jsonl", "run.json"
+SAMPLES, RUN_JSON = "samples.jsonl", "run.json"
 # In this order they get their names: the verdict is the last.
-NAMES = (REPORT_MARKDOWN, REPORT_HTML, JUNIT, RUN, REPORT_JSON)
+REPORT_FILES = (REPORT_MARKDOWN, REPORT_HTML, JUNIT, RUN_JSON, REPORT_JSON)
 
 
 class OutFolder:
@@ -29,7 +37,9 @@ class OutFolder:
     The folder is locked until `close`, which also removes what is unfinished.
     """
 
-    def __init__(self, path: str, inputs: Iterable[str], records: str = SAMPLES, names: Sequence[str] = NAMES) -> None:
+    def __init__(
+        self, path: str, inputs: Iterable[str], records: str = SAMPLES, names: Sequence[str] = REPORT_FILES
+    ) -> None:
         """Make and lock the folder, remove what a killed run left unfinished; no input and no report is touched."""
         if not path:
             raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
@@ -39,14 +49,14 @@ class OutFolder:
         self._names = (records, *names)
         self._made = _missing_folders(self.path)
         self._published = False
-        _protect(self.path, inputs, self._names)
+        _check_inputs(self.path, inputs, self._names)
         _require_free(self.path, self._names)
         try:
             self._lock = FolderLock(self.path)
         except OSError as problem:
-            raise _cannot_write(self.path, problem, "the folder for the results cannot be made or locked") from None
+            raise _unwritable_error(self.path, problem, "the folder for the results cannot be made or locked") from None
         # Where the file system knows no locks, another process may be at work: its names must be other ones.
-        self._ending = UNFINISHED if self._lock.held else f".{os.getpid()}{UNFINISHED}"
+        self._ending = UNFINISHED_SUFFIX if self._lock.held else f".{os.getpid()}{UNFINISHED_SUFFIX}"
         try:
             self._remove_unfinished()
         except BaseException:
@@ -76,8 +86,8 @@ class OutFolder:
                 with open(path, "xb") as stream:
                     stream.write(content)
             except OSError as problem:
-                raise _cannot_write(path, problem) from None
-        with uninterrupted():
+                raise _unwritable_error(path, problem) from None
+        with block_signals():
             for name in self._names:
                 if name not in names:
                     _remove(self.path / name)
@@ -85,12 +95,12 @@ class OutFolder:
                 try:
                     os.replace(self._unfinished(name), self.path / name)
                 except OSError as problem:
-                    raise _cannot_write(self.path / name, problem) from None
+                    raise _unwritable_error(self.path / name, problem) from None
             self._published = True
 
     def close(self) -> None:
         """Remove what is unfinished, unlock the folder; one that was made for nothing goes too."""
-        with uninterrupted():
+        with block_signals():
             with suppress(ConfigError):
                 self._drop_samples()
                 self._remove_unfinished()
@@ -128,13 +138,13 @@ class SamplesFile(io.BufferedWriter):
         try:
             super().__init__(io.FileIO(path, "xb"))
         except OSError as problem:
-            raise _cannot_write(path, problem) from None
+            raise _unwritable_error(path, problem) from None
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data)
         except OSError as problem:
-            raise _cannot_write(self._path, problem) from None
+            raise _unwritable_error(self._path, problem) from None
 
     def read_part(self, offset: int, length: int) -> bytes:
         """So many bytes of what was written."""
@@ -144,13 +154,13 @@ class SamplesFile(io.BufferedWriter):
                 written.seek(offset)
                 return written.read(length)
         except OSError as problem:
-            raise _cannot_write(self._path, problem) from None
+            raise _unwritable_error(self._path, problem) from None
 
     def close(self) -> None:
         try:
             super().close()
         except OSError as problem:
-            raise _cannot_write(self._path, problem) from None
+            raise _unwritable_error(self._path, problem) from None
 
 
 def _missing_folders(path: Path) -> list[Path]:
@@ -159,8 +169,8 @@ def _missing_folders(path: Path) -> list[Path]:
     return [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
 
 
-def _protect(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:
-    names = [*written, *(name + UNFINISHED for name in written), folder_lock.NAME]
+def _check_inputs(folder: Path, inputs: Iterable[str], written: Sequence[str]) -> None:
+    names = [*written, *(name + UNFINISHED_SUFFIX for name in written), writing.LOCK_FILE]
     for given in inputs:
         for name in names:
             with suppress(OSError):  # one of the two is not there: then they are not the same
@@ -201,8 +211,127 @@ def _remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as problem:
-        raise _cannot_write(path, problem) from None
+        raise _unwritable_error(path, problem) from None
 
 
-def _cannot_write(path: Path, problem: OSError, message: str = "a result cannot be written") -> ConfigError:
-    return unwritable(path, problem, "--out needs a folder that can be written to, with room for the results", message)
+def _unwritable_error(path: Path, problem: OSError, message: str = "a result cannot be written") -> ConfigError:
+    return write_failure(
+        path, problem, "--out needs a folder that can be written to, with room for the results", message
+    )
+
+
+def run_record(job: Job, began: datetime, seconds: float, status: int) -> dict[str, Any]:
+    """The record of one run of a command."""
+    import platform
+    import unicodedata
+
+    import orjson
+
+    from goldgate import __version__
+    from goldgate.generation.secret import redact_arguments
+
+    return {
+        "format_version": 1,
+        "started": began.isoformat(timespec="seconds"),
+        "wall_seconds": round(seconds, 3),
+        "exit_status": status,
+        "arguments": [escape_surrogates(word) for word in redact_arguments(sys.argv)],
+        "folder": _working_directory(),
+        "inputs": {kind: [escape_surrogates(public_url(path)) for path in paths] for kind, paths in job.inputs.items()},
+        "engine": job.engine,
+        "workers": job.workers or (1 if job.engine == "processes" else None),
+        "host": platform.node(),
+        "platform": _platform(),
+        "versions": {
+            "goldgate": __version__,
+            "python": platform.python_version(),
+            "orjson": orjson.__version__,
+            "unicode": unicodedata.unidata_version,
+        },
+    }
+
+
+def _platform() -> str:
+    """As `platform.platform()` says it, which would start a process to ask for the processor."""
+    import platform
+
+    library = "".join(platform.libc_ver())
+    parts = (platform.system(), platform.release(), platform.machine(), f"with-{library}" if library else "")
+    return "-".join(filter(None, parts))
+
+
+def _working_directory() -> str | None:
+    try:
+        return escape_surrogates(os.getcwd())
+    except OSError:  # it was deleted
+        return None
+
+
+def check_overwrite(job: Job) -> None:
+    """Raise a ConfigError where a result would overwrite an input, or become a file of what is judged.
+
+    Also where standard input, which can be read once, is given for two inputs.
+    """
+    if job.paths.count(STANDARD_INPUT) > 1:
+        raise ConfigError(
+            "input.standard_input_twice",
+            "standard input can be read only once",
+            place=Place(STANDARD_INPUT),
+            expected=f"{STANDARD_INPUT} for one input at most",
+            advice="store one of them in a file",
+        )
+    if job.report is not None:
+        _check_outside_runs(job, job.report, "--report")
+        if os.path.isdir(job.report):
+            raise ConfigError(
+                "report.is_a_directory",
+                "--report names a directory",
+                place=Place(public_url(job.report)),
+                expected="a file",
+                advice="for a folder with all results there is --out",
+            )
+        for given in job.paths:
+            if resolved_path(given) == resolved_path(job.report):
+                raise ConfigError(
+                    "report.is_an_input",
+                    "writing the report would overwrite an input",
+                    place=Place(public_url(job.report)),
+                    advice="choose another file for --report",
+                )
+    if job.out is not None:
+        _check_outside_runs(job, job.out, "--out")
+        _check_report_name(job, job.out)
+
+
+def _check_report_name(job: Job, out: str) -> None:
+    """The report may be report.json of the folder, which holds the same; no other of its files."""
+    report = job.report
+    if report is None or resolved_path(os.path.dirname(report) or ".") != resolved_path(out):
+        return
+    if (
+        os.path.basename(report) in (job.records, *REPORT_FILES, writing.LOCK_FILE)
+        and os.path.basename(report) != REPORT_JSON
+    ):
+        raise ConfigError(
+            "report.is_a_result",
+            "--report names a file that --out writes",
+            place=Place(public_url(report)),
+            advice="choose another file for --report, or leave it out: --out has report.json",
+        )
+
+
+def _check_outside_runs(job: Job, path: str, option: str) -> None:
+    # A report may lie beside the runs; a folder there would be taken for one of them.
+    place = resolved_path(path if option == "--out" else os.path.dirname(path) or ".")
+    for given in job.folders:
+        if is_url(given) != is_url(path):
+            continue
+        root = resolved_path(given)
+        if place.startswith(os.path.join(root, "")) or (option == "--out" and place == root):
+            raise ConfigError(
+                "report.inside_a_run",
+                "the report would lie inside a run" if option == "--report" else "the results would lie among the runs",
+                place=Place(public_url(path)),
+                expected=f"a place beside {public_url(given)}",
+                advice=f"choose another place for {option}",
+            )

@@ -1,47 +1,52 @@
-"""What a command prints: to a terminal as wide as it is and in colour, elsewhere plain and in 80 columns."""
+"""Print results, errors, progress and GitHub annotations.
+
+Output fits the width of the terminal and is coloured; in pipes and files it is plain and 80 columns wide. In GitHub
+Actions (GITHUB_ACTIONS, GITHUB_STEP_SUMMARY), annotations go to the log and the report to the step's summary.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any, TextIO
 
 import click
 
-from goldgate.cli.start import abandon_stdout, tell
+from goldgate.cli.process import discard_stdout, print_stderr
 from goldgate.errors import ConfigError, GoldgateError
 
 BRIEF_HELP = "Print what decides and where the rest is, not all of it."
-COLUMNS = 80  # where nobody knows
+DEFAULT_WIDTH = 80  # where nobody knows
 
 
-def say(text: str | bytes, status: int) -> int:
+def print_output(text: str | bytes, status: int) -> int:
     """Print text, JSON or HTML to stdout so that no terminal and no CI runner obeys anything in it.
 
     The result is the status, also where the reader is gone before the end (`| head`).
     """
     if sys.stdout is None:  # closed by whoever started us
-        return _unprinted("standard output is closed")
-    from goldgate.report.escape import for_terminal, in_json
+        return _stdout_failed("standard output is closed")
+    from goldgate.report.escape import escape_for_terminal, escape_json
 
     if isinstance(text, str):  # a terminal that lacks a character gets its escape, not a crash
         encoding = sys.stdout.encoding or "utf-8"
-        text = for_terminal(text).encode(encoding, "backslashreplace").decode(encoding)
+        text = escape_for_terminal(text).encode(encoding, "backslashreplace").decode(encoding)
     elif not text.startswith(b"<"):  # HTML is escaped where it is made
-        text = in_json(text.decode()).encode()
+        text = escape_json(text.decode()).encode()
     try:
         click.echo(text, nl=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        abandon_stdout()
+        discard_stdout()
     except OSError as problem:
-        abandon_stdout()
-        return _unprinted(problem.strerror or type(problem).__name__)
+        discard_stdout()
+        return _stdout_failed(problem.strerror or type(problem).__name__)
     return status
 
 
-def _unprinted(reason: str) -> int:
+def _stdout_failed(reason: str) -> int:
     advice = "--quiet prints nothing, and --out writes files"
     error = ConfigError("stdout.unwritable", "the report cannot be printed", found=reason, advice=advice)
     show_error(error)
@@ -52,7 +57,7 @@ def show_error(error: GoldgateError) -> None:
     """Print an error to stderr, with its file as it was given."""
     from goldgate.report.text import render_error
 
-    tell(render_error({**error.as_json(), "file": error.place.file}, columns(sys.stderr)).rstrip("\n"))
+    print_stderr(render_error({**error.as_json(), "file": error.place.file}, terminal_width(sys.stderr)).rstrip("\n"))
 
 
 def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
@@ -61,17 +66,17 @@ def check_brief(brief: bool, format: str, *, quiet: bool = False) -> None:
         raise click.UsageError("--brief shortens the printed text: it goes with neither --quiet nor another --format")
 
 
-def columns(stream: TextIO | None = None) -> int:
+def terminal_width(stream: TextIO | None = None) -> int:
     """How wide the terminal is; 80 in a pipe or a file, so that the same report is the same bytes."""
     stream = sys.stdout if stream is None else stream
     if not _is_terminal(stream):
-        return COLUMNS
+        return DEFAULT_WIDTH
     from shutil import get_terminal_size
 
-    return get_terminal_size((COLUMNS, 24)).columns
+    return get_terminal_size((DEFAULT_WIDTH, 24)).columns
 
 
-def in_colour() -> bool:
+def use_colour() -> bool:
     """Whether standard output is a terminal whose user did not ask for plain text (no-color.org)."""
     return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -79,19 +84,19 @@ def in_colour() -> bool:
 def show_failed_gates(report: dict[str, Any]) -> None:
     """The gates that failed or are open, or that there are none, to stderr: what even a quiet command says."""
     from goldgate.report.escape import visible
-    from goldgate.report.layout import words
+    from goldgate.report.text import word_parts
 
     if report["status"] == "NO_GATES":
-        tell("NO_GATES  nothing was judged: no gate can fail")
+        print_stderr("NO_GATES  nothing was judged: no gate can fail")
     for gate in report["gates"]:
         if gate["verdict"] != "PASS":
             lets_pass = gate["verdict"] == "INCONCLUSIVE" and gate["on_inconclusive"] != "fail"
             warn = " (warn)" if gate["severity"] == "warn" or lets_pass else ""
             text = visible(f"{gate['verdict']}{warn}  {gate['metric']}: {gate['reason']}")
-            tell("\n".join(words(text, columns(sys.stderr), "      ", "")))
+            print_stderr("\n".join(word_parts(text, terminal_width(sys.stderr), "      ", "")))
 
 
-def closing(report: dict[str, Any], places: Sequence[str]) -> str:
+def closing_lines(report: dict[str, Any], places: Sequence[str]) -> str:
     """The last lines of a printed report: the verdict once more, and where the files are."""
     gates = [gate for gate in report["gates"] if gate["severity"] == "error"]
     failed = [gate["metric"] for gate in gates if gate["verdict"] == "FAIL"]
@@ -109,10 +114,76 @@ def closing(report: dict[str, Any], places: Sequence[str]) -> str:
     warned = [g["metric"] for g in report["gates"] if g["severity"] == "warn" and g["verdict"] == "FAIL"]
     if warned:
         words += f"; only warned: {', '.join(warned)}"
-    from goldgate.report.layout import verdict_lines
+    from goldgate.report.text import verdict_lines
 
-    return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], columns(), in_colour())) + "\n"
+    return "\n" + "\n".join(verdict_lines(report["status"], [words, *places], terminal_width(), use_colour())) + "\n"
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
+
+
+MIN_UNITS = 2_000  # units; fewer are done before a line could be read
+EVERY_SECONDS = 0.1
+
+
+class ProgressLine:
+    """Call it with units done and units in all. Silent where stderr is no terminal, or `quiet`."""
+
+    def __init__(self, unit: str, *, quiet: bool) -> None:
+        self._unit = unit
+        self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
+        self._next = 0.0
+        self._width = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._silent or total <= MIN_UNITS or now < self._next:
+            return
+        self._next = now + EVERY_SECONDS
+        self._write(f"{done:,} of {total:,} {self._unit}s ({100 * done // total} %)")
+
+    def clear(self) -> None:
+        """Leave the line empty for whatever is printed next."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+            sys.stderr.flush()
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)
+
+
+GITHUB_VARIABLES = _ACTIONS, _SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
+
+
+def report_to_github(report: dict[str, Any], *, printed: bool) -> bool:
+    """Whether annotations went to the log, where `printed` says that they are the report that is printed anyway.
+
+    They go to stderr: standard output holds the report in the format that was asked for.
+    """
+    in_actions = os.environ.get(_ACTIONS) == "true"
+    if in_actions and not printed:
+        from goldgate.report import RENDERERS
+
+        click.echo(RENDERERS["github"](report).encode(), nl=False, err=True)
+    path = os.environ.get(_SUMMARY)
+    if path:
+        _write_summary(path, report)
+    return in_actions and not printed
+
+
+def _write_summary(path: str, report: dict[str, Any]) -> None:
+    """Append the report; a summary that cannot be written is said, and no more: the verdict stands."""
+    from goldgate.report import RENDERERS
+    from goldgate.report.ci import step_summary
+
+    try:
+        with open(path, "ab") as summary:
+            shown = step_summary(RENDERERS["markdown"](report), summary.tell())
+            summary.write(shown.encode())
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or type(problem).__name__
+        print_stderr(f"the summary of this step was not written ({_SUMMARY}): {why}")

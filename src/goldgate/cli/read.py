@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goldgate.cli.check import FORMATS
-from goldgate.cli.guarded import guarded
-from goldgate.cli.printing import say, show_error
+from goldgate.cli.printing import print_output, show_error
+from goldgate.cli.process import result_or_error
+from goldgate.cli.runner import CHECK_FORMATS
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:
-    from goldgate.report.reading_text import ReadingSummary
-    from goldgate.suites.extraction.events.alone import Answer, ReadAnswer
+    from goldgate.report.extraction import ReadingSummary
+    from goldgate.suites.extraction.read_responses import ReadAnswer, StoredAnswer
 
 STANDARD_INPUT = "-"
-RECORD_NAMES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
+RECORD_SUFFIXES = (".jsonl", ".json", ".gz", ".csv", ".tsv", ".parquet", ".eval")
 _NOT_RECORDS = tuple(f"predictions.{what}" for what in ("not_json", "not_an_object", "bad_id", "no_answer"))
-_AT_ONCE = 200  # answers that are printed together
+_BATCH_SIZE = 200  # answers that are printed together
 
 
 @click.command("read", short_help="Show what is read of a model's responses, and how.")
@@ -40,7 +40,7 @@ _AT_ONCE = 200  # answers that are printed together
 )
 @click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
 @click.option(
-    "--format", type=click.Choice(FORMATS), default="text", show_default=True, help="The format of the output."
+    "--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="The format of the output."
 )
 @click.pass_context
 def read_command(
@@ -59,27 +59,29 @@ def read_command(
     .gz is a file of prediction records, {"id", "response"} each: they get a few lines each, and a summary. Exit
     status: 0 all were read, 1 some could not be read, 2 it could not be carried out.
     """
-    named_as_records = file.lower().endswith(RECORD_NAMES)
+    named_as_records = file.lower().endswith(RECORD_SUFFIXES)
     many = kind == "records" if kind is not None else named_as_records
     answers = _answers(file, ids, (id_field, response_field), many=many)
-    outcome = guarded(lambda: _read_all(answers, protocol, format, many=many, full=bool(ids)))
+    outcome = result_or_error(lambda: _read_all(answers, protocol, format, many=many, full=bool(ids)))
     if not isinstance(outcome, GoldgateError):
         context.exit(outcome)
     if many and kind is None and outcome.code in _NOT_RECORDS:
         outcome.advice = "; ".join(filter(None, (outcome.advice, "if the file is one response, add --as text")))
     show_error(outcome)
     if format == "json":
-        _say_error(outcome, on_one_line=many)
+        _print_json_error(outcome, on_one_line=many)
     context.exit(outcome.exit_status)
 
 
-def _answers(file: str, ids: tuple[str, ...], fields: tuple[str | None, str | None], *, many: bool) -> Iterator[Answer]:
-    from goldgate.files.text_file import read_stream, read_text
-    from goldgate.readers.layouts.layout import Fields
-    from goldgate.suites.extraction.events.alone import Answer, stored_answers
+def _answers(
+    file: str, ids: tuple[str, ...], fields: tuple[str | None, str | None], *, many: bool
+) -> Iterator[StoredAnswer]:
+    from goldgate.files.reading import read_stream, read_text_file
+    from goldgate.readers.layouts.layout import FieldPaths
+    from goldgate.suites.extraction.read_responses import StoredAnswer, stored_answers
 
     if many:
-        yield from stored_answers(file, ids, Fields(*fields))
+        yield from stored_answers(file, ids, FieldPaths(*fields))
         return
     if ids or any(fields):
         raise ConfigError(
@@ -90,7 +92,7 @@ def _answers(file: str, ids: tuple[str, ...], fields: tuple[str | None, str | No
             advice="if it holds records, add --as records",
         )
     if file != STANDARD_INPUT:
-        yield Answer(None, read_text(file, "response").text)
+        yield StoredAnswer(None, read_text_file(file, "response").text)
         return
     if sys.stdin is None:  # closed by whoever started us
         raise InputError(
@@ -98,14 +100,14 @@ def _answers(file: str, ids: tuple[str, ...], fields: tuple[str | None, str | No
         )
     if sys.stdin.isatty():
         click.echo("reading a response from the terminal, up to Ctrl-D", err=True)
-    yield Answer(None, read_stream(sys.stdin.buffer, "standard input", "response").text)
+    yield StoredAnswer(None, read_stream(sys.stdin.buffer, "standard input", "response").text)
 
 
-def _read_all(answers: Iterator[Answer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
+def _read_all(answers: Iterator[StoredAnswer], protocol: str | None, format: str, *, many: bool, full: bool) -> int:
     """Read and print the answers one after the other; the result is the exit status."""
-    from goldgate.report.reading_text import ReadingSummary, render_summary
+    from goldgate.report.extraction import ReadingSummary, render_summary
     from goldgate.suites import load_suite
-    from goldgate.suites.extraction.events.alone import answer_reader
+    from goldgate.suites.extraction.read_responses import answer_reader
     from goldgate.suites.plan import load_plan
 
     read = answer_reader(load_plan(load_suite("extraction"), protocol).settings)
@@ -114,39 +116,38 @@ def _read_all(answers: Iterator[Answer], protocol: str | None, format: str, *, m
     status = EXIT_PASSED
     try:
         for answer in map(read, answers):
-            waiting.append(_rendered(answer, summary, format, many=many, full=full or not many))
+            waiting.append(_render(answer, summary, format, many=many, full=full or not many))
             summary.add(answer)
-            if len(waiting) >= _AT_ONCE:
-                status = max(status, _print(waiting, format))
+            if len(waiting) >= _BATCH_SIZE:
+                status = max(status, _print_waiting(waiting, format))
     finally:
-        status = max(status, _print(waiting, format))  # what was read before an error is shown
+        status = max(status, _print_waiting(waiting, format))  # what was read before an error is shown
     if format == "text" and many and summary.answers != 1:
-        status = max(status, say(("\n" if summary.answers else "") + render_summary(summary), EXIT_PASSED))
+        status = max(status, print_output(("\n" if summary.answers else "") + render_summary(summary), EXIT_PASSED))
     return max(status, EXIT_GATE_FAILED if summary.unread else EXIT_PASSED)
 
 
-def _rendered(answer: ReadAnswer, summary: ReadingSummary, format: str, *, many: bool, full: bool) -> str:
-    from goldgate.report.reading_json import render_read_json
-    from goldgate.report.reading_text import render_read, render_read_line
+def _render(answer: ReadAnswer, summary: ReadingSummary, format: str, *, many: bool, full: bool) -> str:
+    from goldgate.report.extraction import render_answer, render_answer_json, render_answer_line
 
     if format == "json":
-        return render_read_json(answer, on_one_line=many)
+        return render_answer_json(answer, on_one_line=many)
     if not full:
-        return render_read_line(answer)
-    return ("\n" if summary.answers else "") + render_read(answer)
+        return render_answer_line(answer)
+    return ("\n" if summary.answers else "") + render_answer(answer)
 
 
-def _print(waiting: list[str], format: str) -> int:
+def _print_waiting(waiting: list[str], format: str) -> int:
     text = "".join(waiting)
     waiting.clear()
-    return say(text.encode() if format == "json" else text, EXIT_PASSED) if text else EXIT_PASSED
+    return print_output(text.encode() if format == "json" else text, EXIT_PASSED) if text else EXIT_PASSED
 
 
-def _say_error(error: GoldgateError, *, on_one_line: bool) -> None:
+def _print_json_error(error: GoldgateError, *, on_one_line: bool) -> None:
     import orjson
 
     from goldgate.core.evaluation import error_report, render_json
 
     report = error_report("read", error)
     rendered = orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE) if on_one_line else render_json(report)
-    say(rendered, error.exit_status)
+    print_output(rendered, error.exit_status)

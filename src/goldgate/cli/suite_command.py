@@ -1,4 +1,4 @@
-"""The command of a suite, made from what the suite declares: one loop for all of them."""
+"""The command of each suite (`goldgate extraction`, …), built from the inputs that the suite declares."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 
 import click
 
-from goldgate.cli.many_values import ManyValues
-from goldgate.cli.printing import BRIEF_HELP, check_brief
-from goldgate.cli.progress import ProgressLine
-from goldgate.cli.run import Job, carry_out
-from goldgate.core.uninterrupted import uninterrupted
+from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.printing import BRIEF_HELP, ProgressLine, check_brief
+from goldgate.cli.runner import Job, run_job
+from goldgate.core.process import block_signals
 from goldgate.engines import EngineName, start_engine
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from goldgate.core.suite import Input, Suite
     from goldgate.pipeline import Finished
 
+
 _HELP = """{about}
 
     Exit status: 0 all gates passed, 1 a gate failed, 2 it could not be carried out (SYSTEM_ERROR)."""
@@ -29,9 +29,9 @@ _HELP = """{about}
 def suite_command(name: str) -> click.Command:
     """The command that judges with this suite."""
     suite = load_suite(name)
-    return ManyValues(
+    return MultiValueCommand(
         name,
-        params=[*map(_option, suite.inputs), *_common(suite)],
+        params=[*map(_option, suite.inputs), *_common_options(suite)],
         callback=_callback(suite),
         help=_HELP.format(about=suite.about),
         short_help=suite.about,
@@ -49,7 +49,7 @@ def _option(given: Input) -> click.Option:
     )
 
 
-def _common(suite: Suite) -> list[click.Option]:
+def _common_options(suite: Suite) -> list[click.Option]:
     gates = "the suite's gates" if suite.default_gates else "no gates"
     beside = "" if not suite.writes_report else " Without it and --out: beside what is judged."
     return [
@@ -106,12 +106,12 @@ def _callback(suite: Suite) -> Any:
         **given: str | Sequence[str] | None,
     ) -> None:
         check_brief(brief, format, quiet=quiet)
-        inputs = {name: _listed(value) for name, value in given.items()}
+        inputs = {name: _as_list(value) for name, value in given.items()}
         if report is None and out is None:
             report = suite.report_file(inputs)
         job = Job(
             suite=suite.name,
-            inputs={**inputs, "protocol": _listed(protocol)},
+            inputs={**inputs, "protocol": _as_list(protocol)},
             folders=[path for each in suite.inputs if each.metavar == "DIR" for path in inputs[each.name]],
             records=suite.records,
             out=out,
@@ -131,24 +131,24 @@ def _callback(suite: Suite) -> Any:
         def evaluate(records: IO[bytes] | None, finished: Finished | None) -> Evaluation:
             # Workers take a while to start: they do so while this process imports the rest.
             with start_engine(workers, suite.preload, engine, ray_address) as started:
-                with uninterrupted():  # a module that is half imported is a fault that hides the signal
-                    from goldgate.pipeline import evaluate
+                with block_signals():  # a module that is half imported is a fault that hides the signal
+                    from goldgate.pipeline import evaluate_suite
 
                 written = [path for path in (out, report) if path is not None]
                 try:
-                    return evaluate(
+                    return evaluate_suite(
                         suite, inputs, protocol,
                         engine=started, written=written, records=records, progress=progress, finished=finished,
                     )  # fmt: skip
                 finally:
                     progress.clear()
 
-        context.exit(carry_out(job, evaluate))
+        context.exit(run_job(job, evaluate))
 
     return judge
 
 
-def _listed(value: str | Sequence[str] | None) -> list[str]:
+def _as_list(value: str | Sequence[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)

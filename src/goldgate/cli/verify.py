@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldgate.cli.guarded import guarded
-from goldgate.cli.many_values import ManyValues
-from goldgate.cli.printing import columns, in_colour, say, show_error
+from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
+from goldgate.cli.process import result_or_error
 from goldgate.errors import GoldgateError
 from goldgate.report import PAGE_FORMATS
 from goldgate.suites import all_suites
 
 if TYPE_CHECKING:
-    from goldgate.results.verification import Verification
+    from goldgate.verification.differences import Verification
 
 
 def _input_options() -> list[click.Option]:
@@ -36,7 +36,7 @@ def _input_options() -> list[click.Option]:
 
 
 def _command() -> click.Command:
-    return ManyValues(
+    return MultiValueCommand(
         "verify",
         params=[
             click.Argument(["path"], metavar="DIR"),
@@ -89,30 +89,30 @@ def _verify(
     **given: str | Sequence[str] | None,
 ) -> None:
     def work() -> Verification:
-        from goldgate.results.verify import verify
+        from goldgate.verification.verify import verify
 
         paths = {name: [value] if isinstance(value, str) else list(value or ()) for name, value in given.items()}
         return verify(path, paths, root=root, only_records=records, reports=reports, workers=workers)
 
-    outcome = guarded(work)
+    outcome = result_or_error(work)
     if isinstance(outcome, GoldgateError):
         show_error(outcome)
         if format == "json":
             from goldgate.core.evaluation import error_report
 
-            say(_rendered(error_report("verify", outcome), format), outcome.exit_status)
+            print_output(_render(error_report("verify", outcome), format), outcome.exit_status)
         context.exit(outcome.exit_status)
-    context.exit(say(_rendered(outcome.as_json(), format), outcome.exit_status))
+    context.exit(print_output(_render(outcome.as_json(), format), outcome.exit_status))
 
 
-def _rendered(found: dict[str, Any], format: str) -> str | bytes:
+def _render(found: dict[str, Any], format: str) -> str | bytes:
     from goldgate.core.evaluation import render_json
     from goldgate.report import render_page
-    from goldgate.results.page import describe_verification
+    from goldgate.verification.differences import describe_verification
 
     if format == "json":
         return render_json(found)
-    return render_page(describe_verification(found), format, columns=columns(), colour=in_colour())
+    return render_page(describe_verification(found), format, columns=terminal_width(), colour=use_colour())
 
 
 verify_command = _command()

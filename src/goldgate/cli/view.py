@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goldgate.cli.guarded import guarded
-from goldgate.cli.printing import say, show_error
-from goldgate.cli.progress import ProgressLine
-from goldgate.cli.start import tell
+from goldgate.cli.printing import ProgressLine, print_output, show_error
+from goldgate.cli.process import print_stderr, result_or_error
 from goldgate.errors import EXIT_PASSED, GoldgateError
 
 if TYPE_CHECKING:
-    from goldgate.comparison.systems import SystemSource
-    from goldgate.viewer.compared import Compared
-    from goldgate.viewer.door import Door
+    from goldgate.runs.sources import SystemSource
+    from goldgate.viewer.access import AccessControl
+    from goldgate.viewer.comparison import FolderComparison
     from goldgate.viewer.folder import ViewedFolder
 
 LOOPBACK = "127.0.0.1"
-EXPORTED = 500  # samples of each folder
+DEFAULT_SAMPLES = 500  # samples of each folder
 
 
 @click.command("view", short_help="Look at results in a browser; compare them sample by sample.")
@@ -40,7 +38,7 @@ EXPORTED = 500  # samples of each folder
 @click.option(
     "--samples",
     type=click.IntRange(min=0),
-    default=EXPORTED,
+    default=DEFAULT_SAMPLES,
     show_default=True,
     metavar="N",
     help="With --export: how many samples of each folder, the worst first.",
@@ -67,7 +65,7 @@ def view_command(
     """
 
     def work() -> str:
-        from goldgate.comparison.systems import find_systems
+        from goldgate.runs.sources import find_systems
 
         if export is None:
             from goldgate.viewer.server import require_extra
@@ -84,11 +82,11 @@ def view_command(
             _serve(folders, compared, host, port, no_browser)
             return ""
 
-    outcome = guarded(work)
+    outcome = result_or_error(work)
     if isinstance(outcome, GoldgateError):
         show_error(outcome)
         context.exit(outcome.exit_status)
-    context.exit(say(outcome, EXIT_PASSED))
+    context.exit(print_output(outcome, EXIT_PASSED))
 
 
 def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -> list[ViewedFolder]:
@@ -100,50 +98,51 @@ def _open(sources: Sequence[SystemSource], root: str | None, stack: ExitStack) -
         for path in source.paths:
             name = source.name if len(source.paths) == 1 else f"{source.name}/{os.path.basename(os.path.abspath(path))}"
             line = ProgressLine("kilobyte", quiet=False)
-            folder = open_folder(path, name, _kilobytes(line), root)
+            folder = open_folder(path, name, _in_kilobytes(line), root)
             line.clear()
             stack.callback(folder.close)
             folders.append(folder)
     return folders
 
 
-def _kilobytes(line: ProgressLine) -> Callable[[int, int], None]:
+def _in_kilobytes(line: ProgressLine) -> Callable[[int, int], None]:
     return lambda done, total: line(done >> 10, total >> 10)
 
 
-def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool) -> Compared | None:
+def _compare(sources: Sequence[SystemSource], folders: Sequence[ViewedFolder], common: bool) -> FolderComparison | None:
     if len(sources) < 2:
         return None
-    from goldgate.viewer.compared import compare_folders
+    from goldgate.viewer.comparison import compare_folders
 
     return compare_folders(sources, folders, common)
 
 
-def _serve(folders: Sequence[ViewedFolder], compared: Compared | None, host: str, port: int, no_browser: bool) -> None:
-    from goldgate.viewer.door import Door, is_loopback
-    from goldgate.viewer.server import listen, name_of, serve
-    from goldgate.viewer.site import Site
+def _serve(
+    folders: Sequence[ViewedFolder], compared: FolderComparison | None, host: str, port: int, no_browser: bool
+) -> None:
+    from goldgate.viewer.access import AccessControl, is_loopback
+    from goldgate.viewer.server import Site, host_name, listen, serve_site
 
     with listen(host, port) as listening:
         address, port = listening.getsockname()[:2]
-        door = Door(name_of(host, listening), port)
+        door = AccessControl(host_name(host, listening), port)
         if not is_loopback(address):
             _warn(host)
         for folder in folders:
             _ = folder.inputs  # they are opened while the first page is looked at
-        serve(Site(folders, compared), door, listening, lambda: _announce(door, no_browser))
+        serve_site(Site(folders, compared), door, listening, lambda: _announce(door, no_browser))
 
 
 def _warn(host: str) -> None:
-    tell(
+    print_stderr(
         f"goldgate view listens on {host}: whoever can reach this machine, and has the address with its token, reads "
         "these results. They are sent as they are, not encrypted: on a network that others use, choose a tunnel "
         "(ssh -L) instead."
     )
 
 
-def _announce(door: Door, no_browser: bool) -> None:
-    say(f"goldgate view: {door.address}\nCtrl-C ends it.\n", EXIT_PASSED)
+def _announce(door: AccessControl, no_browser: bool) -> None:
+    print_output(f"goldgate view: {door.address}\nCtrl-C ends it.\n", EXIT_PASSED)
     if not no_browser:
         import webbrowser
 

@@ -1,19 +1,103 @@
-"""The outcome of an evaluation: the report, and the values behind it for whoever calls from Python."""
+"""The result of an evaluation: its report, its metrics and gates as values, and bounds to assert in a test."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
 
-from goldgate.core.gate import GateResult, Verdict
-from goldgate.core.metric import Metrics, NamedMetrics, UnknownMetricError
-from goldgate.core.page import Interval
-from goldgate.core.passes import Bound, Check, check_bounds
+from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_text
+from goldgate.core.metric import Count, Metrics, NamedMetrics, Rate, UnknownMetricError, format_number
+from goldgate.core.page import IntervalEnds
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError
+
+Number = int | float | str | Decimal
+MetricBound = Number | Mapping[str, Number]
+
+# How the names of rates end of which more is better.
+MORE_IS_BETTER = (
+    "precision", "recall", "f1", "accuracy", "integrity", "consistency", "faithfulness",
+    "compliance_rate", "coverage_rate", "completion_rate",
+)  # fmt: skip
+_WORDS = ("min", "max", "equals")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BoundsCheck:
+    """Whether bounds hold: true or false in a condition, and its `repr` says why in one line."""
+
+    results: tuple[GateResult, ...]
+    intervals: Mapping[str, IntervalEnds]
+
+    def __bool__(self) -> bool:
+        return not self.failed
+
+    @property
+    def failed(self) -> Sequence[GateResult]:
+        return [result for result in self.results if result.verdict is not Verdict.PASS]
+
+    def __repr__(self) -> str:
+        """Short: pytest cuts what is longer than some 200 characters in the middle."""
+        held = len(self.results) - len(self.failed)
+        parts = [self._said(result) for result in self.failed or self.results]
+        others = [f"{held} other{'s' if held > 1 else ''} held"] if self.failed and held else []
+        return f"{'FAIL' if self.failed else 'PASS'}: {'; '.join([*parts, *others])}"
+
+    def _said(self, result: GateResult) -> str:
+        measured, gate = result.measured, result.gate
+        if measured.exact is None:
+            return f"{result.metric} is undefined ({measured.reason}), and should be {gate.bounds()}"
+        counts = f" = {counts_text(measured, gate)}" if isinstance(measured, Rate) else ""
+        value = str(measured) if isinstance(measured, Count) else format_number(measured.exact, limits=gate.limits())
+        interval = self.intervals.get(result.metric)
+        ends = "" if interval is None else f" {interval._replace(limits=gate.limits())}"
+        verb = "is" if result.verdict is Verdict.PASS else "is not"
+        return f"{result.metric} {value}{counts}{ends} {verb} {gate.bounds()}"
+
+
+def check_bounds(
+    metrics: Metrics, bounds: Mapping[str, MetricBound], intervals: Mapping[str, IntervalEnds]
+) -> BoundsCheck:
+    """Every bound compared with its metric."""
+    if not bounds:
+        raise TypeError(
+            "passes() needs a bound, such as strict_f1=0.45; `passed` says what the protocol's gates came to"
+        )
+    results = [check_gate(name, _bound_gate(name, bound, metrics), metrics[name]) for name, bound in bounds.items()]
+    return BoundsCheck(tuple(results), intervals)
+
+
+def _bound_gate(name: str, bound: MetricBound, metrics: Metrics) -> Gate:
+    metric = metrics[name]
+    if isinstance(bound, Mapping):
+        if not bound or not set(bound) <= {*_WORDS}:
+            raise TypeError(f"{name}: a bound is {{'min': …}}, {{'max': …}} or {{'equals': …}}, not {dict(bound)!r}")
+        given = {word: _decimal(name, number) for word, number in bound.items()}
+        return Gate(min=given.get("min"), max=given.get("max"), equals=given.get("equals"))
+    number = _decimal(name, bound)
+    if not isinstance(metric, Rate) or not name.endswith(MORE_IS_BETTER):
+        raise TypeError(f"{name}: say whether more or less is better: {{'max': {bound}}} or {{'min': {bound}}}")
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} is a rate: a number from 0 to 1, not {bound}")
+    return Gate(min=number)
+
+
+def _decimal(name: str, number: object) -> Decimal:
+    """The number as it is written: 0.45 is 45/100, not the nearest float."""
+    if isinstance(number, bool) or not isinstance(number, (int, float, str, Decimal)):
+        raise TypeError(f"{name}: a bound is a number, not {number!r}")
+    try:
+        decimal = Decimal(repr(number) if isinstance(number, float) else number)
+    except InvalidOperation:
+        raise ValueError(f"{name}: a bound is a number, not {number!r}") from None
+    if not decimal.is_finite():
+        raise ValueError(f"{name}: a bound is a finite number, not {number!r}")
+    return decimal
+
 
 FORMAT_VERSION = 1  # of report.json
 _PIECE = 1_000  # entries of a list that are written at a time
@@ -56,13 +140,13 @@ class Evaluation:
         """A metric's value; None where it is undefined."""
         return self.metrics[metric].value
 
-    def passes(self, **bounds: Bound) -> Check:
+    def passes(self, **bounds: MetricBound) -> BoundsCheck:
         """Whether bounds hold, for an assertion: `evaluation.passes(strict_f1=0.45, parse_errors={"max": 0})`.
 
         A number alone is the least that is good enough. The comparison is exact, and an undefined metric does not pass.
         """
         known = {name: self.interval(name) for name in bounds}
-        intervals = {name: Interval(*found) for name, found in known.items() if found is not None}
+        intervals = {name: IntervalEnds(*found) for name, found in known.items() if found is not None}
         return check_bounds(self.metrics, bounds, intervals)
 
     def interval(self, metric: str) -> tuple[float, float] | None:

@@ -1,14 +1,14 @@
-"""A finding: something in the stored artifacts that a reader of the report must know of."""
+"""Findings and problems: what is wrong in stored data, and where: the file and line, the record's id, the pointer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 Severity = Literal["error", "warning", "hint"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
-SHOWN_A_CODE = 20  # of one code in one run; the rest is one finding that says how many
+MAX_PER_CODE = 20  # of one code in one run; the rest is one finding that says how many
 
 
 class Finding(NamedTuple):
@@ -29,14 +29,14 @@ class Finding(NamedTuple):
             "file": self.file,
             "line": self.line,
             "pointer": self.pointer,
-            "message": cut(self.message),
+            "message": shorten(self.message),
         }
         if self.id is not None:
-            shown["id"] = cut(self.id)
+            shown["id"] = shorten(self.id)
         return shown
 
 
-def entries_of(findings: list[Finding]) -> list[dict[str, object]]:
+def finding_entries(findings: list[Finding]) -> list[dict[str, object]]:
     """The findings for a report. Each is taken out of the list as its entry is made: there may be very many."""
     entries = []
     findings.reverse()
@@ -45,12 +45,12 @@ def entries_of(findings: list[Finding]) -> list[dict[str, object]]:
     return entries
 
 
-def cut(text: str, longest: int = 500) -> str:
+def shorten(text: str, longest: int = 500) -> str:
     """The text, or its beginning: what comes from a run can be of any length."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-class Findings:
+class RunFindings:
     """The findings of one run, so many of a code and then their number."""
 
     def __init__(self, folder: str) -> None:
@@ -62,7 +62,7 @@ class Findings:
 
     def is_full(self, code: str, severity: Severity) -> bool:
         """Whether so many of this code are listed that more of them are only counted."""
-        return self._counts.get((code, severity), 0) >= SHOWN_A_CODE
+        return self._counts.get((code, severity), 0) >= MAX_PER_CODE
 
     def count(self, code: str, severity: Severity, number: int = 1, *, at_least: bool = False) -> None:
         """Count findings of a code that is full, without words for each; `at_least` if there may be more of them."""
@@ -74,9 +74,9 @@ class Findings:
         self, code: str, severity: Severity, file: str, message: str, pointer: str = "", line: int | None = None
     ) -> None:
         self._counts[code, severity] = count = self._counts.get((code, severity), 0) + 1
-        if count <= SHOWN_A_CODE:
+        if count <= MAX_PER_CODE:
             name = self._names.get(file) or self._names.setdefault(file, f"{self.folder}/{file}")
-            self._found.append(Finding(code, severity, name, line, pointer, cut(message)))
+            self._found.append(Finding(code, severity, name, line, pointer, shorten(message)))
 
     def listed(self) -> list[Finding]:
         """All of them, in the order in which they were found."""
@@ -84,8 +84,8 @@ class Findings:
             return []
         more = []
         for (code, severity), count in self._counts.items():
-            if count > SHOWN_A_CODE:
-                number = f"{'at least ' if (code, severity) in self._at_least else ''}{count - SHOWN_A_CODE}"
+            if count > MAX_PER_CODE:
+                number = f"{'at least ' if (code, severity) in self._at_least else ''}{count - MAX_PER_CODE}"
                 message = f"and {number} more findings of this kind"
                 more.append(Finding(code, severity, self.folder, None, "", message))
         return [*self._found, *more]
@@ -99,7 +99,7 @@ class Findings:
         return sum(self._counts.values())
 
 
-class FewOfEachCode:
+class FindingSample:
     """The findings of all units, so many of each code: the same ones, in whatever order they come.
 
     How many there are in all is for a measure to count.
@@ -112,7 +112,7 @@ class FewOfEachCode:
         for finding in findings:
             kept = self._by_code.setdefault(finding.code, [])
             kept.append(finding)
-            if len(kept) == 2 * SHOWN_A_CODE:
+            if len(kept) == 2 * MAX_PER_CODE:
                 kept[:] = _first(kept)
 
     def listed(self) -> list[Finding]:
@@ -124,4 +124,29 @@ def _first(findings: list[Finding]) -> list[Finding]:
     def order(finding: Finding) -> tuple[str, str, int, str, str]:
         return finding.id or "", finding.file, finding.line or 0, finding.pointer, finding.message
 
-    return sorted(findings, key=order)[:SHOWN_A_CODE]
+    return sorted(findings, key=order)[:MAX_PER_CODE]
+
+
+class Problem(NamedTuple):
+    """Where, what was expected there, and what was found."""
+
+    pointer: str  # RFC 6901; empty for the whole value
+    expected: str
+    found: str
+
+    @property
+    def message(self) -> str:
+        return f"expected {self.expected}, found {self.found}"
+
+
+def child_pointer(pointer: str, key: str | int) -> str:
+    """The pointer of what an object or a list has under a key."""
+    return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
+
+
+def record_id(record: Mapping[str, Any]) -> str | None:
+    """The record's id as text, an integer as its digits; None if it has none."""
+    value = record.get("id")
+    if type(value) is str:
+        return value or None
+    return str(value) if type(value) is int else None

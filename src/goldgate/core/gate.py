@@ -1,19 +1,24 @@
-"""A gate compares one metric with bounds and says PASS or FAIL with the reason; with a confidence, also INCONCLUSIVE.
+"""Gates: bounds on a metric with a verdict of PASS or FAIL; with a confidence, also INCONCLUSIVE.
 
-A plain gate compares exactly, and is judged here. What a gate with a confidence, or against a stored run, needs
-beside the metric stands in `goldgate.stats.gates`.
+A gate without a confidence compares exactly and is judged here; `goldgate.stats.gates` judges the others. A gate
+is set on a metric, on one part of it, or on the macro average over its parts: `strict_f1[Attack]` is the metric
+of one event type, `strict_f1[Attack/Target]` of one of its roles. A part whose name has a slash or begins with a
+quotation mark is written as JSON: `strict_f1["Buy/Sell"/"Price"]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from goldgate.core.metric import Limit, Mean, Metric, Rate, rounded
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.metric import Limit, Mean, Metric, Rate, exact_mean, format_number
+from goldgate.core.tally import TableKey, Tally
 from goldgate.errors import ConfigError, Place
 
 _MOST_DIGITS = 1_000  # before or after the point
@@ -93,10 +98,10 @@ class Gate:
             ("rise ≤", self.max_rise),
         )
         words = " and ".join(f"{sign} {bound}" for sign, bound in parts if bound is not None)
-        return words if self.confidence is None else f"{words} at {percent(self.confidence)}"
+        return words if self.confidence is None else f"{words} at {confidence_percent(self.confidence)}"
 
 
-def stored_bound(text: object) -> Decimal:
+def parse_bound(text: object) -> Decimal:
     """A bound of a stored report; ValueError where it is not a number that can be computed with.
 
     One such as 1e-999999999, in a report that was edited, would take minutes.
@@ -142,8 +147,8 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     """The verdict by the value alone, exactly."""
     exact = measured.exact
     if exact is None:
-        return not_evaluable(name, gate, measured, str(measured.reason))
-    counts = counts_of(measured, gate)
+        return not_evaluable_result(name, gate, measured, str(measured.reason))
+    counts = counts_text(measured, gate)
     broken = [
         f"{counts} is not {sign} {bound}"
         for sign, bound, holds in (
@@ -158,7 +163,7 @@ def check_gate(name: str, gate: Gate, measured: Metric | Mean) -> GateResult:
     return GateResult(name, gate, measured, Verdict.PASS, f"{counts} is {gate.bounds()}")
 
 
-def not_evaluable(
+def not_evaluable_result(
     name: str, gate: Gate, measured: Metric | Mean, why: str, more: Mapping[str, object] | None = None
 ) -> GateResult:
     """The verdict where there is nothing to judge."""
@@ -166,7 +171,9 @@ def not_evaluable(
     return GateResult(name, gate, measured, verdict, f"not_evaluable: {why}", more or {})
 
 
-def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]) -> None:
+def check_bounds_possible(
+    gates: dict[str, Gate], rates: frozenset[str], file: str | None, lines: dict[str, int]
+) -> None:
     """A bound that no value can meet, or none can miss, is a mistake: 5 for 5 % among them."""
     for name, gate in gates.items():
         for word, bound in (("min", gate.min), ("max", gate.max), ("equals", gate.equals)):
@@ -191,7 +198,7 @@ def require_sensible(gates: dict[str, Gate], rates: frozenset[str], file: str | 
             )
 
 
-def overall(results: list[GateResult]) -> Verdict:
+def overall_verdict(results: list[GateResult]) -> Verdict:
     """FAIL if a gate of severity `error` failed, INCONCLUSIVE if one is open that may not be; NO_GATES if there is
     none that could have failed."""
     judged = [result for result in results if result.gate.severity == "error"]
@@ -203,15 +210,132 @@ def overall(results: list[GateResult]) -> Verdict:
     return Verdict.INCONCLUSIVE if any(r.gate.on_inconclusive == "fail" for r in open_gates) else Verdict.PASS
 
 
-def counts_of(measured: Metric | Mean, gate: Gate | None = None) -> str:
+def counts_text(measured: Metric | Mean, gate: Gate | None = None) -> str:
     """A rate as its counts, anything else as its value, never shown as a bound of the gate that it does not reach."""
     if isinstance(measured, Rate):
         return f"{measured.numerator}/{measured.denominator}"
     if isinstance(measured, Mean) and measured.value is not None:
-        return rounded(measured.value, limits=() if gate is None else gate.limits())
+        return format_number(measured.value, limits=() if gate is None else gate.limits())
     return str(measured)
 
 
-def percent(share: Decimal) -> str:
+def confidence_percent(share: Decimal) -> str:
     """`0.95` as `95 %`."""
     return f"{(share * 100).normalize():f} %"
+
+
+_STRING = json.JSONDecoder()
+
+
+class MetricName(NamedTuple):
+    """A metric, and the names of the part of it that is meant; none: all of it."""
+
+    metric: str
+    part: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.metric}[{'/'.join(map(_quote_part, self.part))}]" if self.part else self.metric
+
+
+class GateTarget(NamedTuple):
+    """What stands behind a gate's name: a rate of a measure, of one part, or averaged over a level of parts."""
+
+    measure: RatioMeasure[Any]
+    metric: str
+    part: tuple[str, ...] = ()
+    averaged: int = 0  # the level whose parts are averaged; 0: none
+
+    @property
+    def key(self) -> TableKey:
+        """The table of its counts."""
+        return (self.measure.table, *self.part)
+
+
+def parse_metric_name(text: str) -> MetricName:
+    """A gate's name, taken apart; one that is not written as a part of a metric is the whole name of one."""
+    metric, bracket, rest = text.partition("[")
+    if not bracket or not rest.endswith("]"):
+        return MetricName(text)
+    try:
+        return MetricName(metric, tuple(_parse_parts(rest[:-1])))
+    except ValueError:
+        return MetricName(text)
+
+
+def find_gate_target(name: str, measures: Iterable[Any]) -> GateTarget | None:
+    """The part or the macro average that a name stands for; None where it is neither."""
+    wanted = parse_metric_name(name)
+    for measure in measures:
+        if not isinstance(measure, RatioMeasure):
+            continue
+        if wanted.metric in measure.ratios and 0 < len(wanted.part) <= len(measure.parts):
+            return GateTarget(measure, *wanted)
+        for level, ending in enumerate(measure.parts.values(), 1):
+            metric = name.removesuffix(f"_{ending}")
+            if metric != name and metric in measure.ratios:
+                return GateTarget(measure, metric, (), level)
+    return None
+
+
+def average_names(measures: Iterable[Any]) -> list[str]:
+    """The names of all macro averages."""
+    return [
+        f"{metric}_{ending}"
+        for measure in measures
+        if isinstance(measure, RatioMeasure)
+        for ending in measure.parts.values()
+        for metric in measure.ratios
+    ]
+
+
+def target_metric(gated: GateTarget, tally: Tally) -> Metric | Mean:
+    """Its value over everything that was counted."""
+    if not gated.averaged:
+        return gated.measure.metrics_of(tally, gated.key)[gated.metric]
+    parts = counted_part_names(gated, tally, gated.averaged)
+    rates = [gated.measure.metrics_of(tally, (gated.measure.table, *part))[gated.metric] for part in parts]
+    # Which roles meet in a unit is not kept: of the macro average over them there is no interval.
+    sums = gated.measure.means(tally)[gated.metric].sums if gated.averaged == 1 else None
+    return exact_mean((rate for rate in rates if isinstance(rate, Rate)), sums)
+
+
+def counted_part_names(gated: GateTarget, tally: Tally, level: int) -> list[tuple[str, ...]]:
+    """The parts of a level that were counted, sorted."""
+    table = gated.measure.table
+    return sorted(key[1:] for key in tally.tables if key[0] == table and len(key) == level + 1)
+
+
+def is_known_part(gated: GateTarget, tally: Tally, declared: Collection[tuple[str, ...]]) -> bool:
+    """Whether the part was counted, or is one that the suite knows of."""
+    return not gated.part or gated.key in tally.tables or gated.part in declared
+
+
+def _parse_parts(text: str) -> Iterator[str]:
+    while True:
+        if text.startswith('"'):
+            name, end = _STRING.raw_decode(text)
+            yield str(name)
+            rest = text[end:]
+        else:
+            name, slash, rest = text.partition("/")
+            if not name:
+                raise ValueError(text)
+            yield name
+            rest = slash + rest
+        if not rest:
+            return
+        if not rest.startswith("/"):
+            raise ValueError(text)
+        text = rest[1:]
+
+
+def _quote_part(name: str) -> str:
+    plain = name and "/" not in name and not name.startswith('"')
+    return name if plain else json.dumps(name, ensure_ascii=False)
+
+
+def similar_parts(gated: GateTarget, tally: Tally, declared: Sequence[tuple[str, ...]]) -> list[str]:
+    """The names of parts that a gate could be set on, at the level of this one."""
+    level = len(gated.part)
+    known = {*counted_part_names(gated, tally, level), *(part for part in declared if len(part) == level)}
+    return [str(MetricName(gated.metric, part)) for part in sorted(known)]

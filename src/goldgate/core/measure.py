@@ -8,14 +8,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
-from goldgate.core.counted_unit import Key
 from goldgate.core.metric import Count, Mean, Metric, Metrics, Rate, Ratio, mean
-from goldgate.core.products import MeanSums
-from goldgate.core.sums import Counts, RatioForm, RatioSums
-from goldgate.core.tally import Tally
+from goldgate.core.sums import Counts, MeanSums, RatioForm, RatioSums
+from goldgate.core.tally import TableKey, Tally
 
 Facts = TypeVar("Facts")
-EACH = "units"  # the name of the count that is 1 in every unit
+UNITS_COLUMN = "units"  # the name of the count that is 1 in every unit
 
 
 class Over(NamedTuple):
@@ -66,7 +64,7 @@ class RatioMeasure(ABC, Generic[Facts]):
     def metrics(self, tally: Tally) -> Metrics:
         return self.metrics_of(tally, self.key)
 
-    def metrics_of(self, tally: Tally, key: Key) -> Metrics:
+    def metrics_of(self, tally: Tally, key: TableKey) -> Metrics:
         """The metrics of one table."""
         table = tally.tables.get(key)
         sums = table.sums() if table is not None else dict.fromkeys(self.forms, RatioSums())
@@ -97,7 +95,7 @@ class RatioMeasure(ABC, Generic[Facts]):
         return means
 
     @cached_property
-    def key(self) -> Key:
+    def key(self) -> TableKey:
         """Of its table."""
         return (self.table,)
 
@@ -109,7 +107,7 @@ class RatioMeasure(ABC, Generic[Facts]):
             for name, ratio in self.ratios.items()
         }
         for name, column in self.counted.items():
-            forms[name] = RatioForm(self._weights({column: 1}), self._weights({EACH: 1}))
+            forms[name] = RatioForm(self._weights({column: 1}), self._weights({UNITS_COLUMN: 1}))
         return forms
 
     def _weights(self, counts: Mapping[str, int]) -> tuple[int, ...]:

@@ -10,8 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from goldgate.core.products import MeanSums
-from goldgate.core.sums import RatioSums
+from goldgate.core.sums import MeanSums, RatioSums
 from goldgate.errors import did_you_mean
 
 SHOWN_DIGITS = 4
@@ -62,7 +61,7 @@ class Rate:
         return shown
 
     def __str__(self) -> str:
-        return "n/a" if self.exact is None else rounded(self.exact)
+        return "n/a" if self.exact is None else format_number(self.exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class Mean:
         return "no rate to average is defined" if self.value is None else None
 
     def __str__(self) -> str:
-        return "n/a" if self.value is None else rounded(self.value)
+        return "n/a" if self.value is None else format_number(self.value)
 
     def as_json(self) -> dict[str, object]:
         shown: dict[str, object] = {"value": self.value, "averaged": self.averaged, "undefined": self.undefined}
@@ -157,7 +156,7 @@ def exact_mean(rates: Iterable[Rate], sums: MeanSums | None = None) -> Mean:
     return replace(mean(found, sums), exact=sum(exact, Fraction(0)) / len(exact) if exact else None)
 
 
-def rounded(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterable[Limit] = ()) -> str:
+def format_number(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterable[Limit] = ()) -> str:
     """The number with so many decimals, half to even, and with more where the rounded number would mislead.
 
     It is 0, 1 or -1 only where the value is, and meets a limit exactly where the value does: 0.99997, and 0.79996
@@ -179,7 +178,7 @@ def rounded(value: float | Fraction, digits: int = SHOWN_DIGITS, limits: Iterabl
     return f"{'-' if steps < 0 else ''}{whole}.{decimals:0{digits}d}"
 
 
-def cut(numerator: int, denominator: int, digits: int) -> str:
+def floor_quotient(numerator: int, denominator: int, digits: int) -> str:
     """The quotient with so many decimals, never above it: for a threshold, which must not be raised."""
     scale: int = 10**digits
     steps = numerator * scale // denominator

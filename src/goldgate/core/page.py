@@ -1,20 +1,17 @@
-"""A report as a page: what it says, in its order, without layout. Each format lays out any page.
+"""A report as a page: what it says, in its order, and the pictures of it, without layout.
 
-Nothing here is escaped: whatever comes from data is made safe where it is laid out.
+Each format lays out any page. Nothing here is escaped: text from data is made safe where it is laid out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Limit, rounded
-
-if TYPE_CHECKING:
-    from goldgate.core.picture import Picture
+from goldgate.core.metric import Limit, format_number
 
 NOT_AVAILABLE = "n/a"
 _END_DIGITS = 3  # of the ends of an interval
@@ -27,7 +24,7 @@ class Name(NamedTuple):
     whole: bool = False  # a word of ours, such as a metric: it is not shortened where there is little room
 
 
-class Interval(NamedTuple):
+class IntervalEnds(NamedTuple):
     """The ends of an interval around a value."""
 
     low: float
@@ -42,11 +39,11 @@ class Interval(NamedTuple):
         """Both ends of the interval, with few decimals; whole numbers have none."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             return f"[{self.low}, {self.high}]"
-        low, high = (rounded(end, _END_DIGITS, self.limits) for end in self.ends)
+        low, high = (format_number(end, _END_DIGITS, self.limits) for end in self.ends)
         return f"[{low}, {high}]"
 
 
-class Measured(NamedTuple):
+class MeasuredValue(NamedTuple):
     """A number with what stands behind it: two counts, or how many rates it averages; None has a reason."""
 
     value: float | None
@@ -55,7 +52,7 @@ class Measured(NamedTuple):
     averaged: int | None = None
     undefined: int | None = None  # rates that the average leaves out
     reason: str | None = None
-    interval: Interval | None = None
+    interval: IntervalEnds | None = None
     best: bool = False  # marked, as better beyond doubt
     shown: str | None = None  # how people read it, where that is not the rounded value
     limits: tuple[Limit, ...] = ()  # of a gate: as shown, the value meets them exactly where it does
@@ -67,12 +64,12 @@ class Measured(NamedTuple):
         if self.numerator is not None and self.denominator is not None:
             if not self.denominator:
                 return NOT_AVAILABLE
-            return rounded(Fraction(self.numerator, self.denominator), limits=self.limits)
+            return format_number(Fraction(self.numerator, self.denominator), limits=self.limits)
         if self.value is None:
             return NOT_AVAILABLE
-        return str(self.value) if isinstance(self.value, int) else rounded(self.value, limits=self.limits)
+        return str(self.value) if isinstance(self.value, int) else format_number(self.value, limits=self.limits)
 
-    def against(self, limits: tuple[Limit, ...]) -> Measured:
+    def against(self, limits: tuple[Limit, ...]) -> MeasuredValue:
         """The value rounded so that neither it nor its interval looks like a bound that it does not reach."""
         return self._replace(limits=limits, interval=self.interval and self.interval._replace(limits=limits))
 
@@ -86,7 +83,7 @@ class Measured(NamedTuple):
         return ""
 
 
-Cell = str | Name | Measured
+Cell = str | Name | MeasuredValue
 Phrase = tuple[str | Name, ...]  # words of one line
 
 
@@ -150,7 +147,7 @@ class Matrix(NamedTuple):
                 *((Name(cell.group),) if self.group_title else ()),
                 Name(cell.row),
                 Name(cell.column),
-                Measured(cell.count),
+                MeasuredValue(cell.count),
             )
             for cell in self.cells
         )
@@ -177,23 +174,23 @@ def _grid(group: str, counts: Mapping[tuple[str, str], int]) -> Grid:
     return Grid(group, named_rows, named_columns, filled)
 
 
-class Values(NamedTuple):
+class MetricValues(NamedTuple):
     """Metrics by name, each with its counts or why it is undefined."""
 
-    rows: tuple[tuple[Name, Measured], ...]
+    rows: tuple[tuple[Name, MeasuredValue], ...]
 
 
-class Pair(NamedTuple):
+class LabelRow(NamedTuple):
     """A label and what belongs to it: a text, or several things that stand side by side."""
 
     label: str | Name
     parts: tuple[str, ...]
 
 
-class Pairs(NamedTuple):
+class LabelList(NamedTuple):
     """Labels with what belongs to each."""
 
-    rows: tuple[Pair, ...]
+    rows: tuple[LabelRow, ...]
 
 
 class Paragraph(NamedTuple):
@@ -218,7 +215,7 @@ class FindingLine(NamedTuple):
     message: str
 
 
-class Findings(NamedTuple):
+class FindingList(NamedTuple):
     """What was found, in this order."""
 
     rows: tuple[FindingLine, ...]
@@ -226,7 +223,7 @@ class Findings(NamedTuple):
     most: int | None = None
 
 
-Block = Table | Matrix | Values | Pairs | Paragraph | Notes | Findings
+Block = Table | Matrix | MetricValues | LabelList | Paragraph | Notes | FindingList
 
 
 class Section(NamedTuple):
@@ -243,11 +240,11 @@ class GateLine(NamedTuple):
 
     metric: str
     gate: Gate
-    measured: Measured
+    measured: MeasuredValue
     verdict: str
     reason: str
     support: str | None = None  # what the interval says about the gate
-    difference: Measured | None = None  # from the stored run that it is judged against
+    difference: MeasuredValue | None = None  # from the stored run that it is judged against
 
     @property
     def says_more(self) -> bool:
@@ -267,7 +264,7 @@ class InputLine(NamedTuple):
     size: str = ""
 
 
-class Origin(NamedTuple):
+class ReportOrigin(NamedTuple):
     """What the numbers come from. The signature can be copied as it stands."""
 
     versions: tuple[tuple[str, str], ...]
@@ -302,7 +299,7 @@ class Page(NamedTuple):
     gates_note: str = ""  # how they are judged together
     stands_out: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    origin: Origin | None = None
+    origin: ReportOrigin | None = None
     samples: Samples | None = None
     pictures: tuple[Picture, ...] = ()  # each beside the section of its title
 
@@ -312,22 +309,22 @@ class Page(NamedTuple):
         return self._replace(sections=kept, origin=None, samples=None)
 
 
-def measured(metric: Mapping[str, Any]) -> Measured:
+def measured_value(metric: Mapping[str, Any]) -> MeasuredValue:
     """A rate, a count or a mean of a report."""
     known = ("value", "numerator", "denominator", "averaged", "undefined", "reason")
     interval = metric.get("interval")
-    return Measured(
+    return MeasuredValue(
         **{name: metric[name] for name in known if name in metric},
-        interval=None if interval is None else Interval(interval["low"], interval["high"]),
+        interval=None if interval is None else IntervalEnds(interval["low"], interval["high"]),
     )
 
 
-def values(metrics: Mapping[str, Mapping[str, Any]]) -> Values:
+def metric_values(metrics: Mapping[str, Mapping[str, Any]]) -> MetricValues:
     """Metrics of a report, by name."""
-    return Values(tuple((Name(name), measured(metric)) for name, metric in metrics.items()))
+    return MetricValues(tuple((Name(name), measured_value(metric)) for name, metric in metrics.items()))
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
+def count_text(number: int, thing: str, things: str | None = None) -> str:
     """`1 sample`, `2 samples`."""
     return f"{number} {thing if number == 1 else things or plural(thing)}"
 
@@ -335,3 +332,85 @@ def counted(number: int, thing: str, things: str | None = None) -> str:
 def plural(thing: str) -> str:
     """`samples`, `queries`."""
     return thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"
+
+
+class ScoreRow(NamedTuple):
+    """A value with its interval. `runs` are the values of single runs, where it is their mean."""
+
+    label: str
+    measured: MeasuredValue
+    runs: tuple[float, ...] = ()
+    aside: str = ""  # what else is said of it, in few characters
+
+
+class ScoreGroup(NamedTuple):
+    """Scores under a heading; all groups of a picture share one scale."""
+
+    title: str
+    rows: tuple[ScoreRow, ...]
+
+
+class GatePicture(NamedTuple):
+    """Each gate on a scale of its own: the value, its interval, the bounds, the verdict."""
+
+    gates: tuple[GateLine, ...]
+    title: str = "Gates"
+    about: str = ""
+    kind: str = "gates"
+
+
+class ScorePicture(NamedTuple):
+    """Values with intervals on one scale. `kind` names the picture: its file, and what --kind asks for.
+
+    `title` is that of the section of the page where it belongs, `about` says what it is of.
+    """
+
+    kind: str
+    title: str
+    groups: tuple[ScoreGroup, ...]
+    about: str = ""
+    aside: str = "counts"  # what stands beside each score, over its column
+    notes: tuple[str, ...] = ()
+    with_zero: bool = False  # the scale has zero on it: these are differences
+
+
+class BarPicture(NamedTuple):
+    """Counts by name, in one or several series."""
+
+    kind: str
+    title: str
+    series: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]  # a name, and a count for each series
+    about: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class CountPicture(NamedTuple):
+    """Counts by row and column, such as what was meant and what was said. What has most is shown first."""
+
+    kind: str
+    title: str
+    row_title: str
+    column_title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]  # for each row, a count for each column
+    about: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Picture = GatePicture | ScorePicture | BarPicture | CountPicture
+
+
+def score_pictures(report: Mapping[str, Any], headline: Sequence[str]) -> tuple[Picture, ...]:
+    """The main rates of any report, the headline first."""
+    main = report["metrics"].get("main", {})
+    order = [*(name for name in headline if name in main), *main]
+    rows = tuple(score_row(name, main[name]) for name in dict.fromkeys(order) if "denominator" in main[name])
+    return (ScorePicture("scores", "Scores", (ScoreGroup("", rows),)),) if rows else ()
+
+
+def score_row(label: str, metric: Mapping[str, Any]) -> ScoreRow:
+    """A rate of a report, with its counts beside it."""
+    found = measured_value(metric)
+    return ScoreRow(label, found, aside=found.counts)

@@ -1,9 +1,10 @@
-"""How an evaluation is to be carried out: a suite's settings and gates, and the protocol that they come from."""
+"""The plan of an evaluation: a suite's settings and gates, and the signature that names every setting in one line."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldgate.core.gate import Gate
 from goldgate.errors import Place
@@ -32,3 +33,37 @@ class Plan:
     def place(self, setting: str) -> Place:
         """Where the protocol says so."""
         return Place(self.file, self.lines.get(setting), setting)
+
+
+# What no count depends on: a protocol's settings stand one by one. Two systems may be stored in different layouts.
+IGNORED_SETTINGS = ("goldgate", "protocol", "interval", "layout", "id_field", "response_field", "joined")
+
+
+class SignatureDifference(NamedTuple):
+    """A part of a signature that two do not have in common."""
+
+    name: str
+    mine: str
+    theirs: str
+
+
+def signature(settings: Mapping[str, object]) -> str:
+    """`name:value` for each setting, in the order given, joined by `|`."""
+    return "|".join(f"{name}:{_word(value)}" for name, value in settings.items())
+
+
+def parse_signature(signature: str) -> dict[str, str]:
+    """The parts of a signature by name."""
+    return dict(part.partition(":")[::2] for part in signature.split("|"))
+
+
+def signature_differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[SignatureDifference]:
+    """In what two signatures differ, of what counts can depend on."""
+    parts = [SignatureDifference(name, mine.get(name, "none"), theirs.get(name, "none")) for name in {**mine, **theirs}]
+    return [part for part in parts if part.name not in IGNORED_SETTINGS and part.mine != part.theirs]
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("|", "/").replace("\n", " ")

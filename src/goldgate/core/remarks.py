@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from goldgate.core.gate import Gate
-from goldgate.core.metric import Limit, rounded
+from goldgate.core.metric import Limit, format_number
 
 Remark = dict[str, Any]  # code, message, counts
 
@@ -57,14 +57,14 @@ def missing_answers(missing: int, samples: int) -> Iterator[Remark]:
     """Gold records without a prediction, and what share they are."""
     if missing:
         verb, whose = ("is", "its") if missing == 1 else ("are", "their")
-        share = f"{missing} of {samples} answers {verb} missing ({percent(missing, samples)})"
+        share = f"{missing} of {samples} answers {verb} missing ({share_percent(missing, samples)})"
         message = f"{share}: everything in {whose} gold counts as missed"
         yield remark("missing_answers", message, missing=missing, samples=samples)
 
 
-def percent(part: int, whole: int) -> str:
+def share_percent(part: int, whole: int) -> str:
     """`12.5 %`; 0 and 100 only where it is all or nothing."""
-    return f"{rounded(Fraction(100 * part, whole), 1, [Limit('=', Fraction(100))])} %"
+    return f"{format_number(Fraction(100 * part, whole), 1, [Limit('=', Fraction(100))])} %"
 
 
 def _no_gates(report: dict[str, Any]) -> Iterator[Remark]:
@@ -82,7 +82,7 @@ def _open_gates(report: dict[str, Any]) -> Iterator[Remark]:
     names = [gate["metric"] for gate in found if gate["on_inconclusive"] in allowed]
     if names:
         holds = "is open and holds" if len(names) == 1 else "are open and hold"
-        yield remark("open_gates", f"{_listed(names)} {holds} by on_inconclusive alone", gates=len(names))
+        yield remark("open_gates", f"{_join_names(names)} {holds} by on_inconclusive alone", gates=len(names))
 
 
 def _unmeasured_gates(report: dict[str, Any]) -> Iterator[Remark]:
@@ -90,7 +90,7 @@ def _unmeasured_gates(report: dict[str, Any]) -> Iterator[Remark]:
     names = [g["metric"] for g in report["gates"] if g["verdict"] == "PASS" and g["measured"]["value"] is None]
     if names:
         holds = "has no value and passes" if len(names) == 1 else "have no value and pass"
-        yield remark("unmeasured_gates", f"{_listed(names)} {holds} by on_not_evaluable alone", gates=len(names))
+        yield remark("unmeasured_gates", f"{_join_names(names)} {holds} by on_not_evaluable alone", gates=len(names))
 
 
 def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
@@ -102,14 +102,14 @@ def _undefined(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Rema
             reasons.setdefault(metric["reason"], []).append(name)
     for reason, names in reasons.items():
         are = "is" if len(names) == 1 else "are"
-        yield remark("undefined", f"{_listed(names)} {are} undefined: {reason}", metrics=len(names))
+        yield remark("undefined", f"{_join_names(names)} {are} undefined: {reason}", metrics=len(names))
 
 
 def _zero(report: dict[str, Any], headline: Iterable[str]) -> Iterator[Remark]:
     names = [name for name in headline if _metric(report, name)["value"] == 0]
     if names:
         are = "is" if len(names) == 1 else "are"
-        yield remark("zero", f"{_listed(names)} {are} 0", metrics=len(names))
+        yield remark("zero", f"{_join_names(names)} {are} 0", metrics=len(names))
 
 
 def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:
@@ -117,6 +117,6 @@ def _metric(report: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

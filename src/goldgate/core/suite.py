@@ -1,4 +1,4 @@
-"""What a suite declares. The pipeline, the commands, the engines and the renderers need to know no more.
+"""The contract of a suite. The pipeline, the commands, the engines and the renderers need to know no more.
 
 A suite is one folder with a `Suite` in it and a line in `goldgate.suites.SUITES`.
 """
@@ -15,14 +15,77 @@ from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
 from goldgate.core.remarks import Remark
-from goldgate.core.stored import Stored, stored_as_it_stands
 from goldgate.core.tally import Tally
 
 if TYPE_CHECKING:
-    from goldgate.core.page import Page
-    from goldgate.core.picture import Picture
+    from goldgate.core.page import Page, Picture
     from goldgate.core.plan import Plan
-    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
+    from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+
+
+HitsAndTrials = tuple[int, int]  # hits, trials
+
+
+class ContradictionError(Exception):
+    """A report says what its own parts do not give: the field, what they give, what it says."""
+
+    def __init__(self, field: str, given: str, found: str) -> None:
+        super().__init__(field, given, found)
+        self.field, self.given, self.found = field, given, found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRates:
+    """What a report comes to. Two reports of the same work must not be summed: `judged` and `units` tell them."""
+
+    rates: Mapping[str, HitsAndTrials]  # worked out again where the report holds what they are made of
+    sizes: Mapping[str, int] = field(default_factory=dict)  # how much stands behind them, the units first
+    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)  # counted once over all reports
+    judged: object = None  # digests of what was judged; None where they are not known
+    units: tuple[str | None, ...] = ()  # fingerprints of single units, where the report has them
+
+
+def default_stored_rates(report: Mapping[str, Any]) -> StoredRates:
+    """The rates under metrics.main. What was judged are the predictions, and as many samples as the gold has."""
+    inputs = report["inputs"]
+    samples = sum(whole_number(file["samples"]) for file in inputs["gold"])
+    return StoredRates(stated_rates(report), {"samples": samples}, judged=inputs["predictions"] or None)
+
+
+def stated_rates(report: Mapping[str, Any]) -> dict[str, HitsAndTrials]:
+    """The rates under metrics.main that are shares, by name."""
+    return {
+        name: share_counts(metric, f"metrics.main.{name}")
+        for name, metric in report["metrics"]["main"].items()
+        if "denominator" in metric
+    }
+
+
+def share_counts(metric: Mapping[str, Any], where: str) -> HitsAndTrials:
+    """Numerator and denominator of a share."""
+    numerator, denominator = whole_number(metric["numerator"]), whole_number(metric["denominator"])
+    if numerator > denominator:
+        raise ContradictionError(f"{where}.numerator", f"at most {denominator}", str(numerator))
+    return numerator, denominator
+
+
+def require_equal_rates(where: str, given: Mapping[str, HitsAndTrials], stated: Mapping[str, HitsAndTrials]) -> None:
+    """ContradictionError where the two differ."""
+    for name in sorted(given.keys() | stated.keys()):  # the same one first, whatever the order of a set
+        if given.get(name) != stated.get(name):
+            raise ContradictionError(f"{where}.{name}", _fraction(given.get(name)), _fraction(stated.get(name)))
+
+
+def whole_number(value: object) -> int:
+    """A number of things; ValueError for anything else."""
+    if type(value) is not int or value < 0:
+        raise ValueError
+    return value
+
+
+def _fraction(rate: HitsAndTrials | None) -> str:
+    return "nothing" if rate is None else f"{rate[0]}/{rate[1]}"
+
 
 Shard = TypeVar("Shard")
 Facts = TypeVar("Facts")
@@ -78,7 +141,7 @@ class Measure(Protocol[MeasuredFacts]):
 
 # Units that go through each step of the line together: what a step needs then stays near the processor. It was a tenth
 # faster than one by one; with many more at once, what they hold is too far away.
-TOGETHER = 16
+BATCH_SIZE = 16
 
 
 class Work(ABC, Generic[Shard, Facts]):
@@ -167,11 +230,11 @@ class Source(ABC, Generic[Shard, Facts]):
     @abstractmethod
     def finish(self) -> Outcome: ...
 
-    def given(self) -> Given:
+    def given(self) -> InputLookup:
         """The opened inputs, for looking up what a record was made from, as long as they are open."""
-        from goldgate.core.unit_page import NothingGiven
+        from goldgate.core.unit_page import EmptyInputLookup
 
-        return NothingGiven()
+        return EmptyInputLookup()
 
 
 class Suite(ABC):
@@ -222,27 +285,27 @@ class Suite(ABC):
 
     def describe(self, report: Report) -> Page:
         """A report as a page: what to show, not how. Without more: its metrics and its findings."""
-        from goldgate.core.frame import plain_page
+        from goldgate.core.report_page import default_report_page
 
-        return plain_page(report, self.unit, self.records)
+        return default_report_page(report, self.unit, self.records)
 
     def input_digest(self, name: str, path: str) -> str | None:
         """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
         return None
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         """The inputs, opened for looking up what a record was made from; those that are not named are left out.
 
         `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
         read is an InputError. Without more: nothing can be looked up.
         """
-        from goldgate.core.unit_page import NothingGiven
+        from goldgate.core.unit_page import EmptyInputLookup
 
-        return nullcontext(NothingGiven())
+        return nullcontext(EmptyInputLookup())
 
     def pictures(self, report: Report) -> tuple[Picture, ...]:
         """What of a report is worth drawing, beside its gates. Without more: its main rates."""
-        from goldgate.core.picture import score_pictures
+        from goldgate.core.page import score_pictures
 
         return score_pictures(report, self.headline)
 
@@ -254,13 +317,13 @@ class Suite(ABC):
 
     def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
         """A unit to look at, from its record and its part of each input. Without more: these as they stand."""
-        from goldgate.core.plain_unit import plain_unit_page
+        from goldgate.core.unit_page import default_unit_page
 
-        return plain_unit_page(record, given)
+        return default_unit_page(record, given)
 
-    def stored(self, report: Report) -> Stored:
+    def stored(self, report: Report) -> StoredRates:
         """What a baseline takes from a report of this suite; a ContradictionError if it contradicts itself."""
-        return stored_as_it_stands(report)
+        return default_stored_rates(report)
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Where the JSON report goes if nobody says; None: nowhere."""

@@ -1,7 +1,8 @@
-"""What an interval needs, in integers that add up: the sums of a rate over its units, in any order and any split.
+"""Integer sums over units from which rates and their intervals are made; they add up in any order and any split.
 
-A rate is a ratio of sums, R = Σa / Σb, with a and b counts of one unit: a document, a run, or a group of them. A
-unit where both are zero says nothing about the rate and is no unit of it.
+A rate is a ratio of sums, R = Σa / Σb, where a and b are counts of one unit: a document, a run, or a group of
+them. A unit where both are zero does not count towards the rate. The average of several rates also needs the
+products of counts that occur in the same unit.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
 from operator import mul, or_
+from typing import NamedTuple
 
 Counts = tuple[int, ...]
 
-MOST_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
+MAX_VECTORS = 4096  # different vectors kept before they are squared and summed: under 1 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,11 @@ class UnitSums:
         """So many units with these counts, or a part of the unit `group`."""
         if group is not None:
             known = self._groups.get(group)
-            self._groups[group] = tuple(counts) if known is None else _added(known, counts)
+            self._groups[group] = tuple(counts) if known is None else _add_counts(known, counts)
             return
         vectors = self.vectors
         vectors[counts] = vectors.get(counts, 0) + times
-        if len(vectors) > MOST_VECTORS:
+        if len(vectors) > MAX_VECTORS:
             self.square()
 
     def __iadd__(self, other: UnitSums) -> UnitSums:
@@ -119,7 +121,7 @@ class UnitSums:
             self.add(counts, group)
         for name, sums in other._sums.items():
             self._sums[name] = self._sums.get(name, RatioSums()) + sums
-        if len(self.vectors) > MOST_VECTORS:
+        if len(self.vectors) > MAX_VECTORS:
             self.square()
         return self
 
@@ -195,5 +197,94 @@ def _weighted(counts: Counts, weights: tuple[int, ...]) -> int:
     return sum([count * weight for count, weight in zip(counts, weights, strict=True) if weight])
 
 
-def _added(one: Counts, other: Counts) -> Counts:
+def _add_counts(one: Counts, other: Counts) -> Counts:
     return tuple(mine + theirs for mine, theirs in zip(one, other, strict=True))
+
+
+_MAX_VECTOR_PAIRS = 4096  # different pairs of vectors kept before they are multiplied and summed
+
+
+class Products(NamedTuple):
+    """Σac, Σad, Σbc and Σbd over the units where a rate of a/b meets one of c/d."""
+
+    aa: int = 0
+    ab: int = 0
+    ba: int = 0
+    bb: int = 0
+
+
+class MeanSums(NamedTuple):
+    """What the interval of a mean of rates needs: their own sums, and the products of those that meet in a unit.
+
+    The first of two names is the one that sorts first; `units` counts those with a part in any of the rates.
+    """
+
+    rates: Mapping[str, RatioSums]
+    products: Mapping[tuple[str, str], Products]
+    units: int
+
+
+class ProductSums:
+    """The products of the counts of two parts, over the units where they meet, for all rates made of these counts.
+
+    Equal pairs of vectors are kept once, with how often they occurred, and multiplied at the end.
+    """
+
+    __slots__ = ("_matrix", "_pairs")
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[Counts, Counts], int] = {}
+        self._matrix: dict[tuple[int, int], int] = {}  # by the columns of the one and of the other
+
+    def add(self, one: Counts, other: Counts, times: int = 1) -> None:
+        pairs, pair = self._pairs, (one, other)
+        pairs[pair] = pairs.get(pair, 0) + times
+        if len(pairs) > _MAX_VECTOR_PAIRS:
+            self._multiply()
+
+    def __iadd__(self, other: ProductSums) -> ProductSums:
+        for (one, two), times in other._pairs.items():
+            self.add(one, two, times)
+        for columns, product in other._matrix.items():
+            self._matrix[columns] = self._matrix.get(columns, 0) + product
+        return self
+
+    def __add__(self, other: ProductSums) -> ProductSums:
+        both = ProductSums()
+        both += self
+        both += other
+        return both
+
+    def of(self, form: RatioForm) -> Products:
+        """The products of one rate."""
+        self._multiply()
+        a, b = form.numerator, form.denominator
+        return Products(*(self._weighted(one, other) for one in (a, b) for other in (a, b)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ProductSums):
+            return NotImplemented
+        self._multiply()
+        other._multiply()
+        return self._matrix == other._matrix
+
+    __hash__ = None  # type: ignore[assignment]  # it changes in place
+
+    def _weighted(self, rows: Counts, columns: Counts) -> int:
+        return sum(rows[i] * columns[j] * product for (i, j), product in self._matrix.items())
+
+    def _multiply(self) -> None:
+        rows: dict[Counts, list[int]] = {}  # for each vector of the one: what the others that it meets come to
+        for (one, other), times in self._pairs.items():
+            row = rows.get(one)
+            if row is None:
+                row = rows[one] = [0] * len(other)
+            for j, theirs in enumerate(other):
+                row[j] += theirs * times
+        matrix = self._matrix
+        for one, row in rows.items():
+            for i, mine in enumerate(one):
+                for j, theirs in enumerate(row):
+                    if mine and theirs:
+                        matrix[i, j] = matrix.get((i, j), 0) + mine * theirs
+        self._pairs = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-Format = Literal["json_schema", "json_object", "text"]
-FORMATS: tuple[Format, ...] = get_args(Format)  # each one asks less of a model than the one before
+AnswerFormat = Literal["json_schema", "json_object", "text"]
+ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)  # each one asks less of a model than the one before
 
 
 class Message(NamedTuple):
@@ -46,7 +46,7 @@ class Task(Protocol):
         """What an answer must look like; None where no JSON Schema describes it."""
 
     @property
-    def first_format(self) -> Format:
+    def first_format(self) -> AnswerFormat:
         """What is tried first if nobody chooses: `text` where JSON alone leaves no room for what is asked."""
 
     @property

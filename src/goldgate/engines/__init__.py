@@ -1,12 +1,12 @@
-"""How shards are mapped: in this process, in several, or on a cluster. The results come in the order of the shards."""
+"""Engines map work over shards, in this process, in several or on a cluster; results keep the order of the shards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import IO, Literal, Protocol, TypeVar
+from typing import IO, Literal, Protocol, Self, TypeVar
 
-from goldgate.engines.parts import Parts
+from goldgate.engines.parts import DirectParts, RecordParts
 from goldgate.errors import ConfigError
 
 S = TypeVar("S")
@@ -24,7 +24,7 @@ class Engine(Protocol):
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]: ...
 
-    def parts(self, stream: IO[bytes]) -> Parts:
+    def parts(self, stream: IO[bytes]) -> RecordParts:
         """How the records of shards come into this file, in the order of the shards."""
 
 
@@ -37,9 +37,9 @@ def start_engine(
     is still reading ids.
     """
     if name == "ray":
-        from goldgate.engines.on_ray import OnRay
+        from goldgate.engines.ray_engine import RayEngine
 
-        return OnRay(ray_address, workers)
+        return RayEngine(ray_address, workers)
     if ray_address is not None:
         raise ConfigError(
             "ray.not_chosen",
@@ -47,9 +47,25 @@ def start_engine(
             advice="add --engine ray, or leave out the address",
         )
     if workers is None or workers <= 1:
-        from goldgate.engines.serial import Serial
+        return SerialEngine()
+    from goldgate.engines.processes import ProcessEngine
 
-        return Serial()
-    from goldgate.engines.processes import Processes
+    return ProcessEngine(workers, preload)
 
-    return Processes(workers, preload)
+
+class SerialEngine:
+    """Works on one shard after the other."""
+
+    workers = 1
+
+    def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
+        return map(work, shards)
+
+    def parts(self, stream: IO[bytes]) -> DirectParts:
+        return DirectParts(stream)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was started."""

@@ -1,7 +1,8 @@
-"""The way of records into one file: whoever scores a shard puts its records in a place, and the parts are joined.
+"""Records of many shards joined into one file, in the order of the shards.
 
-What comes back from a shard says where its records are; the bytes themselves do not travel. Places are given out in
-the order of the shards and taken in that order, so the file is the same whoever made its parts.
+The process that scores a shard writes its records with a writer it was sent; only their location comes back. The
+parts are direct (this process), in nameless files (this machine), or in a folder beside the target that other
+machines see; records of a machine that does not see it come back with the result.
 """
 
 from __future__ import annotations
@@ -10,40 +11,43 @@ import io
 import os
 from collections import deque
 from contextlib import suppress
-from typing import IO, Any, Protocol
+from functools import cache
+from typing import IO, Any, NamedTuple, Protocol
 
 from goldgate.errors import GoldgateError, MachineError
-from goldgate.files.atomic_write import UNFINISHED, unwritable
+from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
 
 BLOCK = 1 << 20
-PART = ".part" + UNFINISHED  # the end of a name that a part has for an instant, where nameless files cannot be made
+PART = (
+    ".part" + UNFINISHED_SUFFIX
+)  # the end of a name that a part has for an instant, where nameless files cannot be made
 _ADVICE = "the results need a folder that can be written to, with room for them"
 
 
-class Place(Protocol):
+class RecordWriter(Protocol):
     """Takes the records of one shard. It can be sent to another process."""
 
     def put(self, records: bytes) -> Any:
         """Write them; the result says where they are. It can be sent back."""
 
 
-class Parts(Protocol):
+class RecordParts(Protocol):
     """The parts of one file of records. What the places hold is given back by the engine that made them, at its end."""
 
-    def place(self) -> Place:
+    def place(self) -> RecordWriter:
         """Where the records of the next shard go."""
 
     def take(self, where: Any) -> None:
         """Add the next part to the file: `where` is what `put` gave."""
 
 
-class InHand:
+class DirectParts:
     """Parts of work in this process: the records are handed over as they are."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
-    def place(self) -> InHand:
+    def place(self) -> DirectParts:
         return self
 
     def put(self, records: bytes) -> bytes:
@@ -53,7 +57,7 @@ class InHand:
         self._stream.write(where)
 
 
-class Spooled:
+class SpooledParts:
     """Parts of work in other processes of this machine: each is in a nameless file beside the one that they become.
 
     There are as many files as shards are under way; a part that was taken makes room for another. A process that is
@@ -62,7 +66,7 @@ class Spooled:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._target = path_of(stream)
+        self._target = stream_path(stream)
         self._free: list[Spool] = []
         self._given: deque[Spool] = deque()
 
@@ -73,7 +77,7 @@ class Spooled:
 
     def take(self, where: int) -> None:
         spool = self._given.popleft()
-        append(spool.file, where, self._stream)
+        append_part(spool.file, where, self._stream)
         self._free.append(spool)
 
     def close(self) -> None:
@@ -100,7 +104,7 @@ class Spool:
         return len(records)
 
 
-def append(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
+def append_part(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> None:
     """Add so many bytes of a file to a stream: inside the system where that goes, otherwise in blocks."""
     done = 0
     if type(getattr(stream, "raw", None)) is io.FileIO and isinstance(stream, io.BufferedWriter):
@@ -119,7 +123,7 @@ def append(part: io.FileIO, length: int, stream: IO[bytes], offset: int = 0) -> 
         done += len(block)
 
 
-def path_of(stream: IO[bytes]) -> str | None:
+def stream_path(stream: IO[bytes]) -> str | None:
     """The name of a file that can be written beside; None for what is in memory, or has none."""
     name = getattr(stream, "name", None)
     return os.fspath(name) if isinstance(name, (str, os.PathLike)) else None
@@ -136,7 +140,7 @@ def _nameless(target: str | None) -> io.FileIO:
         with suppress(OSError, AttributeError):  # a system, or a file system, without nameless files
             folder = os.path.dirname(target) or "."
             return io.FileIO(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), "r+")
-        name = target.removesuffix(UNFINISHED) + PART
+        name = target.removesuffix(UNFINISHED_SUFFIX) + PART
         with suppress(FileNotFoundError):  # a killed process may have left it
             os.unlink(name)
         file = io.FileIO(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "r+")
@@ -148,10 +152,146 @@ def _nameless(target: str | None) -> io.FileIO:
 
 def cannot_write(target: str | None, problem: OSError) -> GoldgateError:
     if target is not None:
-        return unwritable(target, problem, _ADVICE)
+        return write_failure(target, problem, _ADVICE)
     return MachineError(
         "machine.temporary_folder",
         "the records cannot be written to the temporary folder",
         found=problem.strerror or type(problem).__name__,
         advice="name a folder with room for them in the environment variable TMPDIR",
     )
+
+
+FOLDER = ".parts" + UNFINISHED_SUFFIX
+_TOKEN = "token"  # a file of the folder: whoever reads the same in it sees the same folder
+
+
+class PartLocation(NamedTuple):
+    """Where the records of a shard are."""
+
+    name: str
+    offset: int
+    length: int
+
+
+class SharedParts:
+    """The parts, for the process that joins them. A part is removed when all of it was taken."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._target = stream_path(stream)
+        self._token = _random_name()
+        self._folder: str | None = None
+        self._open: io.FileIO | None = None
+        self._name = ""
+        if self._target is not None:
+            self._folder = os.path.abspath(self._target).removesuffix(UNFINISHED_SUFFIX) + FOLDER
+            _make(self._folder, self._token, self._target)
+
+    def place(self) -> SharedWriter:
+        return SharedWriter(self._folder, self._token, self._target)
+
+    def take(self, where: PartLocation | bytes) -> None:
+        if isinstance(where, bytes):
+            self._stream.write(where)
+            return
+        try:
+            self._turn_to(where.name)
+            assert self._open is not None
+            append_part(self._open, where.length, self._stream, where.offset)
+        except (OSError, EOFError) as problem:
+            raise MachineError(
+                "ray.part_lost",
+                "records that a node has written are not there",
+                found=getattr(problem, "strerror", None) or str(problem),
+                expected="a file system for --out that all nodes share, and that keeps what was closed",
+                advice="run the command again",
+            ) from None
+
+    def _turn_to(self, name: str) -> None:
+        if name != self._name:
+            self._drop()
+            assert self._folder is not None
+            self._open, self._name = io.FileIO(os.path.join(self._folder, name)), name
+
+    def _drop(self) -> None:
+        """Remove the part that was taken last."""
+        if self._open is not None:
+            self._open.close()
+            with suppress(OSError):
+                os.unlink(self._open.name)
+            self._open = None
+
+    def close(self) -> None:
+        self._drop()
+        if self._folder is not None:
+            import shutil
+
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class SharedWriter:
+    """Takes the records of a shard, wherever that was scored."""
+
+    def __init__(self, folder: str | None, token: str, target: str | None) -> None:
+        self._folder = folder
+        self._token = token
+        self._target = target  # the file that it becomes part of, for messages
+
+    def put(self, records: bytes) -> PartLocation | bytes:
+        if self._folder is None or not _is_seen(self._folder, self._token):
+            return records
+        try:
+            return part_file.append(self._folder, records)
+        except OSError as problem:
+            raise cannot_write(self._target, problem) from None
+
+
+class PartFile:
+    """The file that takes the records of this process until it is finished."""
+
+    def __init__(self) -> None:
+        self._file: io.BufferedWriter | None = None
+        self._size = 0
+
+    def append(self, folder: str, records: bytes) -> PartLocation:
+        if self._file is None:
+            self._file, self._size = open(os.path.join(folder, _random_name()), "xb"), 0  # noqa: SIM115
+        self._file.write(records)
+        offset, self._size = self._size, self._size + len(records)
+        return PartLocation(os.path.basename(self._file.name), offset, len(records))
+
+    def finish(self) -> None:
+        """A file system that several machines share has all of it only when it was closed."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+part_file = PartFile()  # of this process
+
+
+def _random_name() -> str:
+    return os.urandom(16).hex()
+
+
+def _make(folder: str, token: str, target: str) -> None:
+    import shutil
+
+    try:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+        os.mkdir(folder)
+        with open(os.path.join(folder, _TOKEN), "x") as stream:
+            stream.write(token)
+    except OSError as problem:
+        raise cannot_write(target, problem) from None
+
+
+@cache
+def _is_seen(folder: str, token: str) -> bool:
+    """Whether this machine sees the folder of the process that joins the parts."""
+    try:
+        with open(os.path.join(folder, _TOKEN)) as stream:
+            return stream.read() == token
+    except OSError:
+        return False

@@ -1,8 +1,8 @@
-"""Several processes on this machine, each with its own copy of the work.
+"""Several worker processes on this machine, each with its own copy of the work.
 
-They are plain processes of this Python, each at the other end of a socket. Open files in the work travel along, so a
-worker reads what was opened once, whatever lies under that name by now. No worker outlives the process that started
-it: a pipe that only the first process holds open tells them.
+They are plain processes of this Python, each at the other end of a socket. Open files in the work are sent along,
+so a worker reads what was opened once. No worker outlives the process that started it: a pipe that only the first
+process holds open ends them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pickle
 import signal
 import socket
 import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -19,12 +20,35 @@ from functools import partial
 from queue import SimpleQueue
 from typing import IO, Any, NamedTuple, Self, TypeVar
 
-from goldgate.core.uninterrupted import uninterrupted
-from goldgate.engines import worker
-from goldgate.engines.aside import Promise, start_aside
-from goldgate.engines.child import start_child
-from goldgate.engines.parts import Spooled
+from goldgate.core.process import Promise, block_signals, start_background_thread
+from goldgate.engines import start_worker, worker
+from goldgate.engines.parts import SpooledParts
 from goldgate.errors import InternalError, MachineError
+
+
+def start_child(module: str, argument: str, alive: int, connection: int, **options: Any) -> subprocess.Popen[bytes]:
+    """Start `main(alive, connection, argument)` of a module, which ends when the pipe `alive` does."""
+    told = [str(alive), str(connection), argument, *_library_folders()]
+    return subprocess.Popen(
+        [sys.executable, *_flags(), start_worker.__file__, module, *told],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(alive, connection),
+        process_group=0,  # what is typed at the terminal is for the first process
+        **options,
+    )
+
+
+def _flags() -> list[str]:
+    """`-P`: nothing is imported from the working directory. And what this process was told itself."""
+    told = (("isolated", "-I"), ("ignore_environment", "-E"), ("no_user_site", "-s"))
+    return ["-P", *(flag for name, flag in told if getattr(sys.flags, name))]
+
+
+def _library_folders() -> list[str]:
+    """Where this process imports from, but for the working directory; a worker looks there last."""
+    return [path for path in sys.path if os.path.isabs(path) and not start_worker.is_here(path)]
+
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -33,16 +57,16 @@ AHEAD = 3  # shards given out a worker: enough to keep it busy, few enough to ke
 JOIN_SECONDS = 5.0  # for a thread whose worker is gone: it has nothing more to wait for
 
 
-class Processes:
+class ProcessEngine:
     """An engine of so many worker processes, which begin to start at once."""
 
     def __init__(self, workers: int, preload: str) -> None:
         self._started: list[_Worker] = []
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
-        self._parts: list[Spooled] = []
+        self._parts: list[SpooledParts] = []
         self._alive, self._alive_here = os.pipe()  # nothing is ever written: its end is the message
         try:
-            with uninterrupted():  # none is started halfway; and workers hear no signals that are for this process
+            with block_signals():  # none is started halfway; and workers hear no signals that are for this process
                 for _ in range(workers):
                     self._started.append(_Worker(preload, self._alive, self._tasks))
         except (OSError, RuntimeError) as problem:  # no more processes, no more threads
@@ -63,7 +87,7 @@ class Processes:
 
     def map(self, work: Callable[[S], R], shards: Iterable[S]) -> Iterator[R]:
         """Work on the shards in parallel; results, and the first error, come in the shards' order."""
-        packed = worker.pack(work)
+        packed = worker.pack_message(work)
         waiting: deque[Promise[R]] = deque()
         for shard in shards:
             task = _Task(packed, shard, Promise())
@@ -74,8 +98,8 @@ class Processes:
         while waiting:
             yield waiting.popleft().result()
 
-    def parts(self, stream: IO[bytes]) -> Spooled:
-        self._parts.append(Spooled(stream))
+    def parts(self, stream: IO[bytes]) -> SpooledParts:
+        self._parts.append(SpooledParts(stream))
         return self._parts[-1]
 
     def __enter__(self) -> Self:
@@ -83,7 +107,7 @@ class Processes:
 
     def __exit__(self, *_: object) -> None:
         """End the workers: nobody waits for what they write, so nothing is lost if one is in the middle of a shard."""
-        with uninterrupted():
+        with block_signals():
             for started in self._started:
                 started.kill()
                 self._tasks.put(None)
@@ -119,7 +143,7 @@ class _Worker:
             self._connection.close()
             raise
         try:
-            self._thread = start_aside(partial(self._serve, tasks))
+            self._thread = start_background_thread(partial(self._serve, tasks))
         except BaseException:  # no more threads: the process is not left to itself
             self.kill()
             self._process.wait()
@@ -135,7 +159,7 @@ class _Worker:
             if self._work is not packed:
                 worker.send(self._connection, worker.WORK, *packed)
                 self._work = packed
-            worker.send(self._connection, worker.SHARD, *worker.pack(shard))
+            worker.send(self._connection, worker.SHARD, *worker.pack_message(shard))
             kind, data, _ = worker.receive(self._connection)
         except (EOFError, OSError):
             raise self._died() from None

@@ -22,9 +22,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from goldgate.engines import worker
-from goldgate.engines.build import this_build
+from goldgate.engines.ray_task import this_build
 from goldgate.errors import ConfigError, GoldgateError, MachineError
-from goldgate.files.url import without_secrets
+from goldgate.files.address import hide_secrets
 
 NEXT, PIECE, COPY = b"n", b"p", b"c"  # so many shards are wanted; a piece of a copy; the copy has no more
 PROCESSORS, STOP = b"q", b"x"  # how many are there? nobody waits for the rest, and may something else begin?
@@ -35,7 +35,7 @@ OOM_RETRIES = "RAY_task_oom_retries"
 USAGE = "RAY_USAGE_STATS_ENABLED"  # nothing is sent to anybody
 AUTH_MODE, AUTH_TOKEN = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"
 CONNECT_RETRIES = "RAY_NUM_REDIS_GET_RETRIES"  # each takes up to ten seconds
-AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
+TASKS_AHEAD = 2  # tasks given out for a processor: the next one waits beside the one that is worked on
 HELD = 16  # tasks for a processor that may be done before the first one is: a slow node stops nobody else
 TASK_SECONDS = 1.0  # a task takes about so long: below, what Ray does for each task would be felt
 MOST_SHARDS = 64  # in a task: what a node that dies takes with it
@@ -212,7 +212,9 @@ class _Map:
     def _give_out(self) -> None:
         """Ask for shards as long as there is somebody to work on them."""
         at_once = self._processors.at_once()
-        while not self._all_given and len(self._unfinished) < at_once * AHEAD and len(self._tasks) < at_once * HELD:
+        while (
+            not self._all_given and len(self._unfinished) < at_once * TASKS_AHEAD and len(self._tasks) < at_once * HELD
+        ):
             worker.send(self._connection, NEXT, str(self._shards).encode())
             kind, data, _ = worker.receive(self._connection)
             if kind == STOP:
@@ -255,13 +257,13 @@ def _task() -> Callable[..., Done]:
 
     def goldgate(build: tuple[str, ...], *arguments: Any) -> Done:
         try:
-            from goldgate.engines.ray_task import carry_out
+            from goldgate.engines.ray_task import run_task
         except ImportError as problem:
             import pickle
             import socket
 
             return 0.0, [(b"g", pickle.dumps((socket.gethostname(), str(problem))))]
-        return carry_out(build, *arguments)
+        return run_task(build, *arguments)
 
     return goldgate
 
@@ -324,4 +326,4 @@ def _lost(problem: Exception) -> MachineError:
 
 
 def _first_line(problem: Exception) -> str:
-    return without_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:LONGEST_FOUND]
+    return hide_secrets(next(iter(str(problem).strip().splitlines()), type(problem).__name__))[:LONGEST_FOUND]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from io import BytesIO, FileIO
 from typing import Any
 
-from goldgate.core.rare_collections import rare_collections
+from goldgate.core.process import infrequent_gc
 from goldgate.files.remote.remote_file import RemoteFile
 
 WORK, SHARD = b"w", b"s"  # what a message to a worker holds
@@ -57,7 +57,7 @@ class _Unpacker(pickle.Unpickler):
         return file
 
 
-def pack(value: Any) -> tuple[bytes, list[int]]:
+def pack_message(value: Any) -> tuple[bytes, list[int]]:
     """The value as bytes, and the descriptors of the open files in it: the receiver has the very same files."""
     stream = BytesIO()
     packer = _Packer(stream)
@@ -65,7 +65,7 @@ def pack(value: Any) -> tuple[bytes, list[int]]:
     return stream.getvalue(), packer.files
 
 
-def unpack(data: bytes, files: Sequence[int] = ()) -> Any:
+def unpack_message(data: bytes, files: Sequence[int] = ()) -> Any:
     """What `pack` was given, with the open files that came along."""
     return _Unpacker(data, files).load()
 
@@ -101,7 +101,7 @@ def _receive_bytes(connection: socket.socket, length: int) -> bytearray:
     return data
 
 
-def serve(connection: socket.socket, preload: str) -> None:
+def serve_shards(connection: socket.socket, preload: str) -> None:
     """Apply the work to one shard after the other, until nobody asks any more.
 
     What goes wrong before there is a shard is the answer to the first one.
@@ -115,11 +115,11 @@ def serve(connection: socket.socket, preload: str) -> None:
             return
         try:
             if kind == WORK:
-                work = unpack(data, files)
+                work = unpack_message(data, files)
                 continue
             if early is not None:
                 raise early
-            answer = (RESULT, pickle.dumps(work(unpack(data, files)), pickle.HIGHEST_PROTOCOL))
+            answer = (RESULT, pickle.dumps(work(unpack_message(data, files)), pickle.HIGHEST_PROTOCOL))
         except Exception as problem:
             if kind == WORK:
                 early = early or problem
@@ -134,7 +134,7 @@ def serve(connection: socket.socket, preload: str) -> None:
 def _imported(preload: str) -> Exception | None:
     """Import the module that holds the work; the result is why that failed."""
     try:
-        with rare_collections():
+        with infrequent_gc():
             importlib.import_module(preload)
     except Exception as problem:
         return problem
@@ -164,4 +164,4 @@ def main(alive: int, connection: int, preload: str) -> None:
         signal.signal(name, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
     with socket.socket(fileno=connection) as opened:
-        serve(opened, preload)
+        serve_shards(opened, preload)

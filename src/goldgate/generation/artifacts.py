@@ -1,28 +1,64 @@
-"""What a journal gives: predictions to be scored, and the summary of how they came about.
+"""The files made from a journal: predictions.jsonl and generation.json.
 
-Both are made anew from the journal whenever they are asked for; nothing else remembers anything.
+Both are made anew from the journal each time. A file that cannot be written is an error that says that no answer is
+lost.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
 from goldgate.core.metric import Rate
-from goldgate.core.task import FORMATS, Format
-from goldgate.generation.budget import cost
+from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
+from goldgate.files import writing
 from goldgate.generation.journal import read_lines
-from goldgate.generation.journal_lines import Contents, Span, Unanswered, usage_of
-from goldgate.generation.ladder import Ladder
-from goldgate.generation.outcome import Usage
-from goldgate.protocol.model import Price
+from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, UnansweredUsage, line_usage
+from goldgate.generation.request import Usage, compute_cost
+from goldgate.protocol import Price
 
-FORMAT_VERSION = 1  # of generation.json
+_ADVICE = "everything that was answered is in the journal; the same command goes on from there"
+
+
+def artifact_file(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """A file to write into. It takes the place of an older one when it is complete, and leaves nothing otherwise."""
+    return writing.atomic_file(path, _ADVICE)
+
+
+def write_artifact(path: Path, content: bytes) -> None:
+    """Write a file in one go."""
+    with artifact_file(path) as out:
+        out.write(content)
+
+
+def remove_artifact(path: Path) -> None:
+    """See that there is no such file."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as problem:
+        raise writing.write_failure(path, problem, _ADVICE) from None
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is gone afterwards."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="goldgate-", ignore_cleanup_errors=True)
+    except OSError as problem:
+        raise writing.write_failure(tempfile.gettempdir(), problem, _ADVICE) from None
+    with folder as name:
+        yield Path(name)
+
+
+SUMMARY_VERSION = 1  # of generation.json
 NOT_ASKED = "not_asked"
 
 
@@ -38,8 +74,8 @@ class SeedSummary:
     missing: Counter[str] = field(default_factory=Counter)  # by cause
     said: dict[str, str] = field(default_factory=dict)  # of each cause, about the first document that it cost
     usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
-    without_answer: Unanswered = field(default_factory=Unanswered)  # the part of it that is not in `answered`
-    formats: Counter[Format] = field(default_factory=Counter)  # in which the answers came
+    without_answer: UnansweredUsage = field(default_factory=UnansweredUsage)  # the part of it that is not in `answered`
+    formats: Counter[AnswerFormat] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
@@ -58,7 +94,7 @@ class SeedSummary:
     @property
     def cost(self) -> str | None:
         """Of all requests, as it is stored and shown; None without a price."""
-        return format_money(cost(self.usage, self.price))
+        return format_money(compute_cost(self.usage, self.price))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -77,7 +113,7 @@ class SeedSummary:
                 },
             },
             "cost": self.cost,
-            "formats": {form: self.formats[form] for form in FORMATS if self.formats[form]},
+            "formats": {form: self.formats[form] for form in ANSWER_FORMATS if self.formats[form]},
             "finish_reasons": dict(sorted(self.finish_reasons.items())),
             "models": dict(sorted(self.models.items())),
             "attempts": self.attempts,
@@ -89,8 +125,8 @@ class SeedSummary:
 
 
 def write_predictions(
-    contents: Contents,
-    ladder: Ladder,
+    contents: JournalContents,
+    ladder: FormatLadder,
     seed: int | None,
     price: Price | None,
     out: IO[bytes],
@@ -99,9 +135,9 @@ def write_predictions(
     """Write a line for each answered document, of those at these positions of the task, and count on the way."""
     task = ladder.plan.task
     summary = SeedSummary(seed, len(positions), price)
-    places: list[Span] = []
-    unused: list[Span] = []
-    failed: list[Span] = []
+    places: list[LineRef] = []
+    unused: list[LineRef] = []
+    failed: list[LineRef] = []
     for position in positions:
         found = ladder.find(contents, task.question(position, seed), seed)
         failures = [contents.failures[key] for key in found.keys if key in contents.failures]
@@ -123,7 +159,7 @@ def write_predictions(
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
         _count_answer(summary, tokens, record, contents)
     for record in read_lines(contents.files, unused):
-        summary.without_answer.add(usage_of(record))
+        summary.without_answer.add(line_usage(record))
     for record in read_lines(contents.files, failed):
         summary.missing[str(record["cause"])] += 1
         summary.said.setdefault(str(record["cause"]), str(record.get("detail") or ""))
@@ -136,8 +172,8 @@ def write_predictions(
     return summary
 
 
-def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any], contents: Contents) -> None:
-    usage = usage_of(record)
+def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any], contents: JournalContents) -> None:
+    usage = line_usage(record)
     for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
         tokens[number] += count
     summary.usage_estimated += usage.estimated
@@ -151,17 +187,17 @@ def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any
 
 
 def summary_json(
-    ladder: Ladder, contents: Contents, seeds: list[SeedSummary], price: Price | None, currency: str
+    ladder: FormatLadder, contents: JournalContents, seeds: list[SeedSummary], price: Price | None, currency: str
 ) -> dict[str, Any]:
     """generation.json: what was asked, what came back, what is missing and why."""
     plan = ladder.plan
     others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
-    used = Counter[Format]()
+    used = Counter[AnswerFormat]()
     for summary in seeds:
         used += summary.formats
     everything = Usage(sum(summary.usage.input for summary in seeds), sum(summary.usage.output for summary in seeds))
     return {
-        "format_version": FORMAT_VERSION,
+        "format_version": SUMMARY_VERSION,
         "signature": generation_signature(ladder, used),
         "plan": ladder.current.identity,
         "settings": {**plan.settings(), "response_format": ladder.form},
@@ -171,21 +207,21 @@ def summary_json(
             if step["base"] == plan.base()
         ],
         "currency": currency if price is not None else None,
-        "cost": format_money(cost(everything, price)),
+        "cost": format_money(compute_cost(everything, price)),
         "seeds": [summary.as_json() for summary in seeds],
         "other_plans_in_journal": others,
     }
 
 
-def generation_signature(ladder: Ladder, used: Counter[Format], seed: int | None = None) -> str:
+def generation_signature(ladder: FormatLadder, used: Counter[AnswerFormat], seed: int | None = None) -> str:
     """What determined the answers, on one line, to stand behind the signature of a report."""
-    from goldgate.core.signature import signature
+    from goldgate.core.plan import signature
 
     plan = ladder.plan
     words: dict[str, object] = {
         "model": plan.model,
         **plan.task.signature,
-        "format": "+".join(form for form in FORMATS if used[form]) or ladder.form,
+        "format": "+".join(form for form in ANSWER_FORMATS if used[form]) or ladder.form,
     }
     words |= {
         name: orjson.dumps(value).decode() for name, value in sorted(plan.parameters.items()) if value is not None

@@ -1,65 +1,67 @@
-"""The journal: every request before it is sent, and every answer on a line of its own before the next thing happens.
+"""The journal file of a run: each request is written before it is sent, each answer before the next step.
 
-It is only ever appended to. A process that is killed leaves at most one torn line at the end, which the
-next one removes; nothing that is not the beginning of a journal's line is ever removed.
+A journal is only appended to. A killed process leaves at most one torn line at the end, which the next one removes;
+only the beginning of a journal line is ever removed. With `--shard I/N`, each process has a journal of its own; a
+document's shard is a hash of its id, so it depends neither on the other documents nor on their order.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
-from goldgate.core.task import Format
+from goldgate.core.task import AnswerFormat
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.storable import all_storable, whole_text
-from goldgate.generation.journal_lines import FORMAT_VERSION, Contents, Span, is_torn, parse_line
-from goldgate.generation.outcome import Answer, NoAnswer, Usage
-from goldgate.generation.plan import Request
+from goldgate.files.writing import map_texts, replace_surrogates
+from goldgate.generation.journal_contents import JOURNAL_VERSION, JournalContents, LineRef, is_torn, parse_line
+from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-MOST_OPEN = 200  # files at once: a system often allows a process no more than 256
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def read_contents(path: Path, beside: Sequence[Path] = ()) -> Contents:
+MAX_OPEN_FILES = 200  # files at once: a system often allows a process no more than 256
+
+
+def read_contents(path: Path, beside: Sequence[Path] = ()) -> JournalContents:
     """Read a journal; a line that is none of a journal is an InputError. A missing file is an empty journal.
 
     `beside` are other journals, read before it: what they hold counts too.
     """
-    contents = Contents()
+    contents = JournalContents()
     for file in (*beside, path):
         contents.open(file)
-        _read(contents, file)
+        _read_into(contents, file)
     return contents
 
 
-def _read(contents: Contents, path: Path) -> None:
+def _read_into(contents: JournalContents, path: Path) -> None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise _unusable(path, "not a file that can be read twice")
+            raise _unusable_error(path, "not a file that can be read twice")
         with open(path, "rb") as stream:
             for number, line in enumerate(stream, 1):
-                if not line.endswith(b"\n") and is_torn(line, first=number == 1) and not _whole(line):
+                if not line.endswith(b"\n") and is_torn(line, first=number == 1) and not _is_complete(line):
                     contents.torn = len(line)
                     break
                 contents.note(parse_line(line, path, number), len(line))
     except FileNotFoundError:
         pass
     except OSError as problem:
-        raise _unusable(path, _reason(problem)) from None
+        raise _unusable_error(path, _reason(problem)) from None
 
 
-def in_use(path: Path) -> bool:
+def journal_in_use(path: Path) -> bool:
     """Whether another process holds this journal, and with it the folder."""
     import fcntl
 
@@ -89,7 +91,7 @@ class Journal:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
             self._file = os.open(path, flags, 0o644)
         except OSError as problem:
-            raise _unusable(path, _reason(problem)) from None
+            raise _unusable_error(path, _reason(problem)) from None
         try:
             _lock(self._file, path)
             self.contents = read_contents(path, beside())
@@ -122,32 +124,32 @@ class Journal:
                 os.posix_fallocate(self._reserve.fileno(), 0, max(size, 1))
         except OSError as problem:
             self._free()
-            if problem.errno in _FULL:
-                raise _unusable(self.path, _reason(problem), "there is no room for the answers") from None
+            if problem.errno in _DISK_FULL:
+                raise _unusable_error(self.path, _reason(problem), "there is no room for the answers") from None
 
-    def begin(self, identity: str, base: str, form: Format, settings: dict[str, Any]) -> None:
+    def begin(self, identity: str, base: str, form: AnswerFormat, settings: dict[str, Any]) -> None:
         """Say what is asked from here on, once for each plan."""
         if identity not in self.contents.plans:
             line = {"plan": identity, "base": base, "format": form, "settings": settings}
-            self._append("plan", {"format_version": FORMAT_VERSION, **line})
+            self._append("plan", {"format_version": JOURNAL_VERSION, **line})
 
-    def asked(self, request: Request, identity: str, request_id: str, endpoint: str | None = None) -> None:
+    def asked(self, request: ModelRequest, identity: str, request_id: str, endpoint: str | None = None) -> None:
         """A request is about to be sent; `endpoint` says where, if the plan does not."""
         line = {"key": request.key, "id": request.id, "plan": identity, "request_id": request_id}
-        self._append("asked", {**line, "estimate": request.estimate, **_at(endpoint)})
+        self._append("asked", {**line, "estimate": request.estimate, **_endpoint_field(endpoint)})
 
     def unanswered(
-        self, request: Request, identity: str, cause: str, usage: Usage | None, endpoint: str | None = None
+        self, request: ModelRequest, identity: str, cause: str, usage: Usage | None, endpoint: str | None = None
     ) -> None:
         """It came back without an answer; `usage` is what it may have cost, None for nothing."""
         line = {"key": request.key, "id": request.id, "plan": identity, "cause": cause}
-        self._append("unanswered", {**line, "usage": _listed(usage), **_at(endpoint)})
+        self._append("unanswered", {**line, "usage": _usage_list(usage), **_endpoint_field(endpoint)})
 
     def answer(
         self,
-        request: Request,
+        request: ModelRequest,
         identity: str,
-        answer: Answer,
+        answer: ModelAnswer,
         attempts: int,
         seconds: float,
         endpoint: str | None = None,
@@ -159,24 +161,26 @@ class Journal:
             "plan": identity,
             "response": answer.response,
             "finish_reason": answer.finish_reason,
-            "usage": _listed(answer.usage),
+            "usage": _usage_list(answer.usage),
             "model": answer.model,
             "attempts": attempts,
             "seconds": round(seconds, 3),
-            **_at(endpoint),
+            **_endpoint_field(endpoint),
         }
         if answer.reasoning is not None:
             line["reasoning"] = answer.reasoning
         self._append("answer", line)
 
     def failure(
-        self, request: Request, identity: str, failure: NoAnswer, attempts: int, endpoint: str | None = None
+        self, request: ModelRequest, identity: str, failure: NoAnswer, attempts: int, endpoint: str | None = None
     ) -> None:
         line = {"key": request.key, "id": request.id, "seed": request.seed, "plan": identity}
         why = {"cause": failure.cause, "detail": failure.detail, "attempts": attempts}
-        self._append("failure", {**line, **why, **_at(endpoint)})
+        self._append("failure", {**line, **why, **_endpoint_field(endpoint)})
 
-    def step_down(self, base: str, refused: Format, to: Format, detail: str, key: str | None = None) -> None:
+    def step_down(
+        self, base: str, refused: AnswerFormat, to: AnswerFormat, detail: str, key: str | None = None
+    ) -> None:
         """A format was refused: for the whole plan, or for the one question with this key in the lower format."""
         one = {} if key is None else {"key": key}
         self._append("step_down", {"base": base, "from": refused, "to": to, "detail": detail, **one})
@@ -194,14 +198,14 @@ class Journal:
             os.fsync(self._file)
         except OSError as problem:
             if problem.errno not in (errno.EINVAL, errno.EROFS):
-                raise _unusable(self.path, _reason(problem), "the journal cannot be stored") from None
+                raise _unusable_error(self.path, _reason(problem), "the journal cannot be stored") from None
 
     def _append(self, kind: str, fields: dict[str, Any]) -> None:
         record = {"kind": kind, **fields, "at": datetime.now(UTC).isoformat(timespec="seconds")}
         try:
             line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
         except orjson.JSONEncodeError:  # half of a surrogate pair in a text
-            line = orjson.dumps(all_storable(record, whole_text), option=orjson.OPT_APPEND_NEWLINE)
+            line = orjson.dumps(map_texts(record, replace_surrogates), option=orjson.OPT_APPEND_NEWLINE)
         self._write(line)
         self.contents.note(record, len(line))
 
@@ -209,8 +213,8 @@ class Journal:
         try:
             self._put(data)
         except OSError as problem:
-            if self._reserve is None or problem.errno not in _FULL:
-                raise _unusable(self.path, _reason(problem), "the answer cannot be stored") from None
+            if self._reserve is None or problem.errno not in _DISK_FULL:
+                raise _unusable_error(self.path, _reason(problem), "the answer cannot be stored") from None
             self.full = _reason(problem)
             self._free()
             self._write(data)
@@ -232,43 +236,43 @@ class Journal:
             self._reserve = None
 
 
-def read_lines(files: Sequence[Path], places: Sequence[Span]) -> Iterator[dict[str, Any]]:
+def read_lines(files: Sequence[Path], places: Sequence[LineRef]) -> Iterator[dict[str, Any]]:
     """The records at some places of the journals."""
     opened: dict[int, IO[bytes]] = {}
     try:
         for number, offset, length in places:
             if number not in opened:
-                if len(opened) >= MOST_OPEN:
+                if len(opened) >= MAX_OPEN_FILES:
                     opened.pop(next(iter(opened))).close()
                 opened[number] = open(files[number], "rb")  # noqa: SIM115  # closed below
             opened[number].seek(offset)
             try:
                 yield orjson.loads(opened[number].read(length))
             except ValueError:
-                raise _changed(files[number]) from None
+                raise _changed_error(files[number]) from None
     finally:
         for stream in opened.values():
             stream.close()
 
 
-def _changed(path: Path) -> InputError:
+def _changed_error(path: Path) -> InputError:
     return InputError("journal.changed", "the journal was changed meanwhile", place=Place(str(path)))
 
 
-def full_error(path: Path, reason: str) -> ConfigError:
+def disk_full_error(path: Path, reason: str) -> ConfigError:
     """The run was ended because the disk is full; nothing that arrived is lost."""
-    return _unusable(path, reason, "there is no more room for answers; everything that was answered is stored")
+    return _unusable_error(path, reason, "there is no more room for answers; everything that was answered is stored")
 
 
-def _at(endpoint: str | None) -> dict[str, str]:
+def _endpoint_field(endpoint: str | None) -> dict[str, str]:
     return {} if endpoint is None else {"endpoint": endpoint}
 
 
-def _listed(usage: Usage | None) -> list[int | bool] | None:
+def _usage_list(usage: Usage | None) -> list[int | bool] | None:
     return None if usage is None else [usage.input, usage.output, usage.reasoning, usage.estimated]
 
 
-def _whole(line: bytes) -> bool:
+def _is_complete(line: bytes) -> bool:
     try:
         return isinstance(orjson.loads(line), dict)
     except ValueError:
@@ -287,14 +291,14 @@ def _lock(file: int, path: Path) -> None:
             "journal.locked",
             "another process is writing this journal",
             place=Place(str(path)),
-            found=_holder(file),
+            found=_lock_holder(file),
             advice="wait for it to end, or choose another folder for --out",
         ) from None
     except OSError as problem:
-        raise _unusable(path, _reason(problem), "the journal cannot be locked") from None
+        raise _unusable_error(path, _reason(problem), "the journal cannot be locked") from None
 
 
-def _holder(file: int) -> str | None:
+def _lock_holder(file: int) -> str | None:
     """Who holds the lock, where the system tells (Linux)."""
     found = os.fstat(file)
     name = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
@@ -310,7 +314,89 @@ def _reason(problem: OSError) -> str:
     return problem.strerror or type(problem).__name__
 
 
-def _unusable(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:
-    full = reason in map(os.strerror, _FULL)
+def _unusable_error(path: Path, reason: str, message: str = "the journal cannot be used") -> ConfigError:
+    full = reason in map(os.strerror, _DISK_FULL)
     advice = "free some space and run the same command again" if full else None
     return ConfigError("journal.unusable", message, place=Place(str(path)), found=reason, advice=advice)
+
+
+SHARDS_FOLDER = "shards"  # the folder of their folders, in --out
+MAX_SHARDS = 10_000
+JOURNAL_FILE = "journal.jsonl"
+
+_SHARD_NAME = re.compile(r"([0-9]{1,5})-of-([0-9]{1,5})")
+_BITS = 64
+
+
+class DocumentShard(NamedTuple):
+    """The `number`th of `of` parts, counted from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    @property
+    def folder(self) -> str:
+        """`03-of-16`: as long as the others', so that they stand in order."""
+        width = max(2, len(str(self.of)))
+        return f"{self.number:0{width}}-of-{self.of:0{width}}"
+
+    def holds(self, document_id: str) -> bool:
+        return shard_of(document_id, self.of) == self.number
+
+
+def shard_of(document_id: str, of: int) -> int:
+    """The number of the shard that a document belongs to, if there are so many."""
+    digest = hashlib.blake2b(document_id.encode("utf-8", "surrogatepass"), digest_size=_BITS // 8).digest()
+    return (int.from_bytes(digest, "big") * of >> _BITS) + 1
+
+
+def parse_shard_folder(name: str) -> DocumentShard | None:
+    """The shard whose answers lie in a folder of this name; None if its name is another one."""
+    found = _SHARD_NAME.fullmatch(name)
+    return DocumentShard(int(found[1]), int(found[2])) if found else None
+
+
+def shard_journals(out: Path) -> list[Path]:
+    """The journals of all shards, whatever their folders are called."""
+    return sorted(path for path in (out / SHARDS_FOLDER).glob(f"*/{JOURNAL_FILE}"))
+
+
+def other_journals(out: Path, shard: DocumentShard | None) -> list[Path]:
+    """The journals that may hold answers to what a process asks, beside its own.
+
+    Shards of one number have no document in common; those of another number, and a run without shards, have.
+    """
+    if shard is None:
+        return shard_journals(out)
+    main = [out / JOURNAL_FILE] if (out / JOURNAL_FILE).exists() else []
+    return [*(path for path in shard_journals(out) if not _is_sibling(path, shard)), *main]
+
+
+def require_idle(paths: list[Path]) -> list[Path]:
+    """The same journals, if nobody is asking the same documents at this moment; ConfigError if somebody is."""
+    for path in paths:
+        if journal_in_use(path):
+            raise ConfigError(
+                "shards.in_use",
+                "another process is asking documents that are to be asked here too",
+                place=Place(str(path)),
+                advice="wait for it to end; --merge reports what there is meanwhile",
+            )
+    return paths
+
+
+def missing_shards(found: list[Path]) -> Iterator[DocumentShard]:
+    """The shards without a journal, where all that have one are of the same number."""
+    known = [parse_shard_folder(path.parent.name) for path in found]
+    numbers = {shard.of for shard in known if shard is not None}
+    if len(numbers) == 1 and None not in known:
+        of = numbers.pop()
+        yield from (shard for number in range(1, of + 1) if (shard := DocumentShard(number, of)) not in known)
+
+
+def _is_sibling(path: Path, shard: DocumentShard) -> bool:
+    named = parse_shard_folder(path.parent.name)
+    return named is not None and named.of == shard.of

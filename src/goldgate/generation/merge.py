@@ -1,4 +1,4 @@
-"""One result from the journals of all shards. Nothing is asked: what no journal answers is missing, and is counted."""
+"""Combine the journals of all shards into one result. No requests are sent; missing answers are counted."""
 
 from __future__ import annotations
 
@@ -8,67 +8,79 @@ from dataclasses import replace
 from pathlib import Path
 
 from goldgate.errors import ConfigError, Place
-from goldgate.files.atomic_write import unwritable
-from goldgate.files.folder_lock import FolderLock
-from goldgate.generation.answerers.answerer import Ending
+from goldgate.files.writing import FolderLock, write_failure
+from goldgate.generation.answerer import Ending, Listener
 from goldgate.generation.artifacts import SeedSummary
-from goldgate.generation.counts import Listener
-from goldgate.generation.journal import in_use, read_contents
-from goldgate.generation.journal_lines import Contents
-from goldgate.generation.ladder import Ladder
-from goldgate.generation.notices import model_notices, what_differs
-from goldgate.generation.plan import Plan
-from goldgate.generation.run import Outcome, Prepared, require_ours, write_artifacts
-from goldgate.generation.shards import SHARDS, Shard, journals, missing_shards, parse_folder, require_unused, shard_of
+from goldgate.generation.journal import (
+    SHARDS_FOLDER,
+    DocumentShard,
+    journal_in_use,
+    missing_shards,
+    parse_shard_folder,
+    read_contents,
+    require_idle,
+    shard_journals,
+    shard_of,
+)
+from goldgate.generation.journal_contents import FormatLadder, JournalContents
+from goldgate.generation.request import RequestPlan
+from goldgate.generation.run import (
+    PreparedRun,
+    RunResult,
+    differing_settings,
+    model_notices,
+    require_own_predictions,
+    write_artifacts,
+)
 
 
 @contextmanager
-def shards_held(out: Path) -> Iterator[None]:
+def lock_shards(out: Path) -> Iterator[None]:
     """Nobody else puts the shards of this folder together, or asks for what they lack, until this ends."""
-    if not (out / SHARDS).is_dir():
+    if not (out / SHARDS_FOLDER).is_dir():
         yield
         return
     try:
-        lock = FolderLock(out / SHARDS)
+        lock = FolderLock(out / SHARDS_FOLDER)
     except OSError as problem:
         advice = "the folder of the shards must be one that can be written to"
-        raise unwritable(out / SHARDS, problem, advice, "the folder of the shards cannot be locked") from None
+        raise write_failure(out / SHARDS_FOLDER, problem, advice, "the folder of the shards cannot be locked") from None
     try:
         yield
     finally:
         lock.release()
 
 
-def merge(prepared: Prepared, listener: Listener) -> Outcome:
+def merge(prepared: PreparedRun, listener: Listener) -> RunResult:
     """The predictions and the summary of all shards together, as one process would have written them."""
     out = prepared.options.out
-    found = journals(out)
+    found = shard_journals(out)
     if not found:
         raise ConfigError(
             "shards.none",
             "there is nothing to merge",
-            place=Place(str(out / SHARDS)),
-            expected=f"the folders of shards, such as {Shard(1, 16).folder}, each with a journal.jsonl",
+            place=Place(str(out / SHARDS_FOLDER)),
+            expected=f"the folders of shards, such as {DocumentShard(1, 16).folder}, each with a journal.jsonl",
             found="none",
             advice="run the same command with --shard 1/N … N/N and this --out first, or copy their folders here",
         )
     contents = read_contents(prepared.journal, found)
-    require_unused([prepared.journal])
+    require_idle([prepared.journal])
     if not contents.size:
-        require_ours(prepared.options)
+        require_own_predictions(prepared.options)
     _require_each_answered_once(contents)
-    ladder = Ladder(_from_any_endpoint(prepared.plan, contents), contents)
+    ladder = FormatLadder(_plan_for_all_endpoints(prepared.plan, contents), contents)
     _require_one_run(contents, ladder)
     for path in found:
-        if in_use(path):
+        if journal_in_use(path):
             listener.say(f"{path.parent} is still being asked: what comes later is not in this report")
     summaries, report = write_artifacts(prepared, contents, ladder)
     for line in (*_missing_notices(prepared, found, contents, summaries), *model_notices(summaries)):
         listener.say(line)
-    return Outcome(Ending("done"), ladder, summaries, report)
+    return RunResult(Ending("done"), ladder, summaries, report)
 
 
-def _from_any_endpoint(plan: Plan, contents: Contents) -> Plan:
+def _plan_for_all_endpoints(plan: RequestPlan, contents: JournalContents) -> RequestPlan:
     """What endpoints were asked alone, before or after the shards, counts too; a checkpoint stays the one it is."""
     if plan.source:
         return plan
@@ -76,7 +88,7 @@ def _from_any_endpoint(plan: Plan, contents: Contents) -> Plan:
     return replace(plan, also=tuple({"endpoint": name} for name in sorted({x for x in named if isinstance(x, str)})))
 
 
-def _require_each_answered_once(contents: Contents) -> None:
+def _require_each_answered_once(contents: JournalContents) -> None:
     """No question has an answer in two journals: which of them counts would be a matter of chance."""
     if contents.twice:
         one, other = (contents.files[number] for number in next(iter(contents.twice.values())))
@@ -90,14 +102,14 @@ def _require_each_answered_once(contents: Contents) -> None:
         )
 
 
-def _require_one_run(contents: Contents, ladder: Ladder) -> None:
+def _require_one_run(contents: JournalContents, ladder: FormatLadder) -> None:
     """Each journal that holds answers at all has some to this command's questions."""
     for number, path in enumerate(contents.files):
         plans = [
             contents.plans[identity] for identity in contents.answered_in.get(number, ()) if identity in contents.plans
         ]
         if plans and not any(plan["base"] in ladder.bases for plan in plans):
-            differs = what_differs(ladder, plans)
+            differs = differing_settings(ladder, plans)
             raise ConfigError(
                 "shards.other_run",
                 "this shard was asked something else",
@@ -109,7 +121,7 @@ def _require_one_run(contents: Contents, ladder: Ladder) -> None:
 
 
 def _missing_notices(
-    prepared: Prepared, found: list[Path], contents: Contents, summaries: list[SeedSummary]
+    prepared: PreparedRun, found: list[Path], contents: JournalContents, summaries: list[SeedSummary]
 ) -> Iterator[str]:
     """Which shards have no journal, which lack answers and how many, and which are of no use."""
     task, seeds = prepared.task, len(summaries)
@@ -118,8 +130,8 @@ def _missing_notices(
         yield f"shard {shard} has no journal here: {documents * seeds:,} answers are missing"
     unanswered = [task.id(position) for summary in summaries for position in summary.unanswered]
     for number, path in enumerate(contents.files):
-        shard_here = parse_folder(path.parent.name)
-        if shard_here is not None and path.parent.parent.name == SHARDS:
+        shard_here = parse_shard_folder(path.parent.name)
+        if shard_here is not None and path.parent.parent.name == SHARDS_FOLDER:
             lacking = sum(shard_of(name, shard_here.of) == shard_here.number for name in unanswered)
             if lacking:
                 yield f"shard {shard_here} is not complete: {lacking:,} answers are missing"

@@ -1,44 +1,249 @@
-"""A whole generation run: from a task and an answerer to a journal with every answer, and what can be made of it."""
+"""A generation run: from a task and an answerer to a journal with every answer, predictions and a summary.
+
+Also the options of a run, the progress line, and the notices printed when a run begins and ends.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 from goldgate.core.task import Task
 from goldgate.errors import ConfigError, Place
-from goldgate.generation.answerers.answerer import Answerer, Assignment, Ending, Position
-from goldgate.generation.artifacts import NOT_ASKED, SeedSummary, format_money, summary_json, write_predictions
-from goldgate.generation.budget import Budget, cost, find_price
-from goldgate.generation.counts import Counts, Listener
-from goldgate.generation.files import remove_file, whole_file, write_whole
-from goldgate.generation.journal import Journal, full_error, read_contents, read_lines
-from goldgate.generation.journal_lines import Contents, Span, usage_of
-from goldgate.generation.ladder import Ladder
-from goldgate.generation.notices import closing_notices, model_notices, opening_notices
-from goldgate.generation.options import GenerationOptions
-from goldgate.generation.outcome import Usage
-from goldgate.generation.plan import Plan, Request, make_plan
-from goldgate.generation.shards import JOURNAL, other_journals, require_unused
-from goldgate.generation.stopping import Stopping, StopRule, saved, stopped_json
-from goldgate.protocol.model import GenerationSettings, Price
-
-PREDICTIONS, SUMMARY = "predictions.jsonl", "generation.json"
-ASKED = "asked.jsonl"  # the gold of the documents that decided every gate, where not all were asked
+from goldgate.generation.answerer import (
+    Answerer,
+    Assignment,
+    EarlyStopping,
+    Ending,
+    Listener,
+    ProgressCounts,
+    QuestionPosition,
+    StopRule,
+    early_stop_json,
+    estimate_savings,
+)
+from goldgate.generation.artifacts import (
+    NOT_ASKED,
+    SeedSummary,
+    artifact_file,
+    format_money,
+    remove_artifact,
+    summary_json,
+    write_artifact,
+    write_predictions,
+)
+from goldgate.generation.journal import (
+    JOURNAL_FILE,
+    DocumentShard,
+    Journal,
+    disk_full_error,
+    other_journals,
+    read_contents,
+    read_lines,
+    require_idle,
+)
+from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, line_usage
+from goldgate.generation.request import (
+    ModelRequest,
+    RequestBudget,
+    RequestPlan,
+    ResponseFormat,
+    Usage,
+    compute_cost,
+    find_price,
+    make_plan,
+)
+from goldgate.protocol import GenerationSettings, Price
+from goldgate.report.escape import escape_for_terminal
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class GenerationOptions:
+    """Where the answers go, of which model they are, and what may be spent on them.
+
+    `out` is the folder of this process: of a shard, the one that it has in the folder of all.
+    """
+
+    out: Path
+    model: str
+    seeds: tuple[int, ...] = ()
+    parameters: dict[str, Any] = field(default_factory=dict)
+    response_format: ResponseFormat = "auto"
+    max_cost: Decimal | None = None
+    max_total_tokens: int | None = None
+    shard: DocumentShard | None = None
+
+    @property
+    def all_seeds(self) -> tuple[int | None, ...]:
+        """Each seed to ask with; None alone where none is sent."""
+        return self.seeds or (None,)
+
+    @property
+    def whole(self) -> Path:
+        """The folder of all shards; the same as `out` where there are none."""
+        return self.out if self.shard is None else self.out.parents[1]
+
+    def folder(self, seed: int | None) -> Path:
+        """Where the files of one seed go: a folder each if there are several."""
+        return self.out if len(self.seeds) < 2 else self.out / f"seed-{seed}"
+
+    def folders(self) -> list[Path]:
+        """One for each seed."""
+        return [self.folder(seed) for seed in self.all_seeds]
+
+
+NOTABLE_WAIT = 0.5  # seconds that a limit held requests back
+
+
+def opening_notices(
+    ladder: FormatLadder, journal: object, contents: JournalContents, counts: ProgressCounts
+) -> Iterator[str]:
+    """What the journal has already, what of it was torn or cut off, and why it may be of no use."""
+    if contents.torn:
+        yield f"{journal}: the last line was torn ({contents.torn} bytes) and has been removed"
+    if counts.before:
+        missing = counts.total - counts.before
+        yield f"{counts.before:,} of {counts.total:,} answers are in the journal; asking for {missing:,}"
+    elif contents.answers:
+        differs = differing_settings(ladder, contents.plans.values())
+        why = f" (what differs: {', '.join(differs)})" if differs else " (other documents, or another format)"
+        yield (
+            f"the journal holds {len(contents.answers):,} answers to other questions{why}; they are left alone, "
+            f"and all {counts.total:,} are asked"
+        )
+    if counts.cut_off:
+        yield (
+            f"{counts.cut_off:,} of them were in flight when an earlier run was cut off, and may have been charged; "
+            "they are asked again under the same request ids"
+        )
+
+
+def differing_settings(ladder: FormatLadder, plans: Iterable[dict[str, Any]]) -> list[str]:
+    """The names of the settings in which some other plans are different."""
+    others = [record["settings"] for record in plans if record["base"] not in ladder.bases]
+    settings = ladder.plan.settings()
+    return sorted(name for name, value in settings.items() if any(other.get(name) != value for other in others))
+
+
+def model_notices(summaries: Iterable[SeedSummary]) -> Iterator[str]:
+    """That endpoints, asked as one, say that they have different models."""
+    named: dict[str, set[str]] = {}
+    for summary in summaries:
+        for address, models in summary.endpoints.items():
+            named.setdefault(address, set()).update(models)
+    if len({frozenset(models) for models in named.values()}) > 1:
+        told = "; ".join(f"{address}: {', '.join(sorted(models))}" for address, models in sorted(named.items()))
+        yield f"warning: the endpoints do not name the same model ({told}); the score is that of a mixture"
+
+
+def closing_notices(counts: ProgressCounts, seconds: float) -> Iterator[str]:
+    """How many were answered, how fast, and which limits made it slower."""
+    if counts.answered or counts.failed:
+        rate = (counts.answered + counts.failed) / seconds
+        yield (
+            f"{counts.answered:,} answered, {counts.failed:,} failed, {counts.retries:,} retries "
+            f"in {seconds:.2f} s ({rate:.1f} a second)"
+        )
+    for limit, waited in sorted(counts.waited.items()):
+        if waited >= NOTABLE_WAIT:
+            yield f"slowed down: for {waited:.1f} of {seconds:.1f} s requests waited for {limit}"
+
+
+TERMINAL_INTERVAL, LOG_INTERVAL = 0.25, 10.0  # seconds between two lines
+
+
+class GenerationProgress:
+    """Call it with the counts, as often as you like."""
+
+    def __init__(self, *, quiet: bool, currency: str = "") -> None:
+        self._quiet = quiet or sys.stderr is None
+        self._terminal = not self._quiet and sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._next = 0.0 if self._terminal else self._began + LOG_INTERVAL
+        self._width = 0
+        self._currency = currency
+
+    @property
+    def every(self) -> float:
+        return TERMINAL_INTERVAL if self._terminal else 1.0
+
+    def __call__(self, counts: ProgressCounts) -> None:
+        now = time.monotonic()
+        finished = counts.done >= counts.total
+        if self._quiet or (now < self._next and not finished):
+            return
+        self._next = now + (TERMINAL_INTERVAL if self._terminal else LOG_INTERVAL)
+        text = escape_for_terminal(progress_text(counts, now - self._began, self._currency))
+        if self._terminal:
+            text = text[: max(20, get_terminal_size().columns - 1)]  # a line that wraps cannot be written over
+            _write_stderr("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            _write_stderr(text + "\n")
+
+    def clear(self) -> None:
+        """End the line that changes, so that what is printed next stands below it."""
+        if self._width:
+            _write_stderr("\n")
+            self._width = 0
+
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        if not self._quiet:
+            self.clear()
+            _write_stderr(escape_for_terminal(text) + "\n")
+
+
+def _write_stderr(text: str) -> None:
+    with suppress(OSError):  # nobody reads it any more (`| head`, a terminal that was closed): the run goes on
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def progress_text(counts: ProgressCounts, seconds: float, currency: str = "") -> str:
+    """`120/2,000 (6 %), 58.1/s, 0:32 left, 80,120 + 9,871 tokens, 0.31 USD, 4 retries, 0 failed`."""
+    now_done = counts.answered + counts.failed
+    rate = now_done / seconds if seconds > 0 else 0.0
+    percent = 100 * counts.done // counts.total if counts.total else 100
+    parts = [f"{counts.done:,}/{counts.total:,} ({percent} %)", f"{rate:.1f}/s"]
+    left = counts.total - counts.done
+    if left:
+        parts.append(f"{_format_duration(left / rate)} left" if rate else "time left unknown")
+    parts.append(f"{counts.input_tokens:,} + {counts.output_tokens:,} tokens")
+    if counts.cost is not None:
+        parts.append(f"{counts.cost:.4f} {currency}".rstrip())
+    parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
+    parts.append(f"{counts.failed:,} failed")
+    if counts.waits_for is not None:
+        parts.append(f"waiting for {counts.waits_for}")
+    return ", ".join(parts)
+
+
+def _format_duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+PREDICTIONS, SUMMARY = "predictions.jsonl", "generation.json"
+ASKED_GOLD = "asked.jsonl"  # the gold of the documents that decided every gate, where not all were asked
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
     """Everything read and checked; nothing has been asked yet."""
 
     options: GenerationOptions
     answerer: Answerer
-    plan: Plan
+    plan: RequestPlan
     settings: GenerationSettings
     price: Price | None
     documents: Sequence[int]  # positions in the task: all, or those of a shard
@@ -50,9 +255,9 @@ class Prepared:
 
     @property
     def journal(self) -> Path:
-        return self.options.out / JOURNAL
+        return self.options.out / JOURNAL_FILE
 
-    def positions(self) -> Iterator[Position]:
+    def positions(self) -> Iterator[QuestionPosition]:
         """Every document with every seed."""
         return ((position, seed) for seed in self.plan.seeds for position in self.documents)
 
@@ -60,20 +265,20 @@ class Prepared:
         """The other journals that may hold answers to these questions."""
         return other_journals(self.options.whole, self.options.shard)
 
-    def budget(self) -> Budget:
+    def budget(self) -> RequestBudget:
         """The caps. Each shard has a part of them, by the number of its documents: together they keep to the whole."""
         options = self.options
-        whole = Budget(self.price, options.max_total_tokens, options.max_cost)
+        whole = RequestBudget(self.price, options.max_total_tokens, options.max_cost)
         if options.shard is None:
             return whole
         return whole.part(len(self.documents), max(1, len(self.task)), f"shard {options.shard}")
 
 
-class Outcome(NamedTuple):
+class RunResult(NamedTuple):
     """What there is after a run."""
 
     ending: Ending
-    ladder: Ladder
+    ladder: FormatLadder
     summaries: list[SeedSummary]
     summary: dict[str, Any]  # generation.json
     stopped: dict[str, Any] | None = None  # what was decided before all documents were asked; None: they were
@@ -82,7 +287,7 @@ class Outcome(NamedTuple):
 class DryRun(NamedTuple):
     """What a run would ask."""
 
-    first: Request | None
+    first: ModelRequest | None
     requests: int
     total: int
     usage: Usage  # at most
@@ -95,7 +300,7 @@ def prepare(
     settings: GenerationSettings,
     load_task: Callable[[], Task],
     watch: Callable[[Task], StopRule | None] = lambda _: None,
-) -> Prepared:
+) -> PreparedRun:
     """Check everything before anything is paid for; what is in the task's files comes last, as there is most of it.
 
     `watch` says when enough was asked, where somebody wants to stop before the end.
@@ -120,14 +325,14 @@ def prepare(
     except BaseException:
         task.close()
         raise
-    return Prepared(options, answerer, plan, settings, price, documents, stop_rule)
+    return PreparedRun(options, answerer, plan, settings, price, documents, stop_rule)
 
 
-def dry_run(prepared: Prepared) -> DryRun:
+def dry_run(prepared: PreparedRun) -> DryRun:
     """Count what would be asked, without a journal, a key or a network."""
     contents = read_contents(prepared.journal, prepared.beside())
-    ladder = Ladder(prepared.plan, contents)
-    first: Request | None = None
+    ladder = FormatLadder(prepared.plan, contents)
+    first: ModelRequest | None = None
     number = tokens = 0
     for position, seed in prepared.positions():
         question = prepared.task.question(position, seed)
@@ -138,25 +343,25 @@ def dry_run(prepared: Prepared) -> DryRun:
             tokens += request.estimate
     usage = Usage(tokens, number * prepared.plan.output_limit)
     total = len(prepared.documents) * len(prepared.plan.seeds)
-    return DryRun(first, number, total, usage, cost(usage, prepared.price))
+    return DryRun(first, number, total, usage, compute_cost(usage, prepared.price))
 
 
-def open_journal(prepared: Prepared) -> Journal:
+def open_journal(prepared: PreparedRun) -> Journal:
     """Take the folder: until the journal is closed, nobody else asks, scores or reports there.
 
     A folder with results of the same names and no journal that they could come from is left alone.
     """
-    journal = Journal(prepared.journal, lambda: require_unused(prepared.beside()))
+    journal = Journal(prepared.journal, lambda: require_idle(prepared.beside()))
     try:
         if not journal.contents.size:
-            require_ours(prepared.options)
+            require_own_predictions(prepared.options)
     except BaseException:
         journal.close()
         raise
     return journal
 
 
-def require_ours(options: GenerationOptions) -> None:
+def require_own_predictions(options: GenerationOptions) -> None:
     """The predictions in a folder without a journal were made by goldgate, from journals that are elsewhere."""
     files = [folder / PREDICTIONS for folder in options.folders()]
     foreign = [file for file in files if file.exists() and not (options.out / SUMMARY).exists()]
@@ -169,7 +374,7 @@ def require_ours(options: GenerationOptions) -> None:
         )
 
 
-def generate(prepared: Prepared, journal: Journal, listener: Listener) -> Outcome:
+def generate(prepared: PreparedRun, journal: Journal, listener: Listener) -> RunResult:
     """Ask for every answer that the journal does not have, then write the predictions and the summary from it.
 
     It may end early (`ending.reason`); what was answered until then is in the journal in any case.
@@ -187,41 +392,41 @@ def generate(prepared: Prepared, journal: Journal, listener: Listener) -> Outcom
         listener.say(line)
     journal.sync()
     if ending.reason == "full":
-        raise full_error(journal.path, ending.message)
+        raise disk_full_error(journal.path, ending.message)
     ladder = assignment.ladder
     if stopping is not None and ending.reason == "decided":
-        return _stopped(prepared, journal.contents, ladder, stopping, ending)
-    remove_file(prepared.options.out / ASKED)  # an earlier run's
-    outcome = Outcome(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
+        return _write_decided(prepared, journal.contents, ladder, stopping, ending)
+    remove_artifact(prepared.options.out / ASKED_GOLD)  # an earlier run's
+    outcome = RunResult(ending, ladder, *write_artifacts(prepared, journal.contents, ladder))
     for line in model_notices(outcome.summaries):
         listener.say(line)
     return outcome
 
 
-def write_summary(prepared: Prepared, summary: dict[str, Any]) -> None:
+def write_summary(prepared: PreparedRun, summary: dict[str, Any]) -> None:
     """Write generation.json."""
     from goldgate.core.evaluation import render_json
 
-    write_whole(prepared.options.out / SUMMARY, render_json(summary))
+    write_artifact(prepared.options.out / SUMMARY, render_json(summary))
 
 
-def stopped_error(ending: Ending, answerer: Answerer) -> ConfigError:
+def given_up_error(ending: Ending, answerer: Answerer) -> ConfigError:
     """The error of a run that was given up."""
     usual = "what was answered is in the journal; the same command asks for the rest"
     advice = answerer.advice(ending.message) or usual
     return ConfigError("generation.stopped", ending.message, expected="an endpoint that answers", advice=advice)
 
 
-def assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignment:
+def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assignment:
     """What is still to be asked, and what everything until now has cost."""
     contents = journal.contents
-    ladder = Ladder(prepared.plan, contents)
-    pending: list[Position] = []
-    answers: list[Span] = []
+    ladder = FormatLadder(prepared.plan, contents)
+    pending: list[QuestionPosition] = []
+    answers: list[LineRef] = []
     budget = prepared.budget()
-    counts = Counts()
+    counts = ProgressCounts()
     ids: list[str] = []
-    heard: dict[int, Span] = {}
+    heard: dict[int, LineRef] = {}
     for position, seed in prepared.positions():
         question = prepared.task.question(position, seed)
         ids.append(question.id)
@@ -237,55 +442,59 @@ def assign(prepared: Prepared, journal: Journal, listener: Listener) -> Assignme
             heard[position] = found.place
             counts.before += 1
     for record in read_lines(contents.files, answers):
-        budget.spend(usage_of(record))
+        budget.spend(line_usage(record))
     counts.total = len(pending) + counts.before
     counts.spent(budget)
     stopping = None
     if prepared.stop_rule is not None:
-        stopping = Stopping(prepared.stop_rule, ids)
+        stopping = EarlyStopping(prepared.stop_rule, ids)
         for position, record in zip(heard, read_lines(contents.files, list(heard.values())), strict=True):
             stopping.hear(position, record["response"])
         pending = [] if stopping.is_decided else sorted(pending, key=lambda each: stopping.place(each[0]))
     return Assignment(ladder, pending, journal, budget, counts, listener, stopping)
 
 
-def _stopped(prepared: Prepared, contents: Contents, ladder: Ladder, stopping: Stopping, ending: Ending) -> Outcome:
+def _write_decided(
+    prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, stopping: EarlyStopping, ending: Ending
+) -> RunResult:
     """The artifacts over the documents that decided every gate; over all of them, as ever, if all were answered."""
     whole, report = write_artifacts(prepared, contents, ladder)
     [everything] = whole
     not_asked = everything.missing[NOT_ASKED]
     if not not_asked:
-        remove_file(prepared.options.out / ASKED)
-        return Outcome(Ending("done"), ladder, whole, report)
+        remove_artifact(prepared.options.out / ASKED_GOLD)
+        return RunResult(Ending("done"), ladder, whole, report)
     out, only = prepared.options.out, stopping.decided
-    with whole_file(out / ASKED) as asked:
+    with artifact_file(out / ASKED_GOLD) as asked:
         for position in only:
             asked.write(prepared.task.record(position) + b"\n")
     summaries, _ = write_artifacts(prepared, contents, ladder, only)
     summaries[0].usage = everything.usage  # what was paid for, also where the answer came too late to count
-    spared = saved(not_asked, everything.usage, everything.answered, prepared.price)
-    stopped = stopped_json(stopping, everything.answered, spared, format_money(spared.money))
-    report = _summary(prepared, contents, ladder, summaries)
+    spared = estimate_savings(not_asked, everything.usage, everything.answered, prepared.price)
+    stopped = early_stop_json(stopping, everything.answered, spared, format_money(spared.money))
+    report = _run_summary(prepared, contents, ladder, summaries)
     report["stopped"] = stopped
     write_summary(prepared, report)
-    return Outcome(ending, ladder, summaries, report, stopped)
+    return RunResult(ending, ladder, summaries, report, stopped)
 
 
 def write_artifacts(
-    prepared: Prepared, contents: Contents, ladder: Ladder, only: Sequence[int] | None = None
+    prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, only: Sequence[int] | None = None
 ) -> tuple[list[SeedSummary], dict[str, Any]]:
     """Write the predictions of each seed and generation.json, over all documents of this process or some of them."""
     summaries = []
     for seed in prepared.plan.seeds:
-        with whole_file(prepared.options.folder(seed) / PREDICTIONS) as out:
+        with artifact_file(prepared.options.folder(seed) / PREDICTIONS) as out:
             positions = prepared.documents if only is None else only
             summaries.append(write_predictions(contents, ladder, seed, prepared.price, out, positions))
-    report = _summary(prepared, contents, ladder, summaries)
+    report = _run_summary(prepared, contents, ladder, summaries)
     write_summary(prepared, report)
     return summaries, report
 
 
-def _summary(prepared: Prepared, contents: Contents, ladder: Ladder, summaries: list[SeedSummary]) -> dict[str, Any]:
+def _run_summary(
+    prepared: PreparedRun, contents: JournalContents, ladder: FormatLadder, summaries: list[SeedSummary]
+) -> dict[str, Any]:
     """generation.json; of a shard it says which one, and from several journals which answers came from where."""
     report = summary_json(ladder, contents, summaries, prepared.price, prepared.settings.currency)
     options = prepared.options

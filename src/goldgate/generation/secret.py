@@ -1,4 +1,4 @@
-"""The key: taken from an environment variable, sent in one header, and cut out of every text that is kept or shown."""
+"""API keys: read from an environment variable, sent in one header, removed from text that is stored or printed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from goldgate.errors import ConfigError
-from goldgate.files.url import is_url, shown_url
+from goldgate.files.address import is_url, public_url
 
 DEFAULT_VARIABLE = "OPENAI_API_KEY"
-HIDDEN = "[hidden]"
+REDACTED = "[hidden]"
 NO_KEY = "none"  # instead of a variable's name: an endpoint that gets no key
 
-_PIECE = 8  # characters of a key that nobody writes by chance
+_PIECE_LENGTH = 8  # characters of a key that nobody writes by chance
 _MASKED = re.compile(r"\S*\*{3,}\S*")  # how servers quote a wrong key: its ends, and stars
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,60}")
 _SECRET_FIELD = re.compile(r"(?:^|&)[^=&]*(?:key|token|secret|password|sig)[^=&]*=", re.IGNORECASE)
@@ -25,7 +25,7 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 _AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)  # of an address: what may hold a key under any name
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _HOST = re.compile(r"[A-Za-z0-9._~-]+")
-_LONG = 16  # characters of a query's value that no answer has by chance
+_LONG_VALUE = 16  # characters of a query's value that no answer has by chance
 
 
 class Secret:
@@ -41,8 +41,8 @@ class Secret:
         if key:
             encoded = base64.b64encode(key.encode()).decode().rstrip("=")
             forms = {key, quote(key, safe=""), encoded, key.replace("/", "\\/")}
-            if len(key) > _PIECE:
-                forms |= {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)}
+            if len(key) > _PIECE_LENGTH:
+                forms |= {key[at : at + _PIECE_LENGTH] for at in range(len(key) - _PIECE_LENGTH + 1)}
             self._hidden = sorted(forms, key=len, reverse=True)
 
     def __repr__(self) -> str:
@@ -64,15 +64,17 @@ class Secret:
         """A server's or a library's text without the key, without pieces of it, and without passwords of addresses."""
         for form in (*self._query, *self._hidden):
             if form in text:
-                text = text.replace(form, HIDDEN)
-        text = re.sub(f"(?:[^\\s\"']{{0,{_PIECE}}}{re.escape(HIDDEN)})+[^\\s\"']{{0,{_PIECE}}}", HIDDEN, text)
-        return _USERINFO.sub(HIDDEN + "@", _MASKED.sub(HIDDEN, text))
+                text = text.replace(form, REDACTED)
+        text = re.sub(
+            f"(?:[^\\s\"']{{0,{_PIECE_LENGTH}}}{re.escape(REDACTED)})+[^\\s\"']{{0,{_PIECE_LENGTH}}}", REDACTED, text
+        )
+        return _USERINFO.sub(REDACTED + "@", _MASKED.sub(REDACTED, text))
 
     def hide_whole(self, text: str) -> str:
         """A model's answer without the key. Short keys (`EMPTY`, as local servers have them) are no secret."""
-        secrets = [self._key] if self._key and len(self._key) >= _PIECE else []
-        for secret in (*secrets, *(form for form in self._query if len(form) >= _LONG)):
-            text = text.replace(secret, HIDDEN)
+        secrets = [self._key] if self._key and len(self._key) >= _PIECE_LENGTH else []
+        for secret in (*secrets, *(form for form in self._query if len(form) >= _LONG_VALUE)):
+            text = text.replace(secret, REDACTED)
         return text
 
 
@@ -98,7 +100,7 @@ def read_secret(variable: str | None) -> Secret:
         return Secret(None, name)
     if not key.isascii() or any(character.isspace() or not character.isprintable() for character in key):
         raise ConfigError("key.unusable", f"the key in {name} has a character that no header can carry")
-    if len(key) >= _PIECE and any(key in argument for argument in sys.argv):
+    if len(key) >= _PIECE_LENGTH and any(key in argument for argument in sys.argv):
         raise ConfigError(
             "key.on_command_line",
             "the key stands on the command line, where other users and log files can see it",
@@ -107,12 +109,12 @@ def read_secret(variable: str | None) -> Secret:
     return Secret(key, name)
 
 
-def usual_key_is_set() -> bool:
+def default_key_is_set() -> bool:
     """Whether there is a key that is sent where nobody names one."""
     return bool(os.environ.get(DEFAULT_VARIABLE, "").strip())
 
 
-def shown_address(url: str) -> str:
+def redact_address(url: str) -> str:
     """An address without user, password and query: what may be stored and shown."""
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -151,7 +153,7 @@ def _is_host(name: str) -> bool:
     return _HOST.fullmatch(name.encode("idna").decode()) is not None
 
 
-def shown_arguments(arguments: Sequence[str]) -> list[str]:
+def redact_arguments(arguments: Sequence[str]) -> list[str]:
     """A command line without what may be secret in its addresses: user, password, query and fragment."""
     shown, option = [], ""
     for word in arguments:
@@ -159,25 +161,25 @@ def shown_arguments(arguments: Sequence[str]) -> list[str]:
         if word.startswith("-"):
             option = name
         if name == "--base-url" and equals:
-            word = name + equals + _bare(value)
+            word = name + equals + _redact_url(value)
         elif option == "--base-url":  # several may follow it; also what is no address
-            word = _bare(word)
+            word = _redact_url(word)
         elif is_url(word):
-            word = shown_url(word)
+            word = public_url(word)
         elif equals and is_url(value):
-            word = name + equals + shown_url(value)
+            word = name + equals + public_url(value)
         else:
-            word = _ADDRESS.sub(lambda found: _bare(found[0]), word)
+            word = _ADDRESS.sub(lambda found: _redact_url(found[0]), word)
         shown.append(word)
     return shown
 
 
-def _bare(address: str) -> str:
+def _redact_url(address: str) -> str:
     start, slashes, rest = address.partition("://") if "://" in address else ("", "", address)
-    rest = _AFTER_PATH.sub("?" + HIDDEN, rest)
+    rest = _AFTER_PATH.sub("?" + REDACTED, rest)
     host, slash, path = rest.partition("/")
     if "@" in host:
-        host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+        host = f"{REDACTED}@{host.rpartition('@')[2]}"
     return start + slashes + host + slash + path
 
 

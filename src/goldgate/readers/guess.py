@@ -1,4 +1,4 @@
-"""What was probably meant by a file that is not what it should be: advice for errors, never a way of reading."""
+"""Guesses at what a malformed file or record was meant to be: advice in errors, never a way of reading."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.dialects import DIALECTS, nearest
+from goldgate.errors import InputError, Place, describe_value
+from goldgate.readers.dialects import DIALECTS, nearest_dialect_advice
 
-SHOWN_KEYS = 8
+MAX_LISTED_KEYS = 8
 
 # What people call an id, without case, blanks, `-` and `_`; the likeliest first.
-_IDS = (
+_ID_NAMES = (
     "id docid dockey documentid sentenceid sentid sampleid exampleid recordid itemid questionid qid "
     "customid uid uuid guid idx index key rowid number"
 ).split()
 
 
-SWAPPED = "are the gold and the predictions swapped?"
+SWAPPED_ADVICE = "are the gold and the predictions swapped?"
 _AS_RECORDS = 'write one object per record; with pandas: frame.to_json("records.jsonl", orient="records", lines=True)'
 
 
-class _Layout(NamedTuple):
+class _UnreadLayout(NamedTuple):
     """What another tool writes and nobody here reads: the keys that give it away, and how to get records out of it."""
 
     name: str
@@ -31,19 +31,19 @@ class _Layout(NamedTuple):
     advice: str
 
 
-_LAYOUTS = (
-    _Layout(
+_UNREAD_LAYOUTS = (
+    _UnreadLayout(
         "the input of a batch",
         frozenset({"custom_id", "url", "body"}),
         "it has the questions; name the file with the answers, which the batch gives back",
     ),
-    _Layout(
+    _UnreadLayout(
         "the output of an Anthropic batch",
         frozenset({"custom_id", "result"}),
         'write {"id": custom_id, "response": result.message.content[0].text} for each line',
     ),
-    _Layout("a table of rows without names", frozenset({"columns", "data"}), _AS_RECORDS),
-    _Layout(
+    _UnreadLayout("a table of rows without names", frozenset({"columns", "data"}), _AS_RECORDS),
+    _UnreadLayout(
         "an output file of promptfoo",
         frozenset({"evalId", "results"}),
         "jq -c '.results.results[] | {id: .vars.id, response: .response.output}' takes the answers out of it",
@@ -73,7 +73,7 @@ class IdProblem(NamedTuple):
     advice: str | None
 
 
-def bad_id(record: object, kind: str, place: Place) -> InputError:
+def bad_id_error(record: object, kind: str, place: Place) -> InputError:
     """The error for a record of that kind without an id."""
     problem = id_problem(record, kind)
     return InputError(
@@ -89,17 +89,17 @@ def bad_id(record: object, kind: str, place: Place) -> InputError:
 def id_problem(record: object, kind: str = "gold") -> IdProblem:
     """Why a record has no id that can be used, and what its author may have meant."""
     if not isinstance(record, Mapping):
-        return IdProblem("an object with an id", describe(record), None)
+        return IdProblem("an object with an id", describe_value(record), None)
     expected = "a string that is not empty, or an integer"
     if "id" in record:
         is_table = len(record) > 1 and all(isinstance(value, (Mapping, list)) for value in record.values())
-        advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _other_id(record["id"])
-        return IdProblem(expected, describe(record["id"]), advice)
+        advice = f"this seems to be a table by columns: {_AS_RECORDS}" if is_table else _bad_id_advice(record["id"])
+        return IdProblem(expected, describe_value(record["id"]), advice)
     if kind == "gold" and "events" not in record:  # with them, our own form is meant
         tried = ", ".join(dialect.name for dialect in DIALECTS)
         expected += f"; or a record of a published format: {tried}"
-    found = f"no id; {keys_of(record)}"
-    layout = other_layout(record)
+    found = f"no id; {describe_keys(record)}"
+    layout = unread_layout_advice(record)
     if layout is not None:
         return IdProblem(expected, found, layout)
     wrapped = [key for key, value in record.items() if _is_records(value)]
@@ -107,31 +107,31 @@ def id_problem(record: object, kind: str = "gold") -> IdProblem:
         return IdProblem(
             expected, found, f"the records seem to be under {wrapped[0]}: jq -c '.{wrapped[0]}[]' takes them out"
         )
-    dialect = nearest(record) if kind == "gold" else None
+    dialect = nearest_dialect_advice(record) if kind == "gold" else None
     if dialect is not None:
         return IdProblem(expected, found, dialect)
     if "event_type" in record:
         return IdProblem(expected, found, 'these are events: write {"id": …, "events": […]} for each document')
-    named = id_name(record)
+    named = likely_id_key(record)
     convert = f" (goldgate convert --id-field {named} writes it as id)" if kind == "gold" else ""
     return IdProblem(
         expected, found, None if named is None else f"is {named} the id? then --id-field {named}, or rename it{convert}"
     )
 
 
-def other_layout(record: Mapping[str, Any]) -> str | None:
+def unread_layout_advice(record: Mapping[str, Any]) -> str | None:
     """Advice for a record of another tool's file; None for any other record."""
-    return _layout(record.keys())
+    return _layout_advice(record.keys())
 
 
-def swapped(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | None:
+def swapped_advice(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> str | None:
     """Advice where the two are each other's: an answer in the gold, a text with events in the predictions."""
     is_answer = "response" in gold and not {"events", "event_list"} & gold.keys()
     is_gold = "text" in prediction and "response" not in prediction and {"events", "event_list"} & prediction.keys()
-    return SWAPPED if is_answer or is_gold else None
+    return SWAPPED_ADVICE if is_answer or is_gold else None
 
 
-def no_answer(record: Mapping[str, Any]) -> InputError:
+def no_answer_error(record: Mapping[str, Any]) -> InputError:
     """The error for a prediction that has neither a response nor events."""
     names = sorted(map(str, record))
     return InputError(
@@ -139,8 +139,8 @@ def no_answer(record: Mapping[str, Any]) -> InputError:
         "this prediction has no answer",
         place=Place(field="response"),
         expected='"response" (raw text) or "events" (a list)',
-        found=f"the keys {', '.join(names[:SHOWN_KEYS])}" if names else "an empty object",
-        advice=other_layout(record) or _response_field(record),
+        found=f"the keys {', '.join(names[:MAX_LISTED_KEYS])}" if names else "an empty object",
+        advice=unread_layout_advice(record) or _response_field_advice(record),
     )
 
 
@@ -153,7 +153,7 @@ RESPONSE_NAMES = (
 _INNER = ("content", "value", "text", "message", "output", "response")
 
 
-def _response_field(record: Mapping[str, Any]) -> str | None:
+def _response_field_advice(record: Mapping[str, Any]) -> str | None:
     """Advice that names the path of the text that a model seems to have written."""
     name = next((name for name in RESPONSE_NAMES if record.get(name) is not None), None)
     if name is None:
@@ -174,21 +174,21 @@ def _response_field(record: Mapping[str, Any]) -> str | None:
 _ENDPOINT_ID = re.compile(r"(?:chatcmpl|cmpl|resp|gen|msg)[-_]\w+")
 
 
-def endpoint_id(identity: str) -> str | None:
+def endpoint_id_advice(identity: str) -> str | None:
     """Advice for an id that an endpoint gave to its reply; None for any other id."""
     if _ENDPOINT_ID.match(identity) is None:
         return None
     return "this id is the endpoint's own: store the id of the document beside the reply, and name it with --id-field"
 
 
-def foreign_bytes(head: bytes) -> str | None:
+def binary_format(head: bytes) -> str | None:
     """What a file is that does not hold text in UTF-8, by its first bytes."""
     return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
 def is_other_file(name: str, head: bytes) -> bool:
     """Whether a file whose first line is not JSON is something else as a whole: `not_records` guesses what it is."""
-    return _PRETTY.match(head) is not None or foreign_bytes(head) is not None or not_records(name, head) is not None
+    return _PRETTY.match(head) is not None or binary_format(head) is not None or guess_format(name, head) is not None
 
 
 class FileGuess(NamedTuple):
@@ -198,11 +198,11 @@ class FileGuess(NamedTuple):
     advice: str
 
 
-def not_records(name: str, head: bytes) -> FileGuess | None:
+def guess_format(name: str, head: bytes) -> FileGuess | None:
     """A guess at a file whose first line is not a JSON record; None if it may well be one that is damaged."""
     line = head.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
     if line[:1] == b"{":
-        layout = _layout(key.decode() for key in _TOP_KEY.findall(head)) if line == b"{" else None
+        layout = _layout_advice(key.decode() for key in _TOP_KEY.findall(head)) if line == b"{" else None
         return None if layout is None else FileGuess("this is not a file of records", layout)
     plain = name.lower().removesuffix(".gz")
     if plain.endswith((".csv", ".tsv")) or (line[:1] not in b'["' and (b"\t" in line or line.count(b",") > 0)):
@@ -215,34 +215,34 @@ def not_records(name: str, head: bytes) -> FileGuess | None:
     return None
 
 
-def _layout(keys: Iterable[str]) -> str | None:
+def _layout_advice(keys: Iterable[str]) -> str | None:
     known = set(keys)
-    for layout in _LAYOUTS:
+    for layout in _UNREAD_LAYOUTS:
         if layout.keys <= known:
             return f"this seems to be {layout.name}: {layout.advice}"
     return None
 
 
-def id_name(record: Mapping[str, Any]) -> str | None:
+def likely_id_key(record: Mapping[str, Any]) -> str | None:
     """The key under which a record seems to have its id."""
     folded = {re.sub(r"[\W_]", "", str(key).lower()): str(key) for key in reversed(list(record))}
-    return next((folded[name] for name in _IDS if name in folded), None)
+    return next((folded[name] for name in _ID_NAMES if name in folded), None)
 
 
-def keys_of(record: Mapping[str, Any]) -> str:
+def describe_keys(record: Mapping[str, Any]) -> str:
     """The keys of a record, for an error: `the keys are id, text`."""
     names = [str(key) for key in record]
     if not names:
         return "it is empty"
-    more = f" and {len(names) - SHOWN_KEYS} more" if len(names) > SHOWN_KEYS else ""
-    return f"the keys are {', '.join(names[:SHOWN_KEYS])}{more}"
+    more = f" and {len(names) - MAX_LISTED_KEYS} more" if len(names) > MAX_LISTED_KEYS else ""
+    return f"the keys are {', '.join(names[:MAX_LISTED_KEYS])}{more}"
 
 
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "id" in item for item in value)
 
 
-def _other_id(value: object) -> str:
+def _bad_id_advice(value: object) -> str:
     """What to do about an id that is of no use."""
     if isinstance(value, bool | float):
         return f'write it as text: "{json.dumps(value)}"'

@@ -1,27 +1,80 @@
-"""Gold and predictions joined by the hashes of their ids, in any order, one bucket of hashes after the other.
+"""Gold and predictions joined by id, in any order, and cut into shards.
 
-Whoever scores a pair compares the ids themselves.
+The join compares hashes of ids, one bucket of hashes after the other; reading a pair compares the ids themselves.
+A shard names records by location, so a worker process reads only what it scores.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
-from pathlib import PurePath
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import accumulate, takewhile
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
-from goldgate.core.suite import Mapper
-from goldgate.engines.serial import Serial
-from goldgate.errors import InputError, describe
-from goldgate.readers.guess import endpoint_id, other_layout, swapped
-from goldgate.readers.index import Index, Run
-from goldgate.readers.noted import BUCKETS, HASH_BYTES
+from orjson import JSONDecodeError, loads
 
-NOT_THERE = -1
-_FEW = 20_000  # records: their join takes less time than giving it away
+from goldgate.core.process import Promise, start_background_thread
+from goldgate.core.suite import Inputs, Mapper
+from goldgate.engines import SerialEngine
+from goldgate.errors import InputError, InternalError, describe_value
+from goldgate.readers.guess import endpoint_id_advice, swapped_advice, unread_layout_advice
+from goldgate.readers.id_index import (
+    BUCKETS,
+    HASH_BYTES,
+    HashRun,
+    IdIndex,
+    Opener,
+    index_files,
+    index_stores,
+    open_store,
+    require_id,
+    require_one_id,
+    total_bytes,
+)
+from goldgate.readers.records import InputDigest, RecordStore, open_records, require_unchanged_files
+
+JOINED_KINDS = ("gold", "predictions")
+_RECHECK_SECONDS = 10.0  # for which a store elsewhere need not be asked again
 
 
-class Column(NamedTuple):
+class JoinedInputs:
+    """Indexes of open files. What was changed since they were opened is left out, for nobody scored it."""
+
+    def __init__(self, indexes: Mapping[str, IdIndex]) -> None:
+        self._indexes = indexes
+
+    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, index in self._indexes.items():
+            try:
+                value = index.find(str(record["id"]))
+                index.store.require_unchanged(_RECHECK_SECONDS)  # after reading: what was read is what was there before
+            except InputError:
+                continue
+            if value is not None:
+                found[name] = value
+        return found
+
+
+@contextmanager
+def open_joined_inputs(inputs: Inputs, opener: Opener = open_records) -> Iterator[JoinedInputs]:
+    """The files that are named of gold and predictions, opened and indexed."""
+    with ExitStack() as stack:
+        indexes: dict[str, IdIndex] = {}
+        for name in JOINED_KINDS:
+            if inputs.get(name):
+                indexes[name] = index_files(inputs[name], name, opener)
+                stack.callback(indexes[name].store.close)
+        yield JoinedInputs(indexes)
+
+
+NO_PREDICTION = -1
+_SERIAL_RECORDS = 20_000  # records: their join takes less time than giving it away
+
+
+class BucketColumn(NamedTuple):
     """A bucket of an index: hashes, and places in runs, of which each has so many, counted from its base."""
 
     hashes: bytes
@@ -30,12 +83,12 @@ class Column(NamedTuple):
     counts: array[int]
 
 
-class Bucket(NamedTuple):
-    gold: Column
-    predictions: Column
+class JoinBucket(NamedTuple):
+    gold: BucketColumn
+    predictions: BucketColumn
 
 
-class Found(NamedTuple):
+class BucketMatches(NamedTuple):
     """The pairs of a bucket; the first record of each side whose id came before; the first unknown prediction."""
 
     gold: array[int]
@@ -45,32 +98,32 @@ class Found(NamedTuple):
     unknown: int | None
 
 
-def join(gold: Index, predictions: Index, engine: Mapper | None = None) -> array[int]:
+def join_indexes(gold: IdIndex, predictions: IdIndex, engine: Mapper | None = None) -> array[int]:
     """For each gold record the position of its prediction, or NOT_THERE.
 
     A duplicate id in either, or a prediction that no gold record asks for, is an error.
     """
-    mapper = engine if engine is not None and len(gold) + len(predictions) > _FEW else Serial()
-    partners = array("i" if len(predictions) < 1 << 31 else "q", [NOT_THERE]) * len(gold)
+    mapper = engine if engine is not None and len(gold) + len(predictions) > _SERIAL_RECORDS else SerialEngine()
+    partners = array("i" if len(predictions) < 1 << 31 else "q", [NO_PREDICTION]) * len(gold)
     problems = []
-    buckets = (Bucket(_column(gold.runs, number), _column(predictions.runs, number)) for number in range(BUCKETS))
+    buckets = (JoinBucket(_column(gold.runs, number), _column(predictions.runs, number)) for number in range(BUCKETS))
     for found in mapper.map(join_bucket, buckets):
         for position, partner in zip(found.gold, found.predictions, strict=True):
             partners[position] = partner
         problems.append(found[2:])
-    duplicate_gold, duplicate_prediction, unknown = map(_first, zip(*problems, strict=True))
+    duplicate_gold, duplicate_prediction, unknown = map(_smallest, zip(*problems, strict=True))
     if duplicate_gold is not None:
-        raise _duplicate("gold", gold, duplicate_gold)
+        raise _duplicate_id_error("gold", gold, duplicate_gold)
     if duplicate_prediction is not None:
-        raise _duplicate("predictions", predictions, duplicate_prediction)
+        raise _duplicate_id_error("predictions", predictions, duplicate_prediction)
     if unknown is not None:
         for position in range(len(gold)):  # a gold file that was cut off is the cause, not the predictions
             gold.record_id(position)
-        raise _unknown_id(gold, predictions, unknown)
+        raise _unknown_id_error(gold, predictions, unknown)
     return partners
 
 
-def join_bucket(bucket: Bucket) -> Found:
+def join_bucket(bucket: JoinBucket) -> BucketMatches:
     """The pairs of one bucket. This is work for any process."""
     gold_keys, gold_positions = _entries(bucket.gold)
     keys, positions = _entries(bucket.predictions)
@@ -80,16 +133,16 @@ def join_bucket(bucket: Bucket) -> Found:
     if not answered.keys() <= wanted.keys():
         known = [key for key in answered if key in wanted]
         unknown = min(position for key, position in answered.items() if key not in wanted)
-    return Found(
+    return BucketMatches(
         array("q", [wanted[key] for key in known]),
         array("q", [answered[key] for key in known]),
-        _repeated(gold_keys, gold_positions) if len(wanted) < len(gold_keys) else None,
-        _repeated(keys, positions) if len(answered) < len(keys) else None,
+        _first_duplicate(gold_keys, gold_positions) if len(wanted) < len(gold_keys) else None,
+        _first_duplicate(keys, positions) if len(answered) < len(keys) else None,
         unknown,
     )
 
 
-def _column(runs: Iterable[Run], bucket: int) -> Column:
+def _column(runs: Iterable[HashRun], bucket: int) -> BucketColumn:
     hashes, order = [], []
     bases, counts = array("q"), array("q")
     for run in runs:
@@ -99,10 +152,10 @@ def _column(runs: Iterable[Run], bucket: int) -> Column:
             order.append(run.order[begin:end].tobytes())
             bases.append(run.base)
             counts.append(end - begin)
-    return Column(b"".join(hashes), b"".join(order), bases, counts)
+    return BucketColumn(b"".join(hashes), b"".join(order), bases, counts)
 
 
-def _entries(column: Column) -> tuple[array[int], list[int]]:
+def _entries(column: BucketColumn) -> tuple[array[int], list[int]]:
     """The hashes as numbers, and the positions of their records."""
     order, begin = array("I", column.order), 0
     positions: list[int] = []
@@ -112,7 +165,7 @@ def _entries(column: Column) -> tuple[array[int], list[int]]:
     return array("Q", column.hashes), positions
 
 
-def _repeated(keys: Iterable[int], positions: Iterable[int]) -> int:
+def _first_duplicate(keys: Iterable[int], positions: Iterable[int]) -> int:
     """The first position whose key an earlier one has."""
     seen: set[int] = set()
     for position, key in sorted(zip(positions, keys, strict=True)):
@@ -122,27 +175,27 @@ def _repeated(keys: Iterable[int], positions: Iterable[int]) -> int:
     raise ValueError("no key is there twice")
 
 
-def _first(positions: Iterable[int | None]) -> int | None:
+def _smallest(positions: Iterable[int | None]) -> int | None:
     return min((position for position in positions if position is not None), default=None)
 
 
-def _unknown_id(gold: Index, predictions: Index, position: int) -> InputError:
+def _unknown_id_error(gold: IdIndex, predictions: IdIndex, position: int) -> InputError:
     """The error for a prediction that no gold record asks for, with a guess at the reason."""
     identity, record = predictions.record_id(position), predictions.record(position)
-    guess = other_layout(record) or endpoint_id(identity)
+    guess = unread_layout_advice(record) or endpoint_id_advice(identity)
     if guess is None and len(gold):
-        guess = swapped(gold.record(0), record)
+        guess = swapped_advice(gold.record(0), record)
     return InputError(
         "predictions.unknown_id",
         "no gold record has the id of this prediction",
         place=predictions.store.place(predictions.locations[position], "id"),
         expected="an id of the gold",
-        found=describe(identity),
+        found=describe_value(identity),
         advice=guess or "are these predictions for another data set, or another split?",
     )
 
 
-def _duplicate(kind: str, index: Index, second: int) -> InputError:
+def _duplicate_id_error(kind: str, index: IdIndex, second: int) -> InputError:
     """The error for the record at `second`, whose id an earlier record has too."""
     name = index.record_id(second)
     earlier = index.store.place(index.locations[next(index.positions(name))])
@@ -152,5 +205,185 @@ def _duplicate(kind: str, index: Index, second: int) -> InputError:
         "duplicate id",
         place=index.store.place(index.locations[second], "id"),
         expected="every id once",
-        found=f"{describe(name)}, already at {earlier}",
+        found=f"{describe_value(name)}, already at {earlier}",
     )
+
+
+SHARD_SAMPLES = 1_000
+SMALLEST_SHARD = 50
+SHARD_BYTES = 4 << 20  # a shard is held in memory: a record larger than this is one of its own
+WORTH_BYTES = 128 << 20  # less is searched for ids before the first worker has started
+FILES_PER_WORKER = 4  # files of one size, more or less: all workers are done with them at about the same time
+SHARDS_PER_SHARE = 3  # a worker's part of what is left, in so many shards
+
+
+class PairShard(NamedTuple):
+    """Where the gold and the predictions of some samples are; a prediction of length 0 is not there."""
+
+    gold_locations: array[int]
+    gold_lengths: array[int]
+    predicted_locations: array[int]
+    predicted_lengths: array[int]
+
+
+class LocatedRecord(NamedTuple):
+    """A decoded record, the bytes that it was decoded from, and where they are."""
+
+    value: dict[str, Any]
+    data: bytes
+    location: int
+
+
+class RecordPair(NamedTuple):
+    """A gold record and its prediction, if there is one."""
+
+    id: str
+    gold: LocatedRecord
+    prediction: LocatedRecord | None
+
+
+class PairReader:
+    """Reads the pairs of a shard; a mistake in a record is an error with its line. It can be sent to a worker."""
+
+    def __init__(self, gold: RecordStore, predictions: RecordStore) -> None:
+        self.gold = gold
+        self.predictions = predictions
+
+    def pairs(self, shard: PairShard) -> Iterator[RecordPair]:
+        lines = self.gold.read_many(shard.gold_locations, shard.gold_lengths)
+        answers = self.predictions.read_many(shard.predicted_locations, shard.predicted_lengths)
+        for at, line, predicted_at, answer in zip(
+            shard.gold_locations, lines, shard.predicted_locations, answers, strict=True
+        ):
+            record, identity = _read_record(self.gold, at, line)
+            if not answer:
+                yield RecordPair(identity, LocatedRecord(record, line, at), None)
+                continue
+            prediction, answered = _read_record(self.predictions, predicted_at, answer)
+            if answered != identity:
+                raise InternalError("internal.hash_collision", "two ids have the same hash; run the command again")
+            yield RecordPair(identity, LocatedRecord(record, line, at), LocatedRecord(prediction, answer, predicted_at))
+
+
+class JoinedFiles:
+    """Open files of gold and predictions, and which records belong together."""
+
+    def __init__(
+        self, gold: IdIndex, predictions: IdIndex, hashes: Promise[list[list[str]]], engine: Mapper | None = None
+    ) -> None:
+        self._gold = gold
+        self._predictions = predictions
+        self._partners = join_indexes(gold, predictions, engine)
+        self._hashes = hashes
+        self._workers = engine.workers if engine is not None else 1
+        self.reader = PairReader(gold.store, predictions.store)
+
+    def __len__(self) -> int:
+        return len(self._gold)
+
+    def shards(self) -> Iterator[PairShard]:
+        """All samples in the order of the gold, cut into pieces of so many samples or so many bytes.
+
+        Towards the end the pieces become smaller, so that all workers are done at about the same time.
+        """
+        begin = 0
+        while begin < len(self):
+            share = (len(self) - begin) // (self._workers * SHARDS_PER_SHARE) if self._workers > 1 else SHARD_SAMPLES
+            shard = self._shard(begin, min(SHARD_SAMPLES, max(share, SMALLEST_SHARD)))
+            begin += len(shard.gold_locations)
+            yield shard
+
+    def _shard(self, begin: int, samples: int) -> PairShard:
+        """At most so many samples; fewer where they have too many bytes, but at least one."""
+        gold, partners = self._gold, self._partners[begin : begin + samples]
+        locations, lengths = self._predictions.locations, self._predictions.lengths
+        shard = PairShard(
+            gold.locations[begin : begin + samples],
+            gold.lengths[begin : begin + samples],
+            array("Q", [0 if partner == NO_PREDICTION else locations[partner] for partner in partners]),
+            array(lengths.typecode, [0 if partner == NO_PREDICTION else lengths[partner] for partner in partners]),
+        )
+        if sum(shard.gold_lengths) + sum(shard.predicted_lengths) <= SHARD_BYTES:
+            return shard
+        sizes = accumulate(map(int.__add__, shard.gold_lengths, shard.predicted_lengths))
+        fitting = sum(1 for _ in takewhile(SHARD_BYTES.__ge__, sizes))
+        return PairShard(*(column[: fitting or 1] for column in shard))
+
+    def given(self) -> JoinedInputs:
+        """The records of a sample, by its id."""
+        return JoinedInputs({"gold": self._gold, "predictions": self._predictions})
+
+    def forms(self) -> dict[str, str]:
+        """In which forms other programs wrote the files, by kind; a kind of which all are ours is left out."""
+        stores = {"dialect": self._gold.store, "layout": self._predictions.store}
+        named = {kind: {file.form for file in store.files if file.form is not None} for kind, store in stores.items()}
+        return {kind: "+".join(sorted(forms)) for kind, forms in named.items() if forms}
+
+    def digests(self) -> dict[str, list[InputDigest]]:
+        """What a report says of the files, sorted: in what order they were named changes nothing."""
+        stores = {"gold": self._gold.store, "predictions": self._predictions.store}
+        return {
+            kind: sorted(
+                InputDigest(sha256, file.records, file.form or "")
+                for file, sha256 in zip(store.files, hashes, strict=True)
+            )
+            for (kind, store), hashes in zip(stores.items(), self._hashes.result(), strict=True)
+        }
+
+
+@contextmanager
+def open_joined(
+    gold: Sequence[str | Path],
+    predictions: Sequence[str | Path],
+    opener: Opener = open_records,
+    engine: Mapper | None = None,
+) -> Iterator[JoinedFiles]:
+    """The files, opened, hashed and joined. What was hashed is what is read inside, or it is an error."""
+    with ExitStack() as stack:
+        stores: list[RecordStore] = []
+        for paths, kind in ((gold, "gold"), (predictions, "predictions")):
+            stores.append(open_store(paths, kind, opener))
+            stack.callback(stores[-1].close)
+        worth = engine if sum(map(total_bytes, stores)) >= WORTH_BYTES else None
+        with require_unchanged_files(stores):
+            hashes = _start_hashing(stores, worth)
+            gold_index, predicted_index = index_stores(stores, worth)
+            yield JoinedFiles(gold_index, predicted_index, hashes, engine)
+
+
+class HashFiles:
+    """The digest of a file as it is stored. It can be sent to a worker."""
+
+    def __init__(self, stores: Sequence[RecordStore]) -> None:
+        self.stores = stores
+
+    def __call__(self, number: tuple[int, int]) -> str:
+        store, file = number
+        return self.stores[store].files[file].stored.sha256()
+
+
+def _start_hashing(stores: Sequence[RecordStore], engine: Mapper | None) -> Promise[list[list[str]]]:
+    """The digests: made beside everything else, or, where all workers get files enough, by them."""
+    hashes: Promise[list[list[str]]] = Promise()
+    numbers = [(number, file) for number, store in enumerate(stores) for file in range(len(store.files))]
+    if engine is None or len(numbers) < engine.workers * FILES_PER_WORKER:
+        start_background_thread(
+            lambda: hashes.keep(lambda: [store.sha256s() for store in stores])
+        )  # takes no turn from the rest
+        return hashes
+    found = dict(zip(numbers, engine.map(HashFiles(stores), numbers), strict=True))
+    hashes.keep(lambda: [[found[number, file] for file in range(len(s.files))] for number, s in enumerate(stores)])
+    return hashes
+
+
+def _read_record(store: RecordStore, location: int, data: bytes) -> tuple[dict[str, Any], str]:
+    """A decoded record and its id."""
+    try:
+        record = loads(data)
+    except JSONDecodeError:
+        record = None
+    if type(record) is not dict:
+        record = store.decode(location, data)  # a second try, or the error with its line
+    identity = require_id(record, store, location)
+    require_one_id(identity, data, store, location)
+    return record, identity

@@ -1,41 +1,150 @@
-"""Gold and predictions as people have them: in any dialect and layout, with ids under any name, or none at all."""
+"""Gold and predictions in any dialect and layout, with ids under any name or joined by order.
+
+Predictions in a published format of gold are converted as gold would be. Predicted events that name tokens get
+words and character offsets from the text of their gold record, so that both sides have the same offsets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.dialect_file import (
+from goldgate.core.finding import record_id
+from goldgate.errors import InputError, Place, describe_value
+from goldgate.readers.dialects import recognize_dialect
+from goldgate.readers.dialects.dialect import Dialect, JsonObject, TokenText, align_or_join, token_part
+from goldgate.readers.gold_files import (
     GoldOpener,
     decode_published,
     first_record,
-    numbered_lines,
-    rewritten,
+    records_with_lines,
+    rewrite_records,
     with_id,
 )
-from goldgate.readers.dialects.dialect import Dialect
-from goldgate.readers.guess import bad_id
-from goldgate.readers.layouts import recognize_file, recognize_record
-from goldgate.readers.layouts.layout import OUR_NAMES, Answer, Fields, RecordLayout, has_path, id_at, pick
-from goldgate.readers.placed import placed
-from goldgate.readers.published_answers import published_answer, published_form
-from goldgate.readers.records import RecordFile, RecordStore, decode, iterate, open_records
-from goldgate.readers.wrapped import on_their_lines, replaced, unwrapped
+from goldgate.readers.guess import bad_id_error
+from goldgate.readers.layouts import recognize_file_layout, recognize_record_layout
+from goldgate.readers.layouts.layout import (
+    OWN_FIELDS,
+    FieldPaths,
+    LayoutAnswer,
+    RecordLayout,
+    answer_of,
+    has_path,
+    id_at,
+)
+from goldgate.readers.nested_records import extract_records, pad_to_lines, with_content
+from goldgate.readers.records import RecordFile, RecordStore, decode_json, iterate_records, open_records
+
+_UNCONVERTED_DIALECTS = ("duee", "duee-fin")
+_EVENT_KEYS, _ARGUMENT_KEYS = (
+    ("event_type", "trigger", "start", "end", "mentions"),
+    ("role", "argument", "start", "end"),
+)
+_TOKEN_DIALECTS = ("wikievents", "oneie")  # tokens that are looked for in a text
+
+GoldText = Callable[[str], Any]  # the text of the gold record with this id
+
+
+def recognize_published(record: Any) -> Dialect | None:
+    """The dialect that a prediction is written in; none where it has a response of its own."""
+    if isinstance(record, dict) and "response" in record:
+        return None
+    found = recognize_dialect(record)
+    return None if found is None or found.name in _UNCONVERTED_DIALECTS else found
+
+
+def published_answer(record: Any, dialect: Dialect, gold_text: GoldText) -> LayoutAnswer:
+    """What a record predicts. Offsets must be those of the gold's text: a prediction with another one is an error."""
+    try:
+        converted = dialect.convert(record)
+        identity = record_id(converted)
+        text = gold_text(identity) if identity is not None else None
+        if (
+            isinstance(text, str)
+            and dialect.name in _TOKEN_DIALECTS
+            and "text" not in record
+            and "sentence" not in record
+        ):
+            converted = dialect.convert({**record, "text": text})
+    except InputError as error:
+        error.code = error.code.replace("gold.", "predictions.", 1)
+        raise
+    if isinstance(text, str) and converted["text"] != text:
+        raise InputError(
+            "predictions.other_text",
+            "this prediction has another text than the gold, so its offsets are not those of the gold",
+            place=Place(field="text"),
+            expected="the text of the gold record with this id",
+            found="another, or tokens that are not in it",
+            advice="score it by the gold that it was made from",
+        )
+    return LayoutAnswer(identity, {"events": [_select_event(event) for event in converted["events"]]})
+
+
+def _select_event(event: Mapping[str, Any]) -> JsonObject:
+    arguments = [_select_keys(each, _ARGUMENT_KEYS) for each in event["arguments"] if each["argument"] is not None]
+    return {**_select_keys(event, _EVENT_KEYS), "arguments": arguments}
+
+
+def _select_keys(part: Mapping[str, Any], names: tuple[str, ...]) -> JsonObject:
+    return {name: part[name] for name in names if name in part}
+
+
+EventPart = dict[str, Any]
+
+
+def attach_text(events: Sequence[EventPart], gold: Mapping[str, Any] | None) -> list[EventPart]:
+    """The events with words and offsets. Where gold has no tokens, those of the prediction are offsets as they are."""
+    if gold is None:
+        return [*events]  # whoever joins them says so
+    tokens = gold.get("tokens")
+    text = None
+    if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens):
+        text = align_or_join(tokens, gold.get("text"))
+    return [_attach_to_event(event, f"events[{number}]", text) for number, event in enumerate(events)]
+
+
+def _attach_to_event(event: EventPart, path: str, text: TokenText | None) -> EventPart:
+    arguments = [
+        _attach_to_part(argument, f"{path}.arguments[{number}]", "argument", text)
+        for number, argument in enumerate(event["arguments"])
+    ]
+    return _attach_to_part(event, path, "trigger", text) | {"arguments": arguments}
+
+
+def _attach_to_part(part: EventPart, path: str, name: str, text: TokenText | None) -> EventPart:
+    start, end = part["token_start"], part["token_end"]
+    if text is not None and end <= len(text.spans):
+        return part | token_part(text, start, end, name)
+    if text is None and isinstance(part.get(name), str):
+        return part | {"start": start, "end": end}
+    raise _no_such_tokens_error(path, start, end, text)
+
+
+def _no_such_tokens_error(path: str, start: int, end: int, text: TokenText | None) -> InputError:
+    expected = "gold with tokens" if text is None else f"tokens of a gold record that has {len(text.spans)}"
+    return InputError(
+        "predictions.no_such_tokens",
+        "this prediction names tokens that its gold record does not have",
+        place=Place(field=path),
+        expected=expected,
+        found=f"tokens {start} to {end}",
+        advice="are these the predictions for this gold, and for this tokenization of it?",
+    )
+
 
 _GOLD_KEYS = ("events", "event_list")
 
 
-class _Written(NamedTuple):
+class _AnswerLine(NamedTuple):
     """An answer, and the line of the file that it came from."""
 
     line: int
-    answer: Answer | None
+    answer: LayoutAnswer | None
 
 
 class PairOpener:
@@ -45,7 +154,7 @@ class PairOpener:
     predictions without ids are numbered.
     """
 
-    def __init__(self, dialect: str | None = None, fields: Fields = OUR_NAMES, *, alone: bool = False) -> None:
+    def __init__(self, dialect: str | None = None, fields: FieldPaths = OWN_FIELDS, *, alone: bool = False) -> None:
         self._alone = alone
         self._open_gold = GoldOpener(dialect, id_field=fields.id)
         self.fields = fields
@@ -74,44 +183,44 @@ class PairOpener:
         if self._unnamed is not None and not self.by_order:
             raise self._unnamed
         if self.by_order and self._taken and self._taken != gold:
-            raise _other_count(Place(), gold, str(self._taken))
+            raise _count_error(Place(), gold, str(self._taken))
 
     def _named_gold(self, file: RecordFile) -> RecordFile:
         """The gold file with an id in every record: the record's own, or its number."""
         record = first_record(file)
         if not isinstance(record, dict) or "id" in record or not any(key in record for key in _GOLD_KEYS):
             return file
-        first = RecordStore([file]).place(next(iterate(file))[0], "id")
+        first = RecordStore([file]).place(next(iterate_records(file))[0], "id")
         if self._unnamed is None:
-            self._unnamed = bad_id(record, "gold", first)
+            self._unnamed = bad_id_error(record, "gold", first)
 
         def number(record: dict[str, Any]) -> str:
             if "id" in record:
-                raise _some_without_id(record["id"], first)
+                raise _some_without_id_error(record["id"], first)
             self._numbered += 1
             return str(self._numbered)
 
-        return rewritten(file, file.form, lambda data: with_id(data, number))
+        return rewrite_records(file, file.form, lambda data: with_id(data, number))
 
     def _predictions(self, file: RecordFile) -> RecordFile:
-        layout = recognize_file(file)
+        layout = recognize_file_layout(file)
         if layout is not None:
-            found = (_Written(*each) for each in layout.answers(file, self.fields))
+            found = (_AnswerLine(*each) for each in layout.answers(file, self.fields))
             return self._copy(file, layout.name, found, in_order=False)
         record = first_record(file)
-        if recognize_record(record) is None and published_form(record) is None:
-            file = unwrapped(file, [path.split(".")[0] for path in self.fields if path is not None])
+        if recognize_record_layout(record) is None and recognize_published(record) is None:
+            file = extract_records(file, [path.split(".")[0] for path in self.fields if path is not None])
             record = first_record(file)
         fields = self._fields_of(record)
-        of_record = recognize_record(record) if fields.response is None else None
+        of_record = recognize_record_layout(record) if fields.response is None else None
         if of_record is not None:
             answers = self._answers(file, of_record, fields)
             if of_record.in_tokens:
                 answers = self._in_gold_text(file, answers)
             return self._copy(file, of_record.name, answers, in_order=of_record.in_order)
-        if fields != OUR_NAMES:
+        if fields != OWN_FIELDS:
             return self._copy(file, None, self._answers(file, None, fields), in_order=False)
-        dialect = published_form(record)
+        dialect = recognize_published(record)
         if dialect is not None:
             return self._copy(file, dialect.name, self._published(file, dialect), in_order=False)
         if self._gold_has_no_ids and isinstance(record, dict) and "id" not in record:
@@ -120,76 +229,78 @@ class PairOpener:
             raise self._unnamed
         return file
 
-    def _fields_of(self, record: Any) -> Fields:
+    def _fields_of(self, record: Any) -> FieldPaths:
         """The fields of a file with this first record: its own `id`, where only the gold has the field for ids."""
         path = self.fields.id
         if path is None or not self._open_gold.used_id_field or not isinstance(record, dict):
             return self.fields
         return self.fields._replace(id=None) if "id" in record and not has_path(record, path) else self.fields
 
-    def _answers(self, file: RecordFile, layout: RecordLayout | None, fields: Fields) -> Iterator[_Written]:
+    def _answers(self, file: RecordFile, layout: RecordLayout | None, fields: FieldPaths) -> Iterator[_AnswerLine]:
         store, first = RecordStore([file]), None
-        for line, offset, data in numbered_lines(file):
+        for line, offset, data in records_with_lines(file):
             record = store.decode(offset, data)
             if layout is not None:
                 first = (layout.view(record),) if first is None else first
                 if first != (layout.view(record),):
                     continue
             try:
-                answer = pick(record, fields) if layout is None else layout.answer(record)
+                answer = answer_of(record, fields) if layout is None else layout.answer(record)
                 if layout is not None and answer is not None and fields.id is not None:
                     answer = answer._replace(id=id_at(record, fields.id))
             except InputError as error:
                 raise store.at(error, offset) from None
-            yield _Written(line, answer)
+            yield _AnswerLine(line, answer)
 
-    def _in_gold_text(self, file: RecordFile, found: Iterator[_Written]) -> Iterator[_Written]:
+    def _in_gold_text(self, file: RecordFile, found: Iterator[_AnswerLine]) -> Iterator[_AnswerLine]:
         """The answers with words and offsets from the gold; several records that are one answer are one."""
-        texts = _Texts(self._gold)
-        parts: dict[str | None, _Written] = {}
+        texts = _GoldTexts(self._gold)
+        parts: dict[str | None, _AnswerLine] = {}
         for line, answer in found:
             if answer is None:
                 continue
             try:
-                events = placed(answer.said["events"], texts.record(answer.id))
+                events = attach_text(answer.said["events"], texts.record(answer.id))
             except InputError as error:
                 error.place = Place(file.name, line, error.place.field)
                 raise
             if not answer.part:
-                yield _Written(line, answer._replace(said={"events": events}))
+                yield _AnswerLine(line, answer._replace(said={"events": events}))
             elif answer.id not in parts:
-                parts[answer.id] = _Written(line, answer._replace(said={"events": events}))
+                parts[answer.id] = _AnswerLine(line, answer._replace(said={"events": events}))
             else:
                 first = parts[answer.id].answer
                 assert first is not None
                 first.said["events"].extend(events)
         yield from parts.values()
 
-    def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_Written]:
-        texts = _Texts(self._gold)
+    def _published(self, file: RecordFile, dialect: Dialect) -> Iterator[_AnswerLine]:
+        texts = _GoldTexts(self._gold)
         store = RecordStore([file])
-        for line, offset, data in numbered_lines(file):
+        for line, offset, data in records_with_lines(file):
             try:
                 record = decode_published(data)
             except ValueError:
                 record = store.decode(offset, data)  # which says what is wrong with it
             try:
-                yield _Written(line, published_answer(record, dialect, texts.of))
+                yield _AnswerLine(line, published_answer(record, dialect, texts.of))
             except InputError as error:
                 raise store.at(error, offset) from None
 
-    def _copy(self, file: RecordFile, form: str | None, found: Iterator[_Written], *, in_order: bool) -> RecordFile:
+    def _copy(self, file: RecordFile, form: str | None, found: Iterator[_AnswerLine], *, in_order: bool) -> RecordFile:
         """The answers as predictions, each on its line, with the id that it is joined by."""
-        return replaced(file, on_their_lines(self._records(file, found, in_order=in_order)), form)
+        return with_content(file, pad_to_lines(self._records(file, found, in_order=in_order)), form)
 
-    def _records(self, file: RecordFile, found: Iterator[_Written], *, in_order: bool) -> Iterator[tuple[int, bytes]]:
+    def _records(
+        self, file: RecordFile, found: Iterator[_AnswerLine], *, in_order: bool
+    ) -> Iterator[tuple[int, bytes]]:
         for line, answer in found:
             if answer is None:  # what failed is a missing answer
                 continue
             identity = self._identity(answer, file, line, in_order=in_order)
             yield line, orjson.dumps({"id": identity, **answer.said}, option=orjson.OPT_NON_STR_KEYS, default=str)
 
-    def _identity(self, answer: Answer, file: RecordFile, line: int, *, in_order: bool) -> str:
+    def _identity(self, answer: LayoutAnswer, file: RecordFile, line: int, *, in_order: bool) -> str:
         if answer.id is not None:
             return answer.id
         if not self._gold_has_no_ids and not in_order:
@@ -210,7 +321,7 @@ class PairOpener:
         if position is None:
             position, self._taken = self._taken, self._taken + 1
             if position == len(ids):
-                raise _other_count(Place(file.name, line), len(ids), "more")
+                raise _count_error(Place(file.name, line), len(ids), "more")
         return ids[position] if position < len(ids) else str(position + 1)  # which no gold record has: an error later
 
     @property
@@ -219,12 +330,12 @@ class PairOpener:
 
     def _gold_ids(self) -> list[str]:
         if self._ids is None:
-            records = (decode(data) for file in self._gold for _, data in iterate(file))
+            records = (decode_json(data) for file in self._gold for _, data in iterate_records(file))
             self._ids = [record_id(record) or "" for record in records if isinstance(record, dict)]
         return self._ids
 
 
-class _Texts:
+class _GoldTexts:
     """Gold records and their texts, by id, each read when it is asked for."""
 
     def __init__(self, files: list[RecordFile]) -> None:
@@ -234,8 +345,8 @@ class _Texts:
     def _places(self) -> dict[str, tuple[RecordFile, int, int]]:
         found = {}
         for file in self._files:
-            for offset, data in iterate(file):
-                record = _decoded(data)
+            for offset, data in iterate_records(file):
+                record = _decode_or_none(data)
                 identity = record_id(record) if isinstance(record, dict) else None
                 if identity is not None:
                     found[identity] = (file, offset, len(data))
@@ -250,29 +361,29 @@ class _Texts:
         if place is None:
             return None
         file, offset, length = place
-        found = _decoded(file.plain.read(offset, length))
+        found = _decode_or_none(file.plain.read(offset, length))
         return found if isinstance(found, dict) else None
 
 
-def _decoded(data: bytes) -> Any:
+def _decode_or_none(data: bytes) -> Any:
     try:
-        return decode(data)
+        return decode_json(data)
     except ValueError:
         return None  # whoever reads the gold says so
 
 
-def _some_without_id(identity: Any, first: Place) -> InputError:
+def _some_without_id_error(identity: Any, first: Place) -> InputError:
     return InputError(
         "gold.bad_id",
         "some gold records have an id, and some have none",
         place=Place(field="id"),
         expected="an id in every record, or in none",
-        found=f"{describe(identity)} here, and no id in line {first.line}",
+        found=f"{describe_value(identity)} here, and no id in line {first.line}",
         advice="give every record an id of its own",
     )
 
 
-def _other_count(place: Place, gold: int, found: str) -> InputError:
+def _count_error(place: Place, gold: int, found: str) -> InputError:
     return InputError(
         "predictions.other_count",
         "gold and predictions are joined by their order, and one has more records than the other",

@@ -1,7 +1,7 @@
-"""Record files: JSON Lines or a JSON array, plain or gzipped, read at any place, never held in memory.
+"""Record files: JSON Lines or a JSON array, plain or gzipped, read at any offset, never held in memory.
 
-A record is known by its location (file number and byte offset in one integer) and its
-length. Lines are counted only when an error needs one.
+A record is identified by its location (file number and byte offset in one integer) and its length. Lines are
+counted only when an error needs one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,25 +20,23 @@ from typing import IO, Any, NamedTuple
 
 import orjson
 
-from goldgate.errors import ConfigError, InputError, Place, describe
-from goldgate.files.opened import copy_aside, open_once
-from goldgate.files.random_access import BLOCK, RandomAccess
-from goldgate.files.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME, standard_input
-from goldgate.files.text_file import cannot_read
-from goldgate.files.url import is_url
-from goldgate.readers.guess import foreign_bytes, not_records
+from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input
+from goldgate.files.random_access import BLOCK, RandomAccess, copy_to_temporary, open_local
+from goldgate.files.reading import read_failure
+from goldgate.readers.guess import binary_format, guess_format
 
 OFFSET_BITS = 48
 _OFFSET = (1 << OFFSET_BITS) - 1
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ARRAY = re.compile(rb"\s*+\[(?!\s*+(?:\"|NaN))")
-_LISTS = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
+_LIST_ADVICE = "lists that are read: DocEE's of title, text, event type and arguments, ChFinAnn's of id and document"
 LIMIT_VARIABLE = "GOLDGATE_MAX_RECORD_MEGABYTES"
 DEFAULT_MEGABYTES = 64
 STORED_RECORDS = 4  # a record of a result, with gold, answer and counts, may be so many times as large as one of them
 _MEGABYTE = 1_000_000
-UNCHECKED = _MEGABYTE  # bytes of a record that is under every limit
+UNCHECKED_BYTES = _MEGABYTE  # bytes of a record that is under every limit
 _VALUES_RECORDS = 4  # decoded, the values of a record may take so many times as much as it may have bytes
 _VALUE_BYTES = 64  # of a value in memory
 _VALUE_MARKS = (b"[", b"{", b",")
@@ -48,7 +46,7 @@ _ADVICE = 'write {"id": …, "response": …} for each answer'
 _GAP = 16  # bytes between two records that lie side by side: an end of line, a comma, some blanks
 
 
-class Digest(NamedTuple):
+class InputDigest(NamedTuple):
     """What a report says of an input."""
 
     sha256: str
@@ -139,7 +137,7 @@ class RecordStore:
         """The record as an object; anything else is an error with its line."""
         kind = self.files[location >> OFFSET_BITS].kind
         try:
-            value = decode(data)
+            value = decode_json(data)
         except ValueError:
             raise self._not_json(kind, location, data) from None
         if type(value) is not dict:
@@ -148,8 +146,12 @@ class RecordStore:
                 f"a {kind} record is an object",
                 place=self.place(location),
                 expected="an object with an id",
-                found=describe(value),
-                advice=_ADVICE if kind == "predictions" else _LISTS if kind == "gold" and type(value) is list else None,
+                found=describe_value(value),
+                advice=_ADVICE
+                if kind == "predictions"
+                else _LIST_ADVICE
+                if kind == "gold" and type(value) is list
+                else None,
             )
         return value
 
@@ -181,7 +183,7 @@ class RecordStore:
         try:
             data.decode()
         except UnicodeDecodeError as not_text:
-            foreign = foreign_bytes(head) if is_first else None
+            foreign = binary_format(head) if is_first else None
             return InputError(
                 f"{kind}.not_utf8",
                 "this is not UTF-8 text",
@@ -189,11 +191,11 @@ class RecordStore:
                 found=foreign or f"the byte 0x{data[not_text.start]:02x}",
                 advice="save the file as UTF-8" if foreign is None else "save it as JSON Lines in UTF-8",
             )
-        guess = not_records(file.name, head) if is_first and not file.is_array else None
+        guess = guess_format(file.name, head) if is_first and not file.is_array else None
         problem, place = self._problem_in(location, data)
         if guess is not None:
             return InputError(f"{kind}.not_json", guess.message, place=place, found=problem, advice=guess.advice)
-        if _TOO_LARGE in problem:
+        if _ORJSON_INFINITY in problem:
             advice = "write it as a string, or leave it out"
             message = "a number in this record is too large"
             return InputError(f"{kind}.not_json", message, place=place, found=problem, advice=advice)
@@ -228,14 +230,14 @@ class JsonProblem(NamedTuple):
     column: int
 
 
-_TOO_LARGE = "number is infinity"  # orjson's words
+_ORJSON_INFINITY = "number is infinity"  # orjson's words
 _PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
 
 
 def json_problem(data: bytes) -> JsonProblem:
     """What is wrong with bytes that `decode` refuses."""
     try:
-        decode(data.rstrip())
+        decode_json(data.rstrip())
     except ValueError as problem:
         found = _PROBLEM.fullmatch(str(problem))
         return JsonProblem(found[1], int(found[2]), int(found[3])) if found else JsonProblem(str(problem), 1, 1)
@@ -248,19 +250,19 @@ _ESCAPED = re.compile(
 )
 
 
-def with_whole_pairs(text: str) -> str:
+def replace_surrogate_escapes(text: str) -> str:
     """JSON text in which half of a surrogate pair, which some tokenizers leave behind, is U+FFFD."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
 
 
-def decode(data: bytes) -> Any:
+def decode_json(data: bytes) -> Any:
     """One JSON value, with whole surrogate pairs; ValueError if it is not."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        mended = with_whole_pairs(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
+        mended = replace_surrogate_escapes(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
         if mended.encode("utf-8", "surrogateescape") == data:
             raise ValueError(str(problem)) from None
     try:
@@ -272,9 +274,9 @@ def decode(data: bytes) -> Any:
 def open_records(path: str | Path, kind: str) -> RecordFile:
     """Get a file ready for reading: its form, and plain bytes that can be read at any place."""
     limit = record_limit()
-    stored = _stored(path, kind)
+    stored = _open_stored(path, kind)
     try:
-        plain = _unpacked(stored) if stored.read_some(0, 2) == _GZIP else stored
+        plain = _unpack_gzip(stored) if stored.read_some(0, 2) == _GZIP else stored
         head = plain.read_some(0, BLOCK)
     except BaseException:
         stored.close()
@@ -298,31 +300,31 @@ def record_limit() -> int:
             "environment.wrong_value",
             f"the environment variable {LIMIT_VARIABLE} is not a number of megabytes",
             expected=f"a whole number from 1 on; without it {DEFAULT_MEGABYTES}",
-            found=describe(text),
+            found=describe_value(text),
         )
     return int(text) * _MEGABYTE
 
 
-def check_values(data: bytes, kind: str, place: Callable[[], Place], limit: int) -> None:
+def check_value_count(data: bytes, kind: str, place: Callable[[], Place], limit: int) -> None:
     """Refuse JSON of many tiny values: 60 MB of `[],[],…` are 1.8 GB when decoded."""
     most = limit * _VALUES_RECORDS // _VALUE_BYTES
     if sum(map(data.count, _VALUE_MARKS)) <= most:
         return
     values = sum(map(_STRING.sub(b"", data).count, _VALUE_MARKS))
     if values > most:
-        error = too_large(kind, place(), f"a record of {values:,} values", limit)
+        error = too_large_error(kind, place(), f"a record of {values:,} values", limit)
         error.expected = f"at most {most:,} values"
         raise error
 
 
-def check_record(file: RecordFile, offset: int, data: bytes) -> None:
+def check_record_size(file: RecordFile, offset: int, data: bytes) -> None:
     """Refuse a record that begins there and would take too much memory. One of up to 1 MB never does."""
     if len(data) > file.limit:
-        raise long_line(file, offset)
-    check_values(data, file.kind, lambda: RecordStore([file]).place(offset), file.limit)
+        raise long_line_error(file, offset)
+    check_value_count(data, file.kind, lambda: RecordStore([file]).place(offset), file.limit)
 
 
-def too_large(kind: str, place: Place, size: str, limit: int) -> InputError:
+def too_large_error(kind: str, place: Place, size: str, limit: int) -> InputError:
     """The error for a record or a line that is larger than `record_limit`."""
     return InputError(
         f"{kind}.too_large",
@@ -341,11 +343,11 @@ def bounded_lines(stream: IO[bytes], kind: str, name: str, records: int = 1) -> 
     while line := stream.readline(limit + 1):
         number += 1
         if len(line) > limit:
-            raise too_large(kind, Place(name, number), f"a line of more than {limit:,} bytes", limit)
+            raise too_large_error(kind, Place(name, number), f"a line of more than {limit:,} bytes", limit)
         yield line
 
 
-def long_line(file: RecordFile, offset: int) -> InputError:
+def long_line_error(file: RecordFile, offset: int) -> InputError:
     """The error for a line that begins there and is over the limit of its file. Its size is measured by reading on."""
     end = offset
     while block := file.plain.read_some(end, BLOCK):
@@ -353,11 +355,13 @@ def long_line(file: RecordFile, offset: int) -> InputError:
         end += len(block) if stop < 0 else stop
         if stop >= 0:
             break
-    return too_large(file.kind, RecordStore([file]).place(offset), f"a line of {end - offset:,} bytes", file.limit)
+    return too_large_error(
+        file.kind, RecordStore([file]).place(offset), f"a line of {end - offset:,} bytes", file.limit
+    )
 
 
 @contextmanager
-def held(stores: Sequence[RecordStore]) -> Iterator[None]:
+def require_unchanged_files(stores: Sequence[RecordStore]) -> Iterator[None]:
     """Whatever is made of the files inside is made of what they were when they were opened, or is an error."""
     try:
         yield
@@ -369,48 +373,50 @@ def held(stores: Sequence[RecordStore]) -> Iterator[None]:
         store.require_unchanged()
 
 
-def iterate(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+def iterate_records(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of each record, in order. Blank lines are no records."""
-    return _elements(file) if file.is_array else _lines(file)
+    return _iterate_array(file) if file.is_array else _iterate_lines(file)
 
 
-def _stored(path: str | Path, kind: str) -> RandomAccess:
+def _open_stored(path: str | Path, kind: str) -> RandomAccess:
     if not isinstance(path, (str, Path)):
-        raise InputError(f"{kind}.wrong_type", "a file is given by its path", expected="a path", found=describe(path))
+        raise InputError(
+            f"{kind}.wrong_type", "a file is given by its path", expected="a path", found=describe_value(path)
+        )
     try:
         if str(path) == STANDARD_INPUT:
-            return copy_aside(STANDARD_INPUT_NAME, kind, standard_input(kind).read)
+            return copy_to_temporary(STANDARD_INPUT_NAME, kind, open_standard_input(kind).read)
         if is_url(path):
-            from goldgate.files.remote.open_remote import open_remote
+            from goldgate.files.remote.remote_file import open_remote
 
             return open_remote(str(path), kind)
-        file = open_once(path, kind)
+        file = open_local(path, kind)
         if S_ISREG(os.fstat(file.file.fileno()).st_mode):
             return file
         try:  # a pipe: records must be found again by offset
-            return copy_aside(str(path), kind, file.file.read)
+            return copy_to_temporary(str(path), kind, file.file.read)
         finally:
             file.close()
     except (OSError, ValueError) as problem:
-        raise cannot_read(str(path), kind, problem) from None
+        raise read_failure(str(path), kind, problem) from None
 
 
-def _unpacked(stored: RandomAccess) -> RandomAccess:
+def _unpack_gzip(stored: RandomAccess) -> RandomAccess:
     try:
         with gzip.GzipFile(fileobj=stored.stream()) as packed:
-            return copy_aside(stored.name, stored.kind, packed.read)
+            return copy_to_temporary(stored.name, stored.kind, packed.read)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise InputError(
             f"{stored.kind}.bad_gzip", "the compressed file is damaged", place=Place(stored.name), found=str(problem)
         ) from None
 
 
-def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+def _iterate_lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     offset = file.start
     with file.plain.stream(offset) as stream:
         while line := stream.readline(file.limit + 1):
-            if len(line) > UNCHECKED:
-                check_record(file, offset, line)
+            if len(line) > UNCHECKED_BYTES:
+                check_record_size(file, offset, line)
             if not line.isspace():
                 yield offset, line
             else:  # blank lines follow each other: millions of them are passed over at once
@@ -424,7 +430,7 @@ def _lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 
 
-def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
     """The elements of a JSON array, found by their brackets; each is decoded by whoever reads it."""
     with file.plain.stream(file.start) as stream:
         buffer = stream.read(BLOCK)
@@ -443,9 +449,9 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                 elif depth == 0 and mark in (b",", b"]"):
                     data = buffer[element : token.start()]
                     if len(data) > file.limit:
-                        raise _large_element(file, base + element, len(data))
-                    if len(data) > UNCHECKED:
-                        check_record(file, base + element, data)
+                        raise _large_element_error(file, base + element, len(data))
+                    if len(data) > UNCHECKED_BYTES:
+                        check_record_size(file, base + element, data)
                     blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
                     if blanks < len(data) or mark == b",":
                         yield base + element + blanks, data[blanks:]
@@ -457,23 +463,39 @@ def _elements(file: RecordFile) -> Iterator[tuple[int, bytes]]:
                     depth -= 1
             if ended:
                 if (buffer[scanned:] + stream.read(BLOCK)).strip():
-                    raise _bad_array(file, base + scanned, "something follows the end of the array")
+                    raise _bad_array_error(file, base + scanned, "something follows the end of the array")
                 return
             pending = len(buffer) - element
             if pending > file.limit:
-                raise _large_element(file, base + element, pending)
+                raise _large_element_error(file, base + element, pending)
             more = stream.read(want)
             if not more:
-                raise _bad_array(file, base + len(buffer), "the array is never closed")
+                raise _bad_array_error(file, base + len(buffer), "the array is never closed")
             want = max(BLOCK, min(pending, file.limit - pending))  # a giant element in growing steps: linear
             buffer, base, scanned, element = buffer[element:] + more, base + element, scanned - element, 0
 
 
-def _large_element(file: RecordFile, offset: int, size: int) -> InputError:
+def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:
     found = f"an element of at least {size:,} bytes"
-    return too_large(file.kind, RecordStore([file]).place(offset), found, file.limit)
+    return too_large_error(file.kind, RecordStore([file]).place(offset), found, file.limit)
 
 
-def _bad_array(file: RecordFile, offset: int, message: str) -> InputError:
+def _bad_array_error(file: RecordFile, offset: int, message: str) -> InputError:
     place = RecordStore([file]).place(offset)
     return InputError(f"{file.kind}.not_json", message, place=place, expected="one JSON array and nothing else")
+
+
+def record_group(record: Mapping[str, Any]) -> str | None:
+    """What a record belongs to, an integer as its digits; None if it stands by itself."""
+    group = record.get("group")
+    if group is None or (type(group) is str and group):
+        return group
+    if type(group) is int:
+        return str(group)
+    raise InputError(
+        "gold.wrong_type",
+        "a group is named by a string",
+        place=Place(field="group"),
+        expected="a string that is not empty, or an integer, or none at all",
+        found=describe_value(group),
+    )

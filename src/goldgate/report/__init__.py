@@ -40,7 +40,7 @@ def _csv(page: Page, columns: int, colour: bool) -> str:
 
 
 def _html(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.html.page import render_html
+    from goldgate.report.html import render_html
 
     return render_html(page)
 
@@ -56,13 +56,13 @@ PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {
 
 
 def _junit(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.junit import render_junit
+    from goldgate.report.ci import render_junit
 
     return render_junit(page)
 
 
 def _github(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.github import render_github
+    from goldgate.report.ci import render_github
 
     return render_github(page)
 
@@ -71,17 +71,17 @@ def _github(page: Page, columns: int, colour: bool) -> str:
 VERDICT_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {"junit": _junit, "github": _github}
 
 
-def describe(report: Report) -> Page:
+def describe_report(report: Report) -> Page:
     """A report as a page: as its suite describes it, or why there are no numbers."""
     if report.get("error"):
-        from goldgate.core.frame import error_page
+        from goldgate.core.report_page import error_page
 
         return error_page(report)
-    from goldgate.core.frame import beside_gates
+    from goldgate.core.report_page import match_gate_digits
     from goldgate.suites import load_suite
 
     suite = load_suite(report["suite"])
-    return beside_gates(suite.describe(report)._replace(pictures=suite.pictures(report)))
+    return match_gate_digits(suite.describe(report)._replace(pictures=suite.pictures(report)))
 
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
@@ -104,7 +104,7 @@ def render(
         from goldgate.core.evaluation import render_json
 
         return render_json(report).decode()
-    return render_page(describe(report), format, columns=columns, colour=colour)
+    return render_page(describe_report(report), format, columns=columns, colour=colour)
 
 
 _NAMES = ("json", *PAGE_FORMATS, *VERDICT_FORMATS)

@@ -12,28 +12,28 @@ from collections.abc import Iterator
 
 from goldgate.core.page import (
     Cell,
-    Findings,
+    FindingList,
+    LabelList,
     Matrix,
-    Measured,
+    MeasuredValue,
+    MetricValues,
     Name,
     Notes,
     Page,
-    Pairs,
     Paragraph,
     Section,
     Table,
-    Values,
 )
 from goldgate.report.escape import visible
 
-Row = dict[str, str]
+CsvRow = dict[str, str]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # some take the wide forms for the same
 
 
 def render_csv(page: Page) -> str:
     """Gates, metrics and tables of every section; at last the signature."""
-    rows: list[Row] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
+    rows: list[CsvRow] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
     rows += _gates(page)
     rows += [{"section": "What stands out", "text": _text(message)} for message in page.stands_out]
     for section in page.sections:
@@ -50,7 +50,7 @@ def render_csv(page: Page) -> str:
     return lines.getvalue()
 
 
-def _gates(page: Page) -> Iterator[Row]:
+def _gates(page: Page) -> Iterator[CsvRow]:
     for gate in page.gates or ():
         shown = {"metric": _text(gate.metric), **_measured("value", gate.measured), "gate": _text(gate.gate.bounds())}
         yield {
@@ -63,7 +63,7 @@ def _gates(page: Page) -> Iterator[Row]:
         yield {"section": "Gates", "text": _text(page.gates_note)}
 
 
-def _section(section: Section) -> Iterator[Row]:
+def _section(section: Section) -> Iterator[CsvRow]:
     title = {"section": _text(section.title)}
     for given in section.blocks:
         block = given.as_table() if isinstance(given, Matrix) else given
@@ -77,14 +77,14 @@ def _section(section: Section) -> Iterator[Row]:
                     yield row
                 if not block.rows:
                     yield {**title, "text": _text(block.empty)}
-            case Values():
+            case MetricValues():
                 for metric, value in block.rows:
                     yield {**title, "metric": _text(metric.text), **_measured("value", value)}
-            case Pairs():
+            case LabelList():
                 for pair in block.rows:
                     label = pair.label.text if isinstance(pair.label, Name) else pair.label
                     yield {**title, "metric": _text(label), "text": _text(", ".join(pair.parts))}
-            case Findings():
+            case FindingList():
                 for severity, code, place, message in block.rows:
                     found = {"metric": _text(code), "verdict": _text(severity)}
                     yield {**title, **found, "text": _text(f"{place}: {message}" if place else message)}
@@ -98,13 +98,13 @@ def _section(section: Section) -> Iterator[Row]:
                     yield {**title, "text": _text(words)}
 
 
-def _cell(name: str, cell: Cell, *, with_counts: bool) -> Row:
-    if isinstance(cell, Measured):
+def _cell(name: str, cell: Cell, *, with_counts: bool) -> CsvRow:
+    if isinstance(cell, MeasuredValue):
         return _measured(name, cell, with_counts=with_counts)
     return {name: _text(cell.text if isinstance(cell, Name) else cell)}
 
 
-def _measured(name: str, value: Measured, *, with_counts: bool = True) -> Row:
+def _measured(name: str, value: MeasuredValue, *, with_counts: bool = True) -> CsvRow:
     """The value with all its digits, its interval, and the counts behind it."""
     prefix = "" if name == "value" else f"{name} "
     row = {name: "" if value.value is None else repr(value.value)}

@@ -73,16 +73,16 @@ def visible(text: str, *, commands: bool = True) -> str:
 
     Where commands to a CI runner are prevented otherwise, they stay as they are.
     """
-    return text if is_plain(text, commands=commands) else written_out(text, commands=commands)
+    return text if needs_no_escapes(text, commands=commands) else escape_hidden(text, commands=commands)
 
 
-def is_plain(text: str, *, commands: bool = True) -> bool:
+def needs_no_escapes(text: str, *, commands: bool = True) -> bool:
     """Whether nothing has to be written out, as far as that is seen at once."""
     careful = _CAREFUL if commands else _CAREFUL_IN_HTML
     return text.isprintable() and careful.search(text) is None and is_normalized("NFC", text)
 
 
-def written_out(text: str, *, commands: bool = True) -> str:
+def escape_hidden(text: str, *, commands: bool = True) -> str:
     """What `visible` gives, character by character."""
     places = {match.start() for match in (_COMMAND if commands else _BACKSLASH).finditer(text)}
     if not (text.isascii() and text.isprintable()):
@@ -91,46 +91,47 @@ def written_out(text: str, *, commands: bool = True) -> str:
         places |= {at for word in _WORD.finditer(text) for at in _lookalikes(word)}
     if not places:
         return text
-    return "".join(escape_of(character) if at in places else character for at, character in enumerate(text))
+    return "".join(escape_character(character) if at in places else character for at, character in enumerate(text))
 
 
-def named(text: str, *, commands: bool = True) -> str:
+def visible_name(text: str, *, commands: bool = True) -> str:
     """The text where nothing else stands beside it: blanks at its ends, and several in a row, are written out too."""
     shown = visible(text, commands=commands)
     if "  " in shown or shown[:1] == " " or shown[-1:] == " ":
-        return _BLANKS.sub(lambda blank: escape_of(blank.group()), shown)
+        return _BLANKS.sub(lambda blank: escape_character(blank.group()), shown)
     return shown
 
 
-def alone(text: str, columns: int, *, commands: bool = True) -> str:
+def fit_name(text: str, columns: int, *, commands: bool = True) -> str:
     """A name that stands among no others, in so many columns."""
-    return shortened_in_the_middle(named(text, commands=commands), columns)
+    return shorten_middle(visible_name(text, commands=commands), columns)
 
 
-def apart(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
+def distinct_names(names: Iterable[str], columns: int | None = None, *, commands: bool = True) -> dict[str, str]:
     """Names as they are shown together, in so many columns: no two of them look alike."""
-    shown = {text: named(text, commands=commands) for text in names}
+    shown = {text: visible_name(text, commands=commands) for text in names}
     if len(shown) < 2:
-        return shown if columns is None else {text: shortened_in_the_middle(shown[text], columns) for text in shown}
+        return shown if columns is None else {text: shorten_middle(shown[text], columns) for text in shown}
     looks = Counter(_look(form) for form in shown.values())
     for text, form in shown.items():
         if looks[_look(form)] > 1:
-            shown[text] = "".join(c if c.isascii() else escape_of(c) for c in form)
+            shown[text] = "".join(c if c.isascii() else escape_character(c) for c in form)
     if columns is None:
         return shown
-    short = {text: shortened_in_the_middle(form, columns) for text, form in shown.items()}
+    short = {text: shorten_middle(form, columns) for text, form in shown.items()}
     counts = Counter(short.values())
     return {
-        text: shortened_apart(form, columns) if counts[short[text]] > 1 else short[text] for text, form in shown.items()
+        text: shorten_with_digest(form, columns) if counts[short[text]] > 1 else short[text]
+        for text, form in shown.items()
     }
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """The text as it stands inside a line or a table cell of Markdown: no markup, no HTML, no links, no mentions."""
-    return as_markdown(named(text))
+    return markdown_of_visible(visible_name(text))
 
 
-def as_markdown(shown: str) -> str:
+def markdown_of_visible(shown: str) -> str:
     """The same of a text that is safe to show already."""
     parts, end = [], 0
     for link in _LINK.finditer(shown):
@@ -139,12 +140,12 @@ def as_markdown(shown: str) -> str:
     return "".join([*parts, shown[end:].translate(_IN_MARKDOWN)])
 
 
-def code(text: str, *, in_table: bool = True) -> str:
+def markdown_code(text: str, *, in_table: bool = True) -> str:
     """The text as a Markdown code span; inside a table a `|` needs a backslash even there."""
-    return as_code(named(text), in_table=in_table)
+    return markdown_code_of_visible(visible_name(text), in_table=in_table)
 
 
-def as_code(shown: str, *, in_table: bool = True) -> str:
+def markdown_code_of_visible(shown: str, *, in_table: bool = True) -> str:
     """The same of a text that is safe to show already."""
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
@@ -152,12 +153,12 @@ def as_code(shown: str, *, in_table: bool = True) -> str:
     return span.replace("|", "\\|") if in_table else span
 
 
-def latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     """The text as it stands in LaTeX, in any encoding of fonts: no commands, comments, columns, ligatures."""
-    return as_latex(named(text))
+    return latex_of_visible(visible_name(text))
 
 
-def as_latex(shown: str) -> str:
+def latex_of_visible(shown: str) -> str:
     """The same of a text that is safe to show already.
 
     Characters that pdfLaTeX would stop at stand in `\\goldgatetext`, which LATEX_TEXT defines: XeLaTeX and LuaLaTeX set
@@ -172,18 +173,18 @@ def _with_code_points(match: re.Match[str]) -> str:
     return rf"\goldgatetext{{{match.group()}}}{{{codes}}}"
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """How many columns a terminal needs: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
     return sum(_columns(character) for character in text)
 
 
-def shortened(text: str, columns: int) -> str:
+def shorten(text: str, columns: int) -> str:
     """The text in so many columns; what does not fit becomes `…`."""
     if len(text) * 2 <= columns:  # however wide its characters are
         return text
-    if len(text) <= columns * _MARKS and width(text) <= columns:  # a huge text is not measured
+    if len(text) <= columns * _MARKS and display_width(text) <= columns:  # a huge text is not measured
         return text
     kept, used = [], 0
     for character in text[: columns * _MARKS]:
@@ -194,9 +195,9 @@ def shortened(text: str, columns: int) -> str:
     return "".join(kept) + "…"
 
 
-def shortened_in_the_middle(text: str, columns: int) -> str:
+def shorten_middle(text: str, columns: int) -> str:
     """The text in so many columns with both its ends: names that begin alike mostly end otherwise."""
-    if shortened(text, columns) == text:
+    if shorten(text, columns) == text:
         return text
     tail, used = [], 0
     for character in reversed(text[-columns * _MARKS :]):
@@ -205,18 +206,18 @@ def shortened_in_the_middle(text: str, columns: int) -> str:
             break
         tail.append(character)
     end = "".join(reversed(tail))
-    return shortened(text, columns - width(end)) + end
+    return shorten(text, columns - display_width(end)) + end
 
 
-def shortened_apart(text: str, columns: int) -> str:
+def shorten_with_digest(text: str, columns: int) -> str:
     """The same, with some digits of a digest behind the `…`: texts that differ only in what was cut look different."""
-    if shortened(text, columns) == text:
+    if shorten(text, columns) == text:
         return text
     digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]
-    return f"{shortened(text, columns - 1 - _DIGEST)}~{digest}"
+    return f"{shorten(text, columns - 1 - _DIGEST)}~{digest}"
 
 
-def unseen(text: str) -> Iterator[int]:
+def hidden_characters(text: str) -> Iterator[int]:
     """Where in a running text a character stands that cannot be seen, or is a blank of another kind; no line ends."""
     if text.replace("\n", "").replace("\t", "").isprintable() and not _UNSEEN.search(text):
         return
@@ -260,7 +261,7 @@ def _columns(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
-def escape_of(character: str) -> str:
+def escape_character(character: str) -> str:
     r"""A character written out: `\x1b`, `\u202e`."""
     number = ord(character)
     if number <= 0xFF:
@@ -268,7 +269,7 @@ def escape_of(character: str) -> str:
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
-def in_json(document: str) -> str:
+def escape_json(document: str) -> str:
     r"""A JSON document with what cannot be seen as JSON's own escapes (`\u202e`), and no `##` for a CI runner to obey.
 
     Both can only stand in its strings, so that it says the same as before.
@@ -277,9 +278,9 @@ def in_json(document: str) -> str:
     return document.translate({ord(each): json.dumps(each)[1:-1] for each in _unprintable(document)})
 
 
-def for_terminal(text: str) -> str:
+def escape_for_terminal(text: str) -> str:
     """The text with what a terminal could obey or hide written out, except line ends and colours."""
-    escapes = {ord(each): escape_of(each) for each in _unprintable(text)}
+    escapes = {ord(each): escape_character(each) for each in _unprintable(text)}
     if not escapes:
         return text
     return "".join(part if at % 2 else part.translate(escapes) for at, part in enumerate(_COLOUR.split(text)))

@@ -11,20 +11,20 @@ from collections.abc import Iterator, Sequence
 
 from goldgate.core.page import (
     Cell,
-    Findings,
+    FindingList,
+    LabelList,
     Matrix,
-    Measured,
+    MeasuredValue,
+    MetricValues,
     Name,
     Notes,
     Page,
-    Pairs,
     Paragraph,
     Section,
     Table,
-    Values,
 )
-from goldgate.report.escape import LATEX_TEXT, apart, as_latex, latex, visible
-from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
+from goldgate.report.escape import LATEX_TEXT, distinct_names, escape_latex, latex_of_visible, visible
+from goldgate.report.verdicts import gate_columns, gate_notes, group_reasons, undefined_cells
 
 _PREAMBLE = r"\usepackage{booktabs}"
 _COMMENT = "% Letters that pdfLaTeX has no font for: it shows their code points, XeLaTeX and LuaLaTeX the letters."
@@ -64,7 +64,7 @@ def _gates(page: Page) -> Iterator[list[str]]:
         columns = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
         heads = [title or "verdict" for title in columns]
-        rows = [[_signed(latex(show(gate))) for show in columns.values()] for gate in page.gates]
+        rows = [[_signed(escape_latex(show(gate))) for show in columns.values()] for gate in page.gates]
         notes = [f"{metric}: {reason}" for metric, reason in own.items()]
         notes += [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
         yield _table("Gates", heads, rows, [title == "value" for title in columns], notes, page)
@@ -75,21 +75,21 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
     title = section.title or page.suite
     notes = [block.text for block in section.blocks if isinstance(block, Paragraph)]
     blocks = [block.as_table() if isinstance(block, Matrix) else block for block in section.blocks]
-    tables = [block for block in blocks if isinstance(block, (Table, Values)) and block.rows]
+    tables = [block for block in blocks if isinstance(block, (Table, MetricValues)) and block.rows]
     for block in blocks:
         match block:
             case Table() if block.rows:
                 yield _of_table(block, title, notes if block is tables[0] else [], page)
-            case Values() if block.rows:
+            case MetricValues() if block.rows:
                 yield _of_values(block, title, notes if block is tables[0] else [], page)
-            case Pairs():
+            case LabelList():
                 yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
             case Paragraph():
                 if not tables:
-                    yield [latex(block.text)]
+                    yield [escape_latex(block.text)]
             case Notes():
                 yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
-            case Findings():
+            case FindingList():
                 yield _list([" ".join(row) for row in block.rows[: block.limit]])
             case _:
                 yield [_comment(f"{title}: none")]
@@ -102,12 +102,12 @@ def _label(label: str | Name) -> str:
 def _list(items: Sequence[str]) -> list[str]:
     if not items:
         return [_comment("none")]
-    return [r"\begin{itemize}", *(rf"\item {{}}{latex(item)}" for item in items), r"\end{itemize}"]
+    return [r"\begin{itemize}", *(rf"\item {{}}{escape_latex(item)}" for item in items), r"\end{itemize}"]
 
 
-def _of_values(block: Values, title: str, notes: Sequence[str], page: Page) -> list[str]:
-    reasons = said_once((name.text, value.reason) for name, value in block.rows)
-    rows = [[latex(name.text), *_numbers(value), latex(value.counts)] for name, value in block.rows]
+def _of_values(block: MetricValues, title: str, notes: Sequence[str], page: Page) -> list[str]:
+    reasons = group_reasons((name.text, value.reason) for name, value in block.rows)
+    rows = [[escape_latex(name.text), *_numbers(value), escape_latex(value.counts)] for name, value in block.rows]
     said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     heads = ["metric", "value", "interval", "counts"]
     return _table(title, heads, rows, [False, True, True, True], [*notes, *said], page)
@@ -115,11 +115,11 @@ def _of_values(block: Values, title: str, notes: Sequence[str], page: Page) -> l
 
 def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> list[str]:
     rows, columns = block.rows[: block.limit], list(zip(*block.rows, strict=True))
-    names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
+    names = [distinct_names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
     cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
-    right = [any(isinstance(cell, Measured) for cell in column) for column in columns]
+    right = [any(isinstance(cell, MeasuredValue) for cell in column) for column in columns]
     heads = [f"{column.group} {column.title}".strip() for column in block.columns]
-    reasons = said_once(undefined_cells(block)) if block.with_counts else {}
+    reasons = group_reasons(undefined_cells(block)) if block.with_counts else {}
     said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     shown = _table(title, heads, cells, right, [*notes, *said], page)
     left_out = len(block.rows) - len(rows)
@@ -128,19 +128,19 @@ def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> lis
 
 def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Name):
-        return as_latex(names[cell.text])
-    if isinstance(cell, Measured):
+        return latex_of_visible(names[cell.text])
+    if isinstance(cell, MeasuredValue):
         value, interval = _numbers(cell)
         value = rf"\textbf{{{value}}}*" if cell.best else value
-        counts = latex(f"({cell.counts})") if block.with_counts and cell.counts else ""
+        counts = escape_latex(f"({cell.counts})") if block.with_counts and cell.counts else ""
         return " ".join(part for part in (value, interval, counts) if part)
-    return latex(cell)
+    return escape_latex(cell)
 
 
-def _numbers(value: Measured) -> tuple[str, str]:
+def _numbers(value: MeasuredValue) -> tuple[str, str]:
     """The value and its interval."""
-    interval = "" if value.interval is None else _signed(latex(str(value.interval)))
-    return _signed(latex(str(value))), interval
+    interval = "" if value.interval is None else _signed(escape_latex(str(value.interval)))
+    return _signed(escape_latex(str(value))), interval
 
 
 def _signed(number: str) -> str:
@@ -161,16 +161,16 @@ def _table(
     return [
         r"\begin{table}[t]",
         r"\centering",
-        rf"\caption{{{latex(title)}}}",
+        rf"\caption{{{escape_latex(title)}}}",
         rf"\label{{tab:{label}}}",
         rf"\begin{{tabular}}{{{''.join('r' if to_the_right else 'l' for to_the_right in right)}}}",
         r"\toprule",
-        _row([latex(head) for head in heads]),
+        _row([escape_latex(head) for head in heads]),
         r"\midrule",
         *map(_row, rows),
         r"\bottomrule",
         r"\end{tabular}",
-        *(rf"\par\smallskip{{\footnotesize {latex(note)}}}" for note in notes),
+        *(rf"\par\smallskip{{\footnotesize {escape_latex(note)}}}" for note in notes),
         r"\end{table}",
     ]
 

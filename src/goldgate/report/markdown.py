@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from goldgate.core.page import (
     Block,
     Cell,
-    Findings,
+    FindingList,
+    LabelList,
     Matrix,
-    Measured,
+    MeasuredValue,
+    MetricValues,
     Name,
     Notes,
-    Origin,
     Page,
-    Pairs,
     Paragraph,
     Phrase,
+    ReportOrigin,
     Section,
     Table,
-    Values,
 )
-from goldgate.report.escape import apart, as_code, code, markdown
-from goldgate.report.said_once import gate_columns, gate_notes, said_once, undefined_cells
+from goldgate.report.escape import distinct_names, escape_markdown, markdown_code, markdown_code_of_visible
+from goldgate.report.verdicts import gate_columns, gate_notes, group_reasons, undefined_cells
 
 
 def render_markdown(page: Page) -> str:
@@ -34,7 +34,7 @@ def render_markdown(page: Page) -> str:
         *(text for section in untitled for text in _blocks(section)),
         *_gates(page),
         *_stands_out(page),
-        *(text for section in titled for text in (f"## {markdown(section.title)}", *_blocks(section))),
+        *(text for section in titled for text in (f"## {escape_markdown(section.title)}", *_blocks(section))),
         *_first_samples(page),
         *_origin(page.origin),
     ]
@@ -42,9 +42,9 @@ def render_markdown(page: Page) -> str:
 
 
 def _headline(page: Page) -> list[str]:
-    title = ": ".join(part for part in (page.verdict, f"goldgate {markdown(page.suite)}".rstrip()) if part)
-    about = [markdown(page.subject)] if page.subject else []
-    about += [f"protocol {markdown(page.protocol)}"] if page.protocol else []
+    title = ": ".join(part for part in (page.verdict, f"goldgate {escape_markdown(page.suite)}".rstrip()) if part)
+    about = [escape_markdown(page.subject)] if page.subject else []
+    about += [f"protocol {escape_markdown(page.protocol)}"] if page.protocol else []
     return [f"# {title}", *([", ".join(about) + "."] if about else [])]
 
 
@@ -58,14 +58,17 @@ def _gates(page: Page) -> list[str]:
     heads = [title or "verdict" for title in columns] + (["reason"] if own else [])
     rows = []
     for gate in page.gates:
-        row = [code(gate.metric) if title == "metric" else markdown(show(gate)) for title, show in columns.items()]
-        rows.append(row + ([markdown(own.get(gate.metric, ""))] if own else []))
+        row = [
+            markdown_code(gate.metric) if title == "metric" else escape_markdown(show(gate))
+            for title, show in columns.items()
+        ]
+        rows.append(row + ([escape_markdown(own.get(gate.metric, ""))] if own else []))
     notes = [
-        f"{', '.join(code(name, in_table=False) for name in names)}: {markdown(reason)}"
+        f"{', '.join(markdown_code(name, in_table=False) for name in names)}: {escape_markdown(reason)}"
         for reason, names in shared.items()
     ]
-    together = [markdown(page.gates_note)] if page.gates_note else []
-    return ["## Gates", table(heads, rows, [title == "value" for title in heads]), *notes, *together]
+    together = [escape_markdown(page.gates_note)] if page.gates_note else []
+    return ["## Gates", markdown_table(heads, rows, [title == "value" for title in heads]), *notes, *together]
 
 
 def _stands_out(page: Page) -> list[str]:
@@ -82,81 +85,84 @@ def _block(block: Block) -> list[str]:
             return _table(block)
         case Matrix():
             return _table(block.as_table())
-        case Values():
+        case MetricValues():
             return _values(block)
-        case Pairs():
-            return ["\n".join(f"- {_label(pair.label)}: {markdown(', '.join(pair.parts))}" for pair in block.rows)]
+        case LabelList():
+            return [
+                "\n".join(f"- {_label(pair.label)}: {escape_markdown(', '.join(pair.parts))}" for pair in block.rows)
+            ]
         case Paragraph():
-            return [markdown(block.text)]
+            return [escape_markdown(block.text)]
         case Notes():
             return [_list(block.items)]
-        case Findings():
+        case FindingList():
             return _findings(block)
 
 
 def _table(block: Table) -> list[str]:
     if not block.rows:
-        return [f"{markdown(block.empty[:1].upper() + block.empty[1:])}."]
+        return [f"{escape_markdown(block.empty[:1].upper() + block.empty[1:])}."]
     rows, columns = block.rows[: block.most], list(zip(*block.rows, strict=True))
-    names = [apart(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
+    names = [distinct_names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
     cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
-    right = [any(isinstance(cell, Measured) for cell in column) for column in columns]
-    shown = [table(_heads(block), cells, right), *_more(len(block.rows) - len(rows))]
-    return [*shown, *(_reasons(said_once(undefined_cells(block))) if block.with_counts else [])]
+    right = [any(isinstance(cell, MeasuredValue) for cell in column) for column in columns]
+    shown = [markdown_table(_heads(block), cells, right), *_more_note(len(block.rows) - len(rows))]
+    return [*shown, *(_reasons(group_reasons(undefined_cells(block))) if block.with_counts else [])]
 
 
 def _heads(block: Table) -> list[str]:
     """The titles; the first of a group names it."""
     groups = ["", *(column.group for column in block.columns)]
     return [
-        markdown(f"{column.group} {column.title}" if column.group not in ("", before) else column.title)
+        escape_markdown(f"{column.group} {column.title}" if column.group not in ("", before) else column.title)
         for before, column in zip(groups, block.columns, strict=False)
     ]
 
 
 def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Name):
-        return as_code(names[cell.text])
-    if isinstance(cell, Measured):
+        return markdown_code_of_visible(names[cell.text])
+    if isinstance(cell, MeasuredValue):
         behind = [str(cell.interval)] if cell.interval is not None else []
         behind += [cell.counts] if block.with_counts and cell.counts else []
-        value = f"{markdown(str(cell))}\\*" if cell.best else markdown(str(cell))
+        value = f"{escape_markdown(str(cell))}\\*" if cell.best else escape_markdown(str(cell))
         if behind == [str(cell.interval)]:
-            return f"{value} {markdown(behind[0])}"
-        return f"{value} ({markdown(', '.join(behind))})" if behind else value
-    return markdown(cell)
+            return f"{value} {escape_markdown(behind[0])}"
+        return f"{value} ({escape_markdown(', '.join(behind))})" if behind else value
+    return escape_markdown(cell)
 
 
-def _values(block: Values) -> list[str]:
-    reasons = said_once((name.text, value.reason) for name, value in block.rows)
+def _values(block: MetricValues) -> list[str]:
+    reasons = group_reasons((name.text, value.reason) for name, value in block.rows)
     shared = {reason: names for reason, names in reasons.items() if len(names) > 1}
     with_interval = any(value.interval for _, value in block.rows)
     rows = []
     for name, value in block.rows:
-        interval = [markdown("" if value.interval is None else str(value.interval))] if with_interval else []
+        interval = [escape_markdown("" if value.interval is None else str(value.interval))] if with_interval else []
         said = value.reason if value.reason not in shared else ""
-        rows.append([code(name.text), str(value), *interval, markdown(said or value.counts)])
+        rows.append([markdown_code(name.text), str(value), *interval, escape_markdown(said or value.counts)])
     heads = ["metric", "value", *(["interval"] if with_interval else []), "counts"]
-    return [table(heads, rows, [head != "metric" for head in heads]), *_reasons(shared)]
+    return [markdown_table(heads, rows, [head != "metric" for head in heads]), *_reasons(shared)]
 
 
 def _reasons(reasons: dict[str, list[str]]) -> list[str]:
-    return [f"n/a: {markdown(', '.join(names))}: {markdown(reason)}" for reason, names in reasons.items()]
+    return [f"n/a: {escape_markdown(', '.join(names))}: {escape_markdown(reason)}" for reason, names in reasons.items()]
 
 
-def _findings(block: Findings) -> list[str]:
+def _findings(block: FindingList) -> list[str]:
     if not block.rows:
         return ["None."]
     rows = [
-        [markdown(severity), code(name), code(place), markdown(message)]
+        [escape_markdown(severity), markdown_code(name), markdown_code(place), escape_markdown(message)]
         for severity, name, place, message in block.rows[: block.most]
     ]
-    return [table(["severity", "code", "where", "message"], rows), *_more(len(block.rows) - len(rows))]
+    return [markdown_table(["severity", "code", "where", "message"], rows), *_more_note(len(block.rows) - len(rows))]
 
 
 def _list(items: Sequence[Phrase]) -> str:
     return "\n".join(
-        "- " + "".join(code(part.text, in_table=False) if isinstance(part, Name) else _words(part) for part in item)
+        "- "
+        + "".join(markdown_code(part.text, in_table=False) if isinstance(part, Name) else _words(part) for part in item)
         for item in items
     )
 
@@ -165,40 +171,45 @@ def _words(text: str) -> str:
     """Part of a line: blanks at its ends stand between words."""
     inner = text.strip(" ")
     start = text[: len(text) - len(text.lstrip(" "))]
-    return f"{start}{markdown(inner)}{text[len(start) + len(inner) :]}"
+    return f"{start}{escape_markdown(inner)}{text[len(start) + len(inner) :]}"
 
 
 def _label(label: str | Name) -> str:
-    return code(label.text, in_table=False) if isinstance(label, Name) else markdown(label)
+    return markdown_code(label.text, in_table=False) if isinstance(label, Name) else escape_markdown(label)
 
 
-def _more(count: int) -> list[str]:
+def _more_note(count: int) -> list[str]:
     return [f"… and {count} more; the JSON report has all."] if count > 0 else []
 
 
 def _first_samples(page: Page) -> list[str]:
     if page.samples is None or not page.samples.first:
         return []
-    names = apart(sample.id for sample in page.samples.first)
-    rows = [[as_code(names[sample.id]), markdown(sample.word)] for sample in page.samples.first]
-    title = markdown(f"Look at these first, of {page.samples.count} in {page.samples.file}")
-    return [f"## {title}", table(["sample", "why"], rows)]
+    names = distinct_names(sample.id for sample in page.samples.first)
+    rows = [[markdown_code_of_visible(names[sample.id]), escape_markdown(sample.word)] for sample in page.samples.first]
+    title = escape_markdown(f"Look at these first, of {page.samples.count} in {page.samples.file}")
+    return [f"## {title}", markdown_table(["sample", "why"], rows)]
 
 
-def _origin(origin: Origin | None) -> list[str]:
+def _origin(origin: ReportOrigin | None) -> list[str]:
     if origin is None:
         return []
-    lines = [f"- {code(label, in_table=False)}: {markdown(version)}" for label, version in origin.versions]
+    lines = [
+        f"- {markdown_code(label, in_table=False)}: {escape_markdown(version)}" for label, version in origin.versions
+    ]
     # A code span, and outside a table: it can be copied as it is.
-    lines.append(f"- signature: {code(origin.signature, in_table=False)}")
-    rows = [[markdown(given.kind), code(given.sha256), markdown(given.size)] for given in origin.inputs]
+    lines.append(f"- signature: {markdown_code(origin.signature, in_table=False)}")
+    rows = [
+        [escape_markdown(given.kind), markdown_code(given.sha256), escape_markdown(given.size)]
+        for given in origin.inputs
+    ]
     shown = 3 if any(given.size for given in origin.inputs) else 2
     cut = [row[:shown] for row in (["input", "sha256", ""], *rows)]
-    inputs = [table(cut[0], cut[1:], [False, False, True][:shown])] if rows else []
+    inputs = [markdown_table(cut[0], cut[1:], [False, False, True][:shown])] if rows else []
     return ["## Where the numbers come from", "\n".join(lines), *inputs]
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] | None = None) -> str:
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] | None = None) -> str:
     """A table; the cells are Markdown already."""
     rule = ["---:" if to_the_right else "---" for to_the_right in right or [False] * len(heads)]
     return "\n".join("| " + " | ".join(row) + " |" for row in (heads, rule, *rows))

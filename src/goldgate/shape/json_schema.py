@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from goldgate.shape import kinds
-from goldgate.shape.kinds import take_apart
+from goldgate.shape.kinds import kind_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -43,23 +43,23 @@ class _Generator:
         self.definitions = definitions
 
     def schema(self, kind: Any, settings: bool = False) -> dict[str, Any]:
-        match take_apart(kind):
+        match kind_of(kind):
             case kinds.Plain(plain):
                 return {"type": ["string", "number"]} if settings and plain is str else dict(_PLAIN[plain])
             case kinds.Anything():
                 return {}
-            case kinds.Record() as record:
+            case kinds.ObjectOf() as record:
                 return self._named(record, settings or record.closed)
-            case kinds.Ruled(base, rules):
+            case kinds.WithRules(base, rules):
                 schema = self.schema(base, settings)
                 for rule in rules:
                     schema |= _rule(rule, base)
                 return schema
-            case kinds.Choice(values):
+            case kinds.OneOf(values):
                 return {"enum": [*values, *(_numbers(values) if settings else ())]}
             case kinds.ListOf(item):
                 return {"type": "array", "items": self.schema(item, settings)}
-            case kinds.Row(items):
+            case kinds.TupleOf(items):
                 each = [self.schema(item, settings) for item in items]
                 return {"type": "array", "prefixItems": each, "minItems": len(each), "items": False}
             case kinds.MappingOf(key, value):
@@ -76,14 +76,14 @@ class _Generator:
             return {"type": list(dict.fromkeys(name for listed in types_of for name in listed))}
         return {"anyOf": schemas}
 
-    def _named(self, record: kinds.Record, settings: bool) -> dict[str, Any]:
+    def _named(self, record: kinds.ObjectOf, settings: bool) -> dict[str, Any]:
         name = record.python.__name__
         if name not in self.definitions:
             self.definitions[name] = {}  # for types that hold themselves
             self.definitions[name] = self._object(record, settings)
         return {"$ref": f"#/$defs/{name}"}
 
-    def _object(self, record: kinds.Record, settings: bool) -> dict[str, Any]:
+    def _object(self, record: kinds.ObjectOf, settings: bool) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": ["object", "null"] if record.closed else "object"}
         if record.python.__doc__:
             schema["description"] = " ".join(record.python.__doc__.split())
@@ -110,4 +110,4 @@ def _rule(rule: kinds.Rule, base: Any) -> dict[str, Any]:
         case kinds.Distinct():
             return {"uniqueItems": True}
         case kinds.NotEmpty():
-            return {"minProperties" if isinstance(take_apart(base), kinds.MappingOf) else "minItems": 1}
+            return {"minProperties" if isinstance(kind_of(base), kinds.MappingOf) else "minItems": 1}

@@ -72,7 +72,7 @@ class Anything(NamedTuple):
     """Every value."""
 
 
-class Choice(NamedTuple):
+class OneOf(NamedTuple):
     """One of some texts."""
 
     values: tuple[str, ...]
@@ -84,7 +84,7 @@ class ListOf(NamedTuple):
     item: Any
 
 
-class Row(NamedTuple):
+class TupleOf(NamedTuple):
     """A list of just these, in this order."""
 
     items: tuple[Any, ...]
@@ -103,7 +103,7 @@ class Either(NamedTuple):
     options: tuple[Any, ...]
 
 
-class Ruled(NamedTuple):
+class WithRules(NamedTuple):
     """A value of a kind that also keeps to rules."""
 
     base: Any
@@ -117,7 +117,7 @@ class Field(NamedTuple):
     required: bool
 
 
-class Record(NamedTuple):
+class ObjectOf(NamedTuple):
     """An object with known keys; `closed` if it may have no others."""
 
     python: Any
@@ -125,12 +125,12 @@ class Record(NamedTuple):
     closed: bool
 
 
-Kind = Plain | Anything | Choice | ListOf | Row | MappingOf | Either | Ruled | Record
+Kind = Plain | Anything | OneOf | ListOf | TupleOf | MappingOf | Either | WithRules | ObjectOf
 
 _PLAIN = (str, int, float, bool, types.NoneType, Decimal, Share, Positive)
 
 
-def take_apart(kind: Any) -> Kind:
+def kind_of(kind: Any) -> Kind:
     """What a type is made of. TypeError for one that the language does not have.
 
     It is not cached: `str | int` and `int | str` are equal, and messages name the options in the order they have.
@@ -140,14 +140,14 @@ def take_apart(kind: Any) -> Kind:
     if kind is object:
         return Anything()
     if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind):
-        return Record(kind, _fields(kind), not typing.is_typeddict(kind))
+        return ObjectOf(kind, _fields(kind), not typing.is_typeddict(kind))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
-        return Ruled(arguments[0], arguments[1:])
+        return WithRules(arguments[0], arguments[1:])
     if origin is typing.Literal:
-        return Choice(arguments)
+        return OneOf(arguments)
     if origin is tuple and arguments[1:] != (...,):
-        return Row(arguments)
+        return TupleOf(arguments)
     if origin in (list, tuple):
         return ListOf(arguments[0])
     if origin is dict:

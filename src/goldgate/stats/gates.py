@@ -1,13 +1,16 @@
-"""Gates that know what they don't know: PASS, FAIL, or INCONCLUSIVE where the units are too few to say.
+"""Gates with a confidence: PASS, FAIL, or INCONCLUSIVE where the units are too few to say.
 
-A gate with a confidence passes when its bound holds for the whole one-sided interval, and fails when it holds for no
-value of it. How several of them are controlled together:
+A gate with a confidence passes when its bound holds for the whole one-sided interval, and fails when it holds for
+no value of it. How several of them are controlled together:
 
-- The evaluation passes only if all of them pass. Where even one true value is out of bounds, that gate passes with a
-  chance of at most 1 - confidence, and so does the whole: no correction is needed (intersection-union; Berger 1982).
-- It fails if any of them fails, so failures are claimed by Holm's rule: where all true values are within bounds, the
-  chance of even one FAIL is at most 1 - confidence. The bounds of one gate share its part (Bonferroni). What fails
-  without the correction only is inconclusive.
+- The evaluation passes only if all of them pass. Where even one true value is out of bounds, that gate passes with
+  a chance of at most 1 - confidence, and so does the whole: no correction is needed (intersection-union; Berger
+  1982).
+- It fails if any of them fails, so failures are claimed by Holm's rule: where all true values are within bounds,
+  the chance of even one FAIL is at most 1 - confidence. The bounds of one gate share its part (Bonferroni). What
+  fails without the correction only is inconclusive.
+
+`support` says of any gate whether the units are many enough, at 95 %, one-sided.
 """
 
 from __future__ import annotations
@@ -16,18 +19,26 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from goldgate.core.gate import Gate, GateResult, Verdict, check_gate, counts_of, not_evaluable, percent
-from goldgate.core.metric import Count, Limit, Mean, Metric, Ratio, rounded
-from goldgate.stats.interval import Interval, NoInterval, exact, one_sided
+from goldgate.core.gate import (
+    Gate,
+    GateResult,
+    Verdict,
+    check_gate,
+    confidence_percent,
+    counts_text,
+    not_evaluable_result,
+)
+from goldgate.core.metric import Count, Limit, Mean, Metric, Ratio, format_number
+from goldgate.stats.interval import Interval, NoInterval, exact_end, interval_of, one_sided
 from goldgate.stats.power import units_to_decide, units_to_separate
-from goldgate.stats.reported import interval_of
 
-if TYPE_CHECKING:  # few protocols compare with a stored run
+if TYPE_CHECKING:
     from goldgate.stats.paired import PairedSums
 
-TOGETHER = (
+
+FAMILY_NOTE = (
     "The evaluation passes only if all gates pass, so a wrong pass of the whole is as unlikely as of one gate, without "
     "a correction; that a gate fails is said by Holm's rule over {} gates, so that even one wrong FAIL is as unlikely."
 )
@@ -35,7 +46,7 @@ TOGETHER = (
 _At = Callable[[float], Interval | NoInterval]  # the interval at a level
 
 
-class Paired(NamedTuple):
+class PairedRun(NamedTuple):
     """This run and a stored one over the same units, in one rate."""
 
     sums: PairedSums
@@ -62,7 +73,7 @@ class _Bound(NamedTuple):
 def judge_gates(
     gates: Mapping[str, Gate],
     metrics: Mapping[str, Metric | Mean],
-    paired: Mapping[str, Paired] | None = None,
+    paired: Mapping[str, PairedRun] | None = None,
     unit: str = "unit",
 ) -> list[GateResult]:
     """Every gate's verdict, in the order of the protocol; plain ones by their values, exactly.
@@ -78,14 +89,14 @@ def judge_gates(
     ]
 
 
-def said_together(gates: Mapping[str, Gate]) -> str | None:
+def family_note(gates: Mapping[str, Gate]) -> str | None:
     """How the gates with a confidence are controlled together; None for less than two."""
     family = [gate for gate in gates.values() if gate.confidence is not None and gate.severity == "error"]
-    return TOGETHER.format(len(family)) if len(family) > 1 else None
+    return FAMILY_NOTE.format(len(family)) if len(family) > 1 else None
 
 
 def _failing(
-    gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean], pairs: Mapping[str, Paired], family: list[str]
+    gates: Mapping[str, Gate], metrics: Mapping[str, Metric | Mean], pairs: Mapping[str, PairedRun], family: list[str]
 ) -> dict[str, int]:
     """The gates that fail, each with the number of gates that its chance was shared with: Holm's rule, stepping down.
 
@@ -107,7 +118,7 @@ def _failing(
     return found
 
 
-def _fails(gate: Gate, measured: Metric | Mean, paired: Paired | None, sharing: int) -> bool:
+def _fails(gate: Gate, measured: Metric | Mean, paired: PairedRun | None, sharing: int) -> bool:
     if measured.exact is None:
         return False
     bounds = _bounds(gate, measured, paired)
@@ -121,36 +132,36 @@ def _shared(confidence: Decimal | None, sharing: int) -> float:
 
 
 def _judged(
-    name: str, gate: Gate, measured: Metric | Mean, paired: Paired | None, failure: tuple[int, bool], unit: str
+    name: str, gate: Gate, measured: Metric | Mean, paired: PairedRun | None, failure: tuple[int, bool], unit: str
 ) -> GateResult:
     more = _more(gate, paired)
     if measured.exact is None:
-        return not_evaluable(name, gate, measured, str(measured.reason), more)
+        return not_evaluable_result(name, gate, measured, str(measured.reason), more)
     if gate.against is not None and any(each.sums.value is None for each in _both_ways(paired)):
-        return not_evaluable(name, gate, measured, f"{gate.against} has nothing to divide by", more)
+        return not_evaluable_result(name, gate, measured, f"{gate.against} has nothing to divide by", more)
     if gate.confidence is None:
         return _by_value(name, gate, measured, paired, more)
     bounds = _bounds(gate, measured, paired)
     sharing, is_failed = failure
     if is_failed:
         reached = _shared(gate.confidence, sharing * len(bounds))
-        out = [_said_out(bound, reached) for bound in bounds if _is_out(bound, reached)]
+        out = [_fail_reason(bound, reached) for bound in bounds if _is_out(bound, reached)]
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(out), more)
     confidence = float(gate.confidence)
     if gate.on_inconclusive != "fail" and (missed := _missed_without_interval(bounds, confidence)):
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(missed), more)
     open_bounds = [bound for bound in bounds if not _is_in(bound, confidence)]
     if open_bounds:
-        reason = "; ".join(_said_open(bound, gate.confidence, unit) for bound in open_bounds)
+        reason = "; ".join(_open_reason(bound, gate.confidence, unit) for bound in open_bounds)
         return GateResult(name, gate, measured, Verdict.INCONCLUSIVE, reason, more)
-    reason = "; ".join(_said_in(bound, gate.confidence) for bound in bounds)
+    reason = "; ".join(_pass_reason(bound, gate.confidence) for bound in bounds)
     if paired is not None and paired.same:
         reason += f"; {paired.against} judges the same bytes, so there is nothing to compare"
-    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_of(measured, gate)}", more)
+    return GateResult(name, gate, measured, Verdict.PASS, reason or f"{counts_text(measured, gate)}", more)
 
 
 def _by_value(
-    name: str, gate: Gate, measured: Metric | Mean, paired: Paired | None, more: Mapping[str, object]
+    name: str, gate: Gate, measured: Metric | Mean, paired: PairedRun | None, more: Mapping[str, object]
 ) -> GateResult:
     """The verdict of a gate without a confidence: by the values, and by their exact difference."""
     plain = check_gate(name, gate, measured)
@@ -162,7 +173,7 @@ def _by_value(
         value = each.sums.value or Fraction(0)
         for bound, signed, word in ((gate.max_drop, -value, "drop"), (gate.max_rise, value, "rise")):
             if bound is not None:
-                change = rounded(signed, limits=[Limit("≤", Fraction(bound))])
+                change = format_number(signed, limits=[Limit("≤", Fraction(bound))])
                 words = f"a {word} of {change} from {each.against}"
                 (held if signed <= Fraction(bound) else broken).append((words, bound))
     if plain.verdict is Verdict.FAIL or broken:
@@ -171,12 +182,12 @@ def _by_value(
         return GateResult(name, gate, measured, Verdict.FAIL, "; ".join(reasons), more)
     has_bounds = not (gate.min is None and gate.max is None and gate.equals is None)
     values = Gate(gate.min, gate.max, gate.equals).bounds()
-    reasons = [f"{counts_of(measured, gate)} is {values}"] if has_bounds else []
+    reasons = [f"{counts_text(measured, gate)} is {values}"] if has_bounds else []
     reasons += [f"{words} is ≤ {bound}" for words, bound in held]
     return GateResult(name, gate, measured, Verdict.PASS, "; ".join(reasons), more)
 
 
-def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[_Bound]:
+def _bounds(gate: Gate, measured: Metric | Mean, paired: PairedRun | None) -> list[_Bound]:
     """Every bound of a gate, with the interval that it is held against."""
     found = []
     sums = None if isinstance(measured, (Mean, Count, Ratio)) else measured.sums
@@ -186,7 +197,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[
             threshold = Fraction(limit)
             found.append(
                 _Bound(
-                    counts_of(measured, gate),
+                    counts_text(measured, gate),
                     value,
                     sign,
                     threshold,
@@ -199,7 +210,7 @@ def _bounds(gate: Gate, measured: Metric | Mean, paired: Paired | None) -> list[
     return found + [bound for each in _both_ways(paired) for bound in _difference_bounds(gate, each)]
 
 
-def _both_ways(paired: Paired | None) -> Iterator[Paired]:
+def _both_ways(paired: PairedRun | None) -> Iterator[PairedRun]:
     """With everything, and with what was asked for alone."""
     if paired is not None:
         yield paired
@@ -207,11 +218,11 @@ def _both_ways(paired: Paired | None) -> Iterator[Paired]:
             yield paired._replace(sums=paired.asked, against=f"{paired.against} without what nobody asked for")
 
 
-def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
+def _difference_bounds(gate: Gate, paired: PairedRun) -> Iterator[_Bound]:
     value = paired.sums.value
     if value is None:
         return
-    words = f"a difference of {rounded(value, limits=gate.difference_limits())} from {paired.against}"
+    words = f"a difference of {format_number(value, limits=gate.difference_limits())} from {paired.against}"
     for sign, limit, least in (("≥", gate.max_drop, True), ("≤", gate.max_rise, False)):
         if limit is not None:
             border = -Fraction(limit) if least else Fraction(limit)
@@ -221,7 +232,7 @@ def _difference_bounds(gate: Gate, paired: Paired) -> Iterator[_Bound]:
                 sign,
                 border,
                 f"-{limit}" if least and limit else str(limit),
-                lambda level: _careful(paired, level),
+                lambda level: _conservative_interval(paired, level),
                 least,
                 lambda level, at=border: _to_separate(paired.sums, at, level),  # type: ignore[misc]
             )
@@ -231,14 +242,14 @@ def _is_in(bound: _Bound, confidence: float) -> bool:
     found = bound.at(one_sided(confidence))
     if isinstance(found, NoInterval):
         return False
-    return exact(found.low) >= bound.limit if bound.least else exact(found.high) <= bound.limit
+    return exact_end(found.low) >= bound.limit if bound.least else exact_end(found.high) <= bound.limit
 
 
 def _is_out(bound: _Bound, confidence: float) -> bool:
     found = bound.at(one_sided(confidence))
     if isinstance(found, NoInterval):
         return False
-    return exact(found.high) < bound.limit if bound.least else exact(found.low) > bound.limit
+    return exact_end(found.high) < bound.limit if bound.least else exact_end(found.low) > bound.limit
 
 
 def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[str]:
@@ -251,27 +262,27 @@ def _missed_without_interval(bounds: list[_Bound], confidence: float) -> list[st
     ]
 
 
-def _said_in(bound: _Bound, confidence: Decimal) -> str:
+def _pass_reason(bound: _Bound, confidence: Decimal) -> str:
     found = bound.at(one_sided(float(confidence)))
     assert isinstance(found, Interval)
     end = f"at least {_end(found.low, bound)}" if bound.least else f"at most {_end(found.high, bound)}"
-    return f"{bound.words} is {bound.sign} {bound.shown}: {end} with {percent(confidence)} confidence"
+    return f"{bound.words} is {bound.sign} {bound.shown}: {end} with {confidence_percent(confidence)} confidence"
 
 
-def _said_out(bound: _Bound, confidence: float) -> str:
+def _fail_reason(bound: _Bound, confidence: float) -> str:
     found = bound.at(one_sided(confidence))
     assert isinstance(found, Interval)
     end = f"at most {_end(found.high, bound)}" if bound.least else f"at least {_end(found.low, bound)}"
     return f"{bound.words} is not {bound.sign} {bound.shown}: {end} with {_percent(confidence)} confidence"
 
 
-def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
+def _open_reason(bound: _Bound, confidence: Decimal, unit: str) -> str:
     level = one_sided(float(confidence))
     found = bound.at(level)
     if isinstance(found, NoInterval):
         return f"{bound.words} may or may not be {bound.sign} {bound.shown}: {found.reason}"
     ends = f"from {_end(found.low, bound)} to {_end(found.high, bound)}"
-    sure = f"{percent(confidence)} confidence at each end"
+    sure = f"{confidence_percent(confidence)} confidence at each end"
     said = f"{bound.words} may or may not be {bound.sign} {bound.shown}: {ends} with {sure}"
     if _is_out(bound, float(confidence)):
         return f"{said}; this gate alone would fail, beside the others it takes more"
@@ -281,16 +292,16 @@ def _said_open(bound: _Bound, confidence: Decimal, unit: str) -> str:
     return f"{said}; {needed:,} {unit}s like these {found.units:,} would decide it"
 
 
-def _careful(paired: Paired, level: float) -> Interval | NoInterval:
+def _conservative_interval(paired: PairedRun, level: float) -> Interval | NoInterval:
     """The interval of the difference, with the degrees of freedom of the units that differ.
 
     The spread is known from those alone: with the degrees of all units, 20 documents at a rate of 0.97 pass wrongly in
     7.4 % of the cases, not 5 %.
     """
-    from goldgate.stats.paired import careful_interval
+    from goldgate.stats.paired import conservative_interval
 
     freedom = max(1, paired.sums.differing - 1)
-    return careful_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
+    return conservative_interval(paired.sums, level, paired.share, same=paired.same, df=freedom)
 
 
 def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None:
@@ -302,12 +313,12 @@ def _to_separate(sums: PairedSums, border: Fraction, level: float) -> int | None
     return units_to_separate(sqrt(sums.variance), sums.units, float(value - border), level)
 
 
-def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
+def _more(gate: Gate, paired: PairedRun | None) -> dict[str, object]:
     """The difference from a stored run, with its two-sided interval at the gate's confidence, for the report."""
     if paired is None or gate.against is None:
         return {}
     value = paired.sums.value
-    found = None if gate.confidence is None else _careful(paired, one_sided(float(gate.confidence)))
+    found = None if gate.confidence is None else _conservative_interval(paired, one_sided(float(gate.confidence)))
     interval = found if isinstance(found, Interval) else None
     return {
         "against": {"name": paired.against, "sha256": paired.sha256},
@@ -321,8 +332,33 @@ def _more(gate: Gate, paired: Paired | None) -> dict[str, object]:
 
 
 def _end(end: float, bound: _Bound) -> str:
-    return str(end) if isinstance(end, int) else rounded(end, limits=[Limit(bound.sign, bound.limit)])
+    return str(end) if isinstance(end, int) else format_number(end, limits=[Limit(bound.sign, bound.limit)])
 
 
 def _percent(confidence: float) -> str:
-    return percent(Decimal(rounded(confidence)))
+    return confidence_percent(Decimal(format_number(confidence)))
+
+
+CONFIDENCE = 0.95
+Support = Literal["supported", "inconclusive", "refuted"]
+
+
+def support(gate: Gate, measured: Metric | Mean) -> Support | None:
+    """Supported if the interval lies within the gate's bounds, refuted if it lies outside; None if there is none.
+
+    The point estimate decides the gate; this says how much it would take to turn it. A gate that is not plain says
+    so itself.
+    """
+    if not gate.is_plain:
+        return None
+    found = interval_of(measured, one_sided(CONFIDENCE))
+    if isinstance(found, NoInterval):
+        return None
+    low, high = exact_end(found.low), exact_end(found.high)
+    least = [Fraction(bound) for bound in (gate.min, gate.equals) if bound is not None]
+    most = [Fraction(bound) for bound in (gate.max, gate.equals) if bound is not None]
+    if any(high < bound for bound in least) or any(low > bound for bound in most):
+        return "refuted"
+    if all(low >= bound for bound in least) and all(high <= bound for bound in most):
+        return "supported"
+    return "inconclusive"

@@ -1,19 +1,24 @@
-"""The interval of a rate over clustered units: Wilson's, with an effective number of units, and never of width zero.
+"""The interval of a rate, a count or a macro average over clustered units, and metrics with it for a report.
 
-Where all units are right, or all alike, the spread between them is zero and the usual interval has no width; here the
-variance is then that of units that stand or fall as a whole. docs/decisions/0007 has the simulation that chose this.
+The interval of a rate is Wilson's with an effective number of units, and never of width zero: where all units are
+right, or all alike, the variance is that of units that are right or wrong as a whole. docs/decisions/0007 has the
+simulation that chose this. The bounds of a macro average are put together from those of its classes as their
+variances would be (variance estimates recovery; Zou and Donner 2008), with the products of classes that occur in
+the same unit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, sqrt
 from typing import NamedTuple
 
-from goldgate.core.sums import RatioSums
-from goldgate.stats.student import t_quantile
+from goldgate.core.metric import Count, Mean, Metric, Ratio
+from goldgate.core.sums import MeanSums, Products, RatioSums, pair_sums
+from goldgate.stats.distributions import t_quantile
 
 LEVEL = 0.95
 METHOD = "wilson-t.v1"  # in the signature; raised when the same sums may give another interval
@@ -53,7 +58,7 @@ class NoInterval(NamedTuple):
     reason: str
 
 
-class Spread(NamedTuple):
+class UnitSpread(NamedTuple):
     """How far a share can be trusted: its variance over units, and what limits that estimate.
 
     `whole_units` is the number of units of equal size that would weigh as much, (Σb)² / Σb² (Kish): so many trials
@@ -80,11 +85,11 @@ def _share_interval(sums: RatioSums, level: float, at: int | None) -> Interval |
     units = sums.units if at is None else at
     times = Fraction(units, sums.units)
     rate, whole_units = Fraction(sums.a, sums.b), Fraction(sums.b**2, sums.bb) * times
-    spread = Spread((sums.variance or Fraction(0)) / times, whole_units, sums.b * times)
+    spread = UnitSpread((sums.variance or Fraction(0)) / times, whole_units, sums.b * times)
     return wilson(rate, effective_units(rate, spread), float(whole_units - 1), level, units)
 
 
-def effective_units(rate: Fraction, spread: Spread) -> Fraction:
+def effective_units(rate: Fraction, spread: UnitSpread) -> Fraction:
     """As many independent trials as would leave the rate as uncertain.
 
     nₑ = R (1 - R) / variance, drawn towards the number of whole units by a weight of c / (nₑ min(R, 1 - R) + c): the
@@ -112,7 +117,7 @@ def wilson(rate: Fraction, trials: Fraction, df: float, level: float, units: int
     # At 0 and 1 the formula gives the end itself, but for rounding.
     low = 0.0 if rate == 0 else max(0.0, centre - half)
     high = 1.0 if rate == 1 else min(1.0, centre + half)
-    return outwards(level, low, high, "wilson-t", units)
+    return outward_interval(level, low, high, "wilson-t", units)
 
 
 def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
@@ -136,7 +141,7 @@ def ratio_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterv
     root = sqrt((middle * middle - square * rest) / (square * square))
     centre = float(middle / square)
     low = max(0.0, centre - root) if sums.a >= 0 else centre - root
-    return outwards(level, low, centre + root, "fieller-t", n)
+    return outward_interval(level, low, centre + root, "fieller-t", n)
 
 
 def count_interval(sums: RatioSums, level: float = LEVEL) -> Interval | NoInterval:
@@ -161,12 +166,12 @@ def one_sided(confidence: float) -> float:
     return 2 * confidence - 1
 
 
-def exact(end: float) -> Fraction:
+def exact_end(end: float) -> Fraction:
     """The end of an interval as it stands in a report: 0.95 is 95/100, not the float beside it."""
     return Fraction(repr(end))
 
 
-def outwards(level: float, low: float, high: float, method: str, units: int) -> Interval:
+def outward_interval(level: float, low: float, high: float, method: str, units: int) -> Interval:
     """An interval whose bounds have few digits, the lower rounded down and the upper up."""
     return Interval(level, _cut(low, ROUND_FLOOR), _cut(high, ROUND_CEILING), method, units)
 
@@ -183,3 +188,157 @@ def _coarse(df: float) -> float:
 
 def _cut(bound: float, rounding: str) -> float:
     return float(Decimal(bound).quantize(_STEP, rounding, _ANY_FLOAT))
+
+
+Classes = Mapping[str, tuple[int, int]]  # a and b of each class that occurs in a unit
+
+
+class MacroSums:
+    """Adds up what the macro average of one rate needs. Units of one group are added before they are multiplied.
+
+    This is the simple way, for whoever has the counts of one rate; a report's tally sums for all rates at once.
+    """
+
+    __slots__ = ("_groups", "_pairs", "_products", "_units")
+
+    def __init__(self) -> None:
+        self._units = 0
+        self._pairs: dict[str, dict[tuple[int, int], int]] = {}
+        self._products: dict[tuple[str, str], Products] = {}
+        self._groups: dict[str, dict[str, tuple[int, int]]] = {}
+
+    def add(self, classes: Classes, group: str | None = None) -> None:
+        """One unit, or a part of the unit `group`."""
+        if group is None:
+            self._add_unit(classes)
+            return
+        known = self._groups.setdefault(group, {})
+        for name, (a, b) in classes.items():
+            had = known.get(name, (0, 0))
+            known[name] = (had[0] + a, had[1] + b)
+
+    def __iadd__(self, other: MacroSums) -> MacroSums:
+        self._units += other._units
+        for name, pairs in other._pairs.items():
+            mine = self._pairs.setdefault(name, {})
+            for pair, times in pairs.items():
+                mine[pair] = mine.get(pair, 0) + times
+        for names, products in other._products.items():
+            had = self._products.get(names, Products())
+            self._products[names] = Products(*(x + y for x, y in zip(had, products, strict=True)))
+        for group, classes in other._groups.items():
+            self.add(classes, group)
+        return self
+
+    def finished(self) -> MacroSums:
+        """The same with every group a unit of its own."""
+        whole = MacroSums()
+        whole += self
+        for classes in self._groups.values():
+            whole._add_unit(classes)
+        whole._groups = {}
+        return whole
+
+    def sums(self) -> dict[str, RatioSums]:
+        """The six sums of each class, sorted by its name."""
+        whole = self.finished()
+        return {name: pair_sums(pairs) for name, pairs in sorted(whole._pairs.items())}
+
+    def products(self) -> dict[tuple[str, str], Products]:
+        return self.finished()._products
+
+    @property
+    def units(self) -> int:
+        return self.finished()._units
+
+    def _add_unit(self, classes: Classes) -> None:
+        present = sorted((name, pair) for name, pair in classes.items() if pair != (0, 0))
+        self._units += bool(present)
+        for index, (name, (a, b)) in enumerate(present):
+            pairs = self._pairs.setdefault(name, {})
+            pairs[a, b] = pairs.get((a, b), 0) + 1
+            for other, (c, d) in present[index + 1 :]:
+                had = self._products.get((name, other), Products())
+                self._products[name, other] = Products(had.aa + a * c, had.ab + a * d, had.ba + b * c, had.bb + b * d)
+
+
+def macro_interval(sums: MacroSums, level: float = LEVEL) -> Interval | NoInterval:
+    """Of the mean of the classes' rates, each from 0 to 1."""
+    whole = sums.finished()
+    return mean_interval(MeanSums(whole.sums(), whole.products(), whole.units), level)
+
+
+def mean_interval(sums: MeanSums, level: float = LEVEL) -> Interval | NoInterval:
+    """Of the mean of rates from 0 to 1; those with nothing to divide by are left out."""
+    classes = {name: one for name, one in sorted(sums.rates.items()) if one.b}
+    bounds = {name: share_interval(one, level) for name, one in classes.items()}
+    below: dict[str, float] = {}
+    above: dict[str, float] = {}
+    for name, bound in bounds.items():
+        if isinstance(bound, Interval):
+            rate = classes[name].a / classes[name].b
+            below[name], above[name] = rate - bound.low, bound.high - rate
+    if not below:
+        return NoInterval("no rate to average is defined")
+    links = _correlations(classes, sums.products)
+    mean = float(sum((Fraction(one.a, one.b) for one in classes.values()), Fraction(0)) / len(classes))
+    low, high = mean - _together(below, links), mean + _together(above, links)
+    return outward_interval(level, max(0.0, low), min(1.0, high), "mover-wilson-t", sums.units)
+
+
+def _together(widths: Mapping[str, float], links: Mapping[tuple[str, str], float]) -> float:
+    """The width of the mean: the root of the sum of squares and of twice the products, times their correlation."""
+    total = 0.0
+    for name in sorted(widths):
+        total += widths[name] * widths[name]
+    for (one, other), correlation in sorted(links.items()):
+        total += 2 * correlation * widths[one] * widths[other]
+    return sqrt(max(0.0, total)) / len(widths)
+
+
+def _correlations(
+    classes: Mapping[str, RatioSums], products: Mapping[tuple[str, str], Products]
+) -> dict[tuple[str, str], float]:
+    """Of the linearized rates of two classes: Σ(a - Rb)(c - Qd) over the root of both sums of squares."""
+    found = {}
+    for (name, other), met in products.items():
+        one, two = classes.get(name), classes.get(other)
+        if one is None or two is None:
+            continue
+        joint = one.b * two.b * met.aa - one.b * two.a * met.ab - one.a * two.b * met.ba + one.a * two.a * met.bb
+        squares = _squares(one) * _squares(two)
+        if joint and squares:
+            # joint² / squares in integers first: the root of a ratio below 1, however large the numbers.
+            size = sqrt(Fraction(joint * joint, squares))
+            found[name, other] = size if joint > 0 else -size
+    return found
+
+
+def _squares(sums: RatioSums) -> int:
+    return sums.b**2 * sums.aa - 2 * sums.a * sums.b * sums.ab + sums.a**2 * sums.bb
+
+
+GROUP = "group"  # the unit, where records name the group that they belong to
+_NOT_SUMMED = "it is not a sum over units"
+_NOT_PAIRED = "how its rates go together is not summed"
+
+
+def metric_with_interval(metric: Metric | Mean, unit: str, level: float = LEVEL) -> dict[str, object]:
+    """A metric's JSON with `interval`; null, with `interval_reason`, where there is no honest one."""
+    found = interval_of(metric, level)
+    if isinstance(found, Interval):
+        return {**metric.as_json(), "interval": found.as_json(unit)}
+    return {**metric.as_json(), "interval": None, "interval_reason": found.reason}
+
+
+def interval_of(metric: Metric | Mean, level: float = LEVEL) -> Interval | NoInterval:
+    """The interval of a rate, a ratio, a count or a mean of rates."""
+    if metric.value is None:
+        return NoInterval(str(metric.reason))
+    if isinstance(metric, Mean):
+        return NoInterval(_NOT_PAIRED) if metric.sums is None else mean_interval(metric.sums, level)
+    if metric.sums is None:
+        return NoInterval(_NOT_SUMMED)
+    if isinstance(metric, Count):
+        return count_interval(metric.sums, level)
+    return ratio_interval(metric.sums, level) if isinstance(metric, Ratio) else share_interval(metric.sums, level)

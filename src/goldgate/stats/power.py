@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import sqrt
 
 from goldgate.core.sums import RatioSums
-from goldgate.stats.interval import LEVEL, Interval, exact, share_interval
-from goldgate.stats.student import normal_quantile, t_quantile
+from goldgate.stats.distributions import normal_quantile, t_quantile
+from goldgate.stats.interval import LEVEL, Interval, exact_end, share_interval
 
 POWER = 0.8  # as often is a difference of that size found; the usual choice
 MOST_UNITS = 10**12  # beyond this no number is named
@@ -49,7 +49,7 @@ def units_to_decide(sums: RatioSums, threshold: Fraction, level: float = LEVEL) 
 
     def decided(at: int) -> bool:
         found = share_interval(sums, level, at=at)
-        return isinstance(found, Interval) and not exact(found.low) <= threshold <= exact(found.high)
+        return isinstance(found, Interval) and not exact_end(found.low) <= threshold <= exact_end(found.high)
 
     return _least(decided, 1)
 

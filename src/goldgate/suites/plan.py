@@ -1,19 +1,27 @@
-"""The plan of an evaluation: what a protocol sets for a suite, checked against what the suite knows."""
+"""The plan that a protocol sets for a suite, checked against the suite's metrics, and the metric of each gate."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from goldgate.baseline.required import require_baseline
-from goldgate.core.gate import Gate, require_sensible
-from goldgate.core.gated import averages, find_gated
+from goldgate.core.gate import (
+    Gate,
+    average_names,
+    check_bounds_possible,
+    find_gate_target,
+    is_known_part,
+    similar_parts,
+    target_metric,
+)
 from goldgate.core.measure import RatioMeasure
-from goldgate.core.metric import Rate, Ratio
+from goldgate.core.metric import Mean, Metric, Metrics, Rate, Ratio
 from goldgate.core.plan import Plan
-from goldgate.core.suite import Suite
+from goldgate.core.suite import Outcome, Suite
+from goldgate.core.tally import Tally
 from goldgate.errors import ConfigError, did_you_mean
-from goldgate.files.url import folder_beside
-from goldgate.protocol.load import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
+from goldgate.files.address import folder_of_reference
+from goldgate.protocol import LoadedProtocol, ProtocolSource, Sections, obtain_protocol
+from goldgate.runs.baseline import require_baseline
 from goldgate.suites import all_suites
 
 _MISTAKES_IN_GATES = ("protocol.wrong_value", "protocol.unknown_key", "protocol.gate_without_bound")
@@ -48,9 +56,9 @@ def load_plan(suite: Suite, protocol: ProtocolSource) -> Plan:
     known = suite.known_metrics(settings)
     rates = frozenset(n for n, metric in known.items() if isinstance(metric, Rate) and not isinstance(metric, Ratio))
     measures = suite.measures(settings)
-    parts = {name: find_gated(name, measures) for name in plan.gates}
+    parts = {name: find_gate_target(name, measures) for name in plan.gates}
     shares = {name for name, gated in parts.items() if gated and gated.measure.ratios[gated.metric].share}
-    require_sensible(plan.gates, rates | shares, plan.file, plan.lines)
+    check_bounds_possible(plan.gates, rates | shares, plan.file, plan.lines)
     _require_rates(suite, plan)
     return _with_defaults(suite, plan, given.baseline)
 
@@ -61,9 +69,9 @@ def _with_defaults(suite: Suite, plan: Plan, named: str | None) -> Plan:
         named, setting = getattr(plan.settings, "baseline", None), f"{suite.section}.baseline"
     baseline = None
     if named is not None:
-        from goldgate.baseline.record import load_baseline
+        from goldgate.runs.baseline import load_baseline
 
-        folder = folder_beside(plan.file, named, plan.place(setting))
+        folder = folder_of_reference(plan.file, named, plan.place(setting))
         baseline = load_baseline(folder / named, named, plan.place(setting), suite.name)
     defaults = suite.gates(plan)
     gates = {**defaults, **plan.gates}
@@ -84,7 +92,7 @@ def _require_known(suite: Suite, plan: Plan) -> None:
     known = suite.known_metrics(plan.settings)
     measures = suite.measures(plan.settings)
     for name in plan.gates:
-        if name in known or find_gated(name, measures) is not None:
+        if name in known or find_gate_target(name, measures) is not None:
             continue
         _refuse_parts(suite, plan, name)
         added = suite.adding(name, plan.settings)
@@ -103,7 +111,7 @@ def _require_known(suite: Suite, plan: Plan) -> None:
             place=plan.place(f"gates.{name}"),
             expected=f"a metric of the {suite.name} suite: {', '.join(sorted(known))}",
             found=name,
-            advice=did_you_mean(name, [*known, *averages(measures)])
+            advice=did_you_mean(name, [*known, *average_names(measures)])
             if home is None
             else f"judge it with goldgate {home}, under a protocol of its own",
         )
@@ -125,7 +133,7 @@ def _refuse_parts(suite: Suite, plan: Plan, name: str) -> None:
     """A part of a metric that is not counted by part is told apart from a metric that does not exist."""
     metric, bracket, _ = name.partition("[")
     known, measures = sorted(suite.known_metrics(plan.settings)), suite.measures(plan.settings)
-    divided = [other for other in known if find_gated(f"{other}[x]", measures) is not None]
+    divided = [other for other in known if find_gate_target(f"{other}[x]", measures) is not None]
     if bracket and metric in known and metric not in divided:
         raise ConfigError(
             "protocol.unknown_metric",
@@ -141,7 +149,7 @@ def _require_rates(suite: Suite, plan: Plan) -> None:
     measures = suite.measures(plan.settings)
     rates = {name for each in measures if isinstance(each, RatioMeasure) for name in each.ratios}
     for name, gate in plan.gates.items():
-        gated = find_gated(name, measures)
+        gated = find_gate_target(name, measures)
         if gate.against is None or name in rates or (gated is not None and not gated.averaged):
             continue
         raise ConfigError(
@@ -151,3 +159,37 @@ def _require_rates(suite: Suite, plan: Plan) -> None:
             expected="a rate, or a part of one",
             found="a macro average" if gated is not None else "a count",
         )
+
+
+SHOWN_PARTS = 12
+
+
+def gate_metrics(
+    suite: Suite, plan: Plan, metrics: Metrics, tally: Tally, outcome: Outcome
+) -> dict[str, Metric | Mean]:
+    """The metric of each gate. A part that nobody knows of is an error: only what was counted can tell."""
+    found: dict[str, Metric | Mean] = {}
+    for name in plan.gates:
+        if name in metrics:
+            found[name] = metrics[name]
+            continue
+        gated = find_gate_target(name, suite.measures(plan.settings))
+        assert gated is not None  # the plan has seen to it
+        declared = outcome.part_names()
+        if not is_known_part(gated, tally, declared):
+            known = similar_parts(gated, tally, declared)
+            raise ConfigError(
+                "protocol.unknown_part",
+                f"there is no such {[*gated.measure.parts][len(gated.part) - 1]}",
+                place=plan.place(f"gates.{name}"),
+                expected=_list_parts(known),
+                found=name,
+                advice=did_you_mean(name, known),
+            )
+        found[name] = target_metric(gated, tally)
+    return found
+
+
+def _list_parts(known: list[str]) -> str:
+    more = len(known) - SHOWN_PARTS
+    return (", ".join(known[:SHOWN_PARTS]) or "none occurs") + (f" and {more} more" if more > 0 else "")

@@ -12,16 +12,13 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from goldgate.core.page import counted
+from goldgate.core.page import count_text
 from goldgate.errors import ConfigError, Place
-from goldgate.files.atomic_write import unwritable, whole_file
-from goldgate.viewer.choice import PAGE_SIZE, Choice, value_key
-from goldgate.viewer.compared import CHANGED, KINDS, Compared
-from goldgate.viewer.compared_pages import change_page, changes_page, home_page
+from goldgate.files.writing import atomic_file, write_failure
+from goldgate.viewer.comparison import CHANGED, KINDS, FolderComparison, change_page, changes_page, home_page
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.links import Links
-from goldgate.viewer.listing import select
-from goldgate.viewer.looking import report_page, unit_page, units_page
+from goldgate.viewer.pages import report_page, select_units, single_unit_page, units_page
+from goldgate.viewer.query import PAGE_SIZE, SiteLinks, UnitQuery, value_key
 
 HOME = "index.html"
 MOST_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
@@ -30,12 +27,12 @@ _OURS = re.compile(r"(?:index|[0-9]+(?:-(?:list|sample)(?:-[0-9]+)+)?|compare-[0
 _ADVICE = "--export needs a folder that can be written to, with room for the pages"
 
 
-class ExportLinks(Links):
+class ExportLinks(SiteLinks):
     """Names of files; None for what is not written."""
 
     forms = False
 
-    def __init__(self, folders: Sequence[ViewedFolder], compared: Compared | None, samples: int) -> None:
+    def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None, samples: int) -> None:
         self.most = samples
         self._folders = folders
         self._compared = compared
@@ -49,14 +46,14 @@ class ExportLinks(Links):
     def report(self, folder: int) -> str:
         return HOME if len(self._folders) == 1 else f"{folder}.html"
 
-    def units(self, folder: int, choice: Choice) -> str | None:
+    def units(self, folder: int, choice: UnitQuery) -> str | None:
         query = choice.at(1).query()
         number = self._numbers[folder].get(query)
         if number is None or choice.page > self.pages(folder, query):
             return None
         return f"{folder}-list-{number}.html" if choice.page == 1 else f"{folder}-list-{number}-{choice.page}.html"
 
-    def unit(self, folder: int, number: int, choice: Choice) -> str | None:
+    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
         assert self.most is not None
         return f"{folder}-sample-{number}.html" if self._folders[folder].index.rank[number] < self.most else None
 
@@ -69,11 +66,11 @@ class ExportLinks(Links):
 
     def _pages(self, folder: int, query: str) -> int:
         """How many pages a list has, at least one."""
-        selected = select(self._folders[folder], self.lists[folder][query], most=self.most)
+        selected = select_units(self._folders[folder], self.lists[folder][query], most=self.most)
         return max(-(-selected.units // PAGE_SIZE), 1)
 
 
-def export_site(folders: Sequence[ViewedFolder], compared: Compared | None, out: str, samples: int) -> str:
+def export_site(folders: Sequence[ViewedFolder], compared: FolderComparison | None, out: str, samples: int) -> str:
     """Write every page, and say how much that is."""
     target = Path(out)
     _prepare(target)
@@ -82,33 +79,35 @@ def export_site(folders: Sequence[ViewedFolder], compared: Compared | None, out:
     links = ExportLinks(folders, compared, samples)
     files = 0
     for name, html in _pages(folders, compared, links):
-        with whole_file(target / name, _ADVICE) as stream:
+        with atomic_file(target / name, _ADVICE) as stream:
             stream.write(html.encode("utf-8", "backslashreplace"))
         files += 1
     left = sum(max(len(folder.index) - samples, 0) for folder in folders)
     unit = folders[0].unit
     more = f"; {left:,} {unit}s are not among them, the least bad: --samples writes more" if left else ""
-    return f"{counted(files, 'page')} in {target}{more}\nOpen {target / HOME}\n"
+    return f"{count_text(files, 'page')} in {target}{more}\nOpen {target / HOME}\n"
 
 
-def _pages(folders: Sequence[ViewedFolder], compared: Compared | None, links: ExportLinks) -> Iterator[tuple[str, str]]:
+def _pages(
+    folders: Sequence[ViewedFolder], compared: FolderComparison | None, links: ExportLinks
+) -> Iterator[tuple[str, str]]:
     """The name and content of each file; the entrance comes last, when all else is there."""
     for number, folder in enumerate(folders):
-        yield from _of_folder(folders, number, folder, links)
+        yield from _folder_pages(folders, number, folder, links)
     for pair in range(0 if compared is None else len(compared.pairs)):
         assert compared is not None
-        yield from _of_pair(folders, compared, pair, links)
+        yield from _pair_pages(folders, compared, pair, links)
     if len(folders) > 1:
         yield HOME, home_page(folders, compared, links)
 
 
-def _of_folder(
+def _folder_pages(
     folders: Sequence[ViewedFolder], number: int, folder: ViewedFolder, links: ExportLinks
 ) -> Iterator[tuple[str, str]]:
     for unit in folder.index.by_weight[: links.most]:
-        name = links.unit(number, unit, Choice())
+        name = links.unit(number, unit, UnitQuery())
         assert name is not None
-        yield name, unit_page(folders, number, unit, Choice(), links)
+        yield name, single_unit_page(folders, number, unit, UnitQuery(), links)
     for query, choice in links.lists[number].items():
         for page in range(1, links.pages(number, query) + 1):
             name = links.units(number, choice.at(page))
@@ -117,8 +116,8 @@ def _of_folder(
     yield links.report(number), report_page(folders, number, links)
 
 
-def _of_pair(
-    folders: Sequence[ViewedFolder], compared: Compared, pair: int, links: ExportLinks
+def _pair_pages(
+    folders: Sequence[ViewedFolder], compared: FolderComparison, pair: int, links: ExportLinks
 ) -> Iterator[tuple[str, str]]:
     paired = compared.pairs[pair]
     for place in range(min(len(paired), links.most or 0)):
@@ -131,36 +130,39 @@ def _of_pair(
             yield links.changes(pair, kind, page), changes_page(folders, compared, pair, kind, page, links)
 
 
-def _lists(folder: ViewedFolder) -> dict[str, Choice]:
+def _lists(folder: ViewedFolder) -> dict[str, UnitQuery]:
     """The lists that are written, by the query of each: that of all, and those of the most frequent values."""
     found = [
         (-having.units, facet, at, value)
         for facet, values in folder.index.facets.items()
         for at, (value, having) in enumerate(values.items())
     ]
-    choices = [Choice(), *(Choice({facet: value_key(value, at)}) for _, facet, at, value in sorted(found)[:MOST_LISTS])]
+    choices = [
+        UnitQuery(),
+        *(UnitQuery({facet: value_key(value, at)}) for _, facet, at, value in sorted(found)[:MOST_LISTS]),
+    ]
     return {choice.query(): choice for choice in choices}
 
 
 def _prepare(target: Path) -> None:
     """Make the folder, and remove an earlier export from it; a place that has anything else in it is refused."""
     if os.path.lexists(target) and not target.is_dir():
-        raise _refused("out.is_a_file", "--export names a file", target)
+        raise _refusal("out.is_a_file", "--export names a file", target)
     marker = target / _MARKER
     try:
         target.mkdir(parents=True, exist_ok=True)
         names = os.listdir(target)
         if names and (marker.is_symlink() or not marker.is_file()):
-            raise _refused("out.not_empty", "--export names a folder with other files in it", target)
+            raise _refusal("out.not_empty", "--export names a folder with other files in it", target)
         marker.write_text("Pages that goldgate view --export wrote: the next export removes them.\n", encoding="utf-8")
         for name in [HOME, *names]:  # without its entrance first, so that no half of it looks whole
             if _OURS.fullmatch(name):
                 (target / name).unlink(missing_ok=True)
     except OSError as problem:
-        raise unwritable(target, problem, _ADVICE) from None
+        raise write_failure(target, problem, _ADVICE) from None
 
 
-def _refused(code: str, message: str, target: Path) -> ConfigError:
+def _refusal(code: str, message: str, target: Path) -> ConfigError:
     return ConfigError(
         code,
         message,

@@ -1,27 +1,283 @@
-"""A result folder that is looked at: its report, its units by number, and what they were made from."""
+"""A result folder in the viewer: its report, its units by number, and the inputs that they were made from.
+
+The index of a folder is kept in the user's cache, never in the folder itself, and loaded as long as records and
+report are the same. Inputs are opened in the background: until then, samples are shown without their texts.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from stat import S_ISREG, S_IWGRP, S_IWOTH
 from typing import Any
 
 import orjson
 
+from goldgate import __version__
+from goldgate.core.gate import Verdict
 from goldgate.core.page import Page
-from goldgate.core.unit_page import UnitPage, UnitSummary
-from goldgate.errors import InputError, Place
-from goldgate.files.text_file import cannot_read
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Suite
+from goldgate.core.unit_page import EmptyInputLookup, InputLookup, UnitPage, UnitSummary
+from goldgate.errors import GoldgateError, InputError, Place
+from goldgate.files.reading import read_failure
+from goldgate.files.writing import atomic_file
 from goldgate.readers.stored_result import StoredResult, load_result
-from goldgate.report import describe
-from goldgate.results.units import unit_page
+from goldgate.report import describe_report
 from goldgate.suites import all_suites
-from goldgate.viewer.index import Index, Progress
-from goldgate.viewer.kept_index import load_index
-from goldgate.viewer.opening import OpeningInputs
-from goldgate.viewer.search import Searches
+from goldgate.suites.worst_units import gate_costs
+from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_settings
+from goldgate.viewer.index import GateExplainer, Progress, Searches, UnitIndex, ValueUnits, build_index, describe_unit
+
+MOST_BYTES = 2 << 30  # of all files together; the ones used longest ago are removed
+_MAGIC = b"goldgate view 1\n"  # with another number when the format changes
+_ENDING = ".view"
+_LENGTH = 8  # bytes of the length of the head
+
+CacheIdentity = list[Any]
+
+
+def cache_identity(files: Iterable[Path]) -> CacheIdentity:
+    """What tells whether files are still the same: path, size, time and inode of each, and our version."""
+    found: CacheIdentity = [__version__]
+    for file in files:
+        status = os.stat(file)
+        found.append([os.path.realpath(file), status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev])
+    return found
+
+
+class CachedValue:
+    """A kept value: its head, decoded, and the bytes behind it."""
+
+    def __init__(self, head: dict[str, Any], body: memoryview) -> None:
+        self.head = head
+        self._body = body
+        self._at = 0
+
+    def take(self, length: int) -> memoryview:
+        """The next bytes of the body; ValueError where there are fewer."""
+        part = self._body[self._at : self._at + length]
+        if len(part) != length:
+            raise ValueError("too short")
+        self._at += length
+        return part
+
+
+def load_cached(kind: str, of: CacheIdentity) -> CachedValue | None:
+    """What is kept of these files; None where there is nothing that can be used."""
+    file = _cache_file(kind, of)
+    try:
+        data = _read_cache_file(file)
+        start = len(_MAGIC) + _LENGTH
+        length = int.from_bytes(data[len(_MAGIC) : start], "little")
+        if not data.startswith(_MAGIC) or zlib.crc32(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
+            return None
+        head = orjson.loads(data[start : start + length])
+        if head["of"] != orjson.loads(orjson.dumps([str(part) for part in of])):
+            return None
+        with suppress(OSError):
+            os.utime(file)  # the ones used longest ago are removed first
+        return CachedValue(head, memoryview(data)[start + length : -4])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Iterable[bytes]) -> bool:
+    """Keep a value for the next time; False where it cannot be written: then it is made again each time."""
+    file = _cache_file(kind, of)
+    shown = orjson.dumps({**head, "of": [str(part) for part in of]})
+    check = 0
+    try:
+        os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: for nobody else
+        if not _is_ours(os.stat(file.parent)):
+            return False
+        with atomic_file(file, "", make_folder=False) as stream:
+            os.fchmod(stream.fileno(), 0o600)
+            for part in (_MAGIC, len(shown).to_bytes(_LENGTH, "little"), shown, *body):
+                check = zlib.crc32(part, check)
+                stream.write(part)
+            stream.write(check.to_bytes(4, "little"))
+        _make_room(file)
+    except (OSError, GoldgateError):
+        return False
+    return True
+
+
+def cache_folder() -> Path:
+    """goldgate's part of the user's cache, as the XDG rules have it."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(named) if os.path.isabs(named) else Path(os.path.expanduser("~"), ".cache")
+    return root / "goldgate"
+
+
+def _cache_file(kind: str, of: CacheIdentity) -> Path:
+    """One name for the same paths: a folder that was written again replaces its old index."""
+    paths = [part[0] for part in of if isinstance(part, list)]
+    digest = sha256("\0".join([kind, *paths]).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    return cache_folder() / f"{kind}-{digest}{_ENDING}"
+
+
+def _read_cache_file(file: Path) -> bytes:
+    """The file's bytes; an OSError for a link, a pipe, and what others could have written."""
+    with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not S_ISREG(status.st_mode) or not _is_ours(status):
+            raise PermissionError
+        return stream.read()
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether nobody else can write it."""
+    return status.st_uid == os.geteuid() and not status.st_mode & (S_IWGRP | S_IWOTH)
+
+
+def _make_room(newest: Path) -> None:
+    found = []
+    for file in newest.parent.glob(f"*{_ENDING}"):
+        with suppress(OSError):
+            status = file.stat()
+            found.append((file == newest, status.st_mtime_ns, status.st_size, file))
+    left = MOST_BYTES
+    for is_newest, _, size, file in sorted(found, reverse=True):
+        left -= size
+        if left < 0 and not is_newest:
+            with suppress(OSError):
+                file.unlink()
+
+
+_INDEX_KIND = "index"
+_OFFSETS, _NUMBERS = "Q", "I"
+
+
+def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIndex:
+    """The index of a result's records; the first time all of them are read."""
+    result.require_records()
+    try:
+        of = cache_identity((result.records, result.file))
+    except OSError as problem:
+        raise read_failure(str(result.records), "records", problem) from None
+    stored = load_cached(_INDEX_KIND, of)
+    if stored is not None:
+        try:
+            return _unpack_index(stored)
+        except (ValueError, LookupError, TypeError):
+            pass  # as good as none
+    index = build_index(result.suite, result.records, explained_gates(result), progress)
+    if cache_identity((result.records, result.file)) == of:  # nothing was written while it was read
+        store_cached(_INDEX_KIND, of, _index_head(index), _index_body(index))
+    return index
+
+
+def explained_gates(result: StoredResult) -> GateExplainer:
+    """Which gates that did not pass a unit costs something, by its record."""
+    suite: Suite = result.suite
+    settings = original_settings(result) or suite.settings()
+    gates = describe_report(result.report).gates or ()
+    costs = gate_costs(suite, Plan(settings), [gate for gate in gates if gate.verdict != Verdict.PASS])
+
+    def explained(record: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple([metric for metric, cost in costs.items() if cost(record) > 0])
+
+    return explained
+
+
+def _index_head(index: UnitIndex) -> dict[str, Any]:
+    return {
+        "units": len(index),
+        "wrong": index.wrong,
+        "left_out": index.left_out,
+        "facets": [
+            [facet, [[value, having.units, having.bits is not None] for value, having in values.items()]]
+            for facet, values in index.facets.items()
+        ],
+    }
+
+
+def _index_body(index: UnitIndex) -> Iterator[bytes]:
+    yield from (index.offsets.tobytes(), index.by_weight.tobytes(), index.rank.tobytes())
+    for values in index.facets.values():
+        for having in values.values():
+            if having.bits is not None:
+                yield from having.bits
+            elif having.numbers is not None:
+                yield having.numbers.tobytes()
+
+
+def _unpack_index(stored: CachedValue) -> UnitIndex:
+    head = stored.head
+    units = head["units"]
+
+    def numbers(code: str, count: int) -> array[int]:
+        found: array[int] = array(code)
+        found.frombytes(stored.take(count * found.itemsize))
+        return found
+
+    offsets, by_weight, rank = numbers(_OFFSETS, units + 1), numbers(_NUMBERS, units), numbers(_NUMBERS, units)
+    length = units // 8 + 1
+    facets: dict[str, dict[str, ValueUnits]] = {}
+    for facet, values in head["facets"]:
+        known = facets.setdefault(facet, {})
+        for value, count, dense in values:
+            bits = (bytes(stored.take(length)), bytes(stored.take(length))) if dense else None
+            known[value] = ValueUnits(count, bits, None if dense else numbers(_NUMBERS, count))
+    return UnitIndex(offsets, by_weight, rank, head["wrong"], facets, head["left_out"])
+
+
+STILL_OPENING = "the inputs are still being opened: source texts come when the page is loaded again"
+_NOT_OPENED = "the inputs cannot be opened"
+
+
+class BackgroundInputs:
+    """Begins at once. `given` and `notes` are what is there by now."""
+
+    def __init__(self, result: StoredResult, root: str | None = None) -> None:
+        self._result = result
+        self._root = root
+        self._stack = ExitStack()
+        self._opened = OpenedInputs(EmptyInputLookup(), [STILL_OPENING])
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._open, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        return self._done.is_set()
+
+    @property
+    def given(self) -> InputLookup:
+        return self._opened.given
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not shown, and why."""
+        return self._opened.notes
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until all is open, or so long."""
+        self._done.wait(seconds)
+
+    def close(self) -> None:
+        """Close what is open; what is still being opened goes with the process."""
+        if self.is_done:
+            self._stack.close()
+
+    def _open(self) -> None:
+        try:
+            self._opened = self._stack.enter_context(open_result_inputs(self._result, root=self._root))
+        except GoldgateError as error:
+            self._opened = OpenedInputs(EmptyInputLookup(), [f"{_NOT_OPENED}: {error.message}"])
+        except Exception as problem:  # a page must not wait for ever
+            self._opened = OpenedInputs(EmptyInputLookup(), [f"{_NOT_OPENED}: {type(problem).__name__}"])
+        finally:
+            self._done.set()
 
 
 @dataclass
@@ -30,7 +286,7 @@ class ViewedFolder:
 
     name: str
     result: StoredResult
-    index: Index
+    index: UnitIndex
     records: int  # the open file
     root: str | None = None  # in place of the folder where the inputs were, if all was moved
 
@@ -38,7 +294,7 @@ class ViewedFolder:
     def page(self) -> Page:
         """The report."""
         try:
-            return describe(self.result.report)
+            return describe_report(self.result.report)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             raise InputError(
                 "report.malformed",
@@ -48,9 +304,9 @@ class ViewedFolder:
             ) from None
 
     @cached_property
-    def inputs(self) -> OpeningInputs:
+    def inputs(self) -> BackgroundInputs:
         """What the units were made from; it is opened when it is first asked for."""
-        return OpeningInputs(self.result, self.root)
+        return BackgroundInputs(self.result, self.root)
 
     @cached_property
     def searches(self) -> Searches:
@@ -86,7 +342,7 @@ class ViewedFolder:
     def unit_page(self, number: int) -> tuple[UnitSummary, UnitPage]:
         """A unit with all that explains its result."""
         record, suite = self.record(number), self.result.suite
-        return suite.summary(record), unit_page(suite, record, self.inputs.given)
+        return suite.summary(record), describe_unit(suite, record, self.inputs.given)
 
     def close(self) -> None:
         os.close(self.records)
@@ -120,7 +376,7 @@ def open_folder(path: str, name: str, progress: Progress | None = None, root: st
             os.close(records)
             raise
     except OSError as problem:
-        raise cannot_read(str(result.records), "records", problem) from None
+        raise read_failure(str(result.records), "records", problem) from None
     return folder
 
 

@@ -1,13 +1,16 @@
-"""An index of a file of records: where each line is, which unit is looked at first, and by what units can be found.
+"""An index of a file of records: where each line is, the order of units, by which values and words they are found.
 
-It is made from the records alone, line by line. Of a unit it keeps where its line begins, how much went wrong, and a
-bit for each value that many units have; of the values that few have, their units.
+Sets of units are integers with a bit for each (bitsets): a filter is `&`, and any page of a million is found at
+once. A search for words goes as far as a moment allows, and continues when it is asked again.
 """
 
 from __future__ import annotations
 
+import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -16,14 +19,91 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from goldgate.core.suite import Suite
-from goldgate.core.unit_page import UnitSummary
-from goldgate.errors import Place
-from goldgate.files.text_file import cannot_read
+from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+from goldgate.errors import InputError, Place
+from goldgate.files.reading import read_failure
 from goldgate.readers.records import STORED_RECORDS, bounded_lines
-from goldgate.results.units import ODD, not_as_written
-from goldgate.viewer.bits import all_bits, bits_of
 
-GATE = "gate"  # the facet of units that explain a gate
+_CHUNK = 4_096  # bytes that are counted at once
+
+
+def bitset(places: Iterable[int], size: int) -> int:
+    """The set of these places, all below `size`."""
+    found = bytearray(size // 8 + 1)
+    for place in places:
+        found[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(found, "little")
+
+
+def full_bitset(size: int) -> int:
+    """Every place below `size`."""
+    return (1 << size) - 1
+
+
+def nth_places(bits: int, first: int, count: int) -> list[int]:
+    """The places of a set in their order, `count` of them, without the `first` ones."""
+    found: list[int] = []
+    data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
+    skipped = 0
+    for start in range(0, len(data), _CHUNK):
+        chunk = int.from_bytes(data[start : start + _CHUNK], "little")
+        here = chunk.bit_count()
+        if skipped + here > first:
+            for place in _places(chunk, start * 8):
+                skipped += 1
+                if skipped > first:
+                    found.append(place)
+                if len(found) == count:
+                    return found
+        else:
+            skipped += here
+    return found
+
+
+def bitset_places(bits: int) -> Iterator[int]:
+    """All places of a set, in their order."""
+    data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
+    for start in range(0, len(data), _CHUNK):
+        yield from _places(int.from_bytes(data[start : start + _CHUNK], "little"), start * 8)
+
+
+def count_below(bits: int, place: int) -> int:
+    """How many places of a set come before this one."""
+    return (bits & ((1 << place) - 1)).bit_count()
+
+
+def _places(chunk: int, base: int) -> Iterator[int]:
+    for at, byte in enumerate(chunk.to_bytes((chunk.bit_length() + 7) // 8, "little")):
+        while byte:
+            low = byte & -byte
+            yield base + at * 8 + low.bit_length() - 1
+            byte ^= low
+
+
+# What comes of a record that somebody has changed: a key that is not there, a list that is a number.
+RECORD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
+def describe_unit(suite: Suite, record: Mapping[str, Any], given: InputLookup) -> UnitPage:
+    """A unit to look at; an InputError where goldgate did not write its record so."""
+    try:
+        return suite.unit_page(record, given.of(record))
+    except RECORD_ERRORS:
+        raise malformed_record(Place()) from None
+
+
+def malformed_record(place: Place) -> InputError:
+    """The error for a record that cannot be looked at."""
+    return InputError(
+        "records.malformed",
+        "this line is not a record of this suite",
+        place=place,
+        expected="a record as this version of goldgate writes it",
+        advice="score it again with this version, with --out",
+    )
+
+
+GATE_FACET = "gate"  # the facet of units that explain a gate
 MOST_VALUES = 2_000  # of one facet; a unit that has yet another is found by searching
 FEW = 256  # a value that not one in so many units has is kept as a list of them
 _TOO_HEAVY = 1 << 63  # for an array of them
@@ -31,10 +111,10 @@ _EVERY_BYTES = 1 << 22  # between two reports of how far it is
 
 Order = Literal["weight", "file"]
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
-Explained = Callable[[Mapping[str, Any]], tuple[str, ...]]  # the gates that a record's unit costs something
+GateExplainer = Callable[[Mapping[str, Any]], tuple[str, ...]]  # the gates that a record's unit costs something
 
 
-class Having(NamedTuple):
+class ValueUnits(NamedTuple):
     """The units that have a value: a bit for each place in both orders, or a list of their numbers."""
 
     units: int
@@ -43,14 +123,14 @@ class Having(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class UnitIndex:
     """Units by their number, which is their place in the file."""
 
     offsets: array[int]  # where each line begins, and where the last one ends
     by_weight: array[int]  # numbers of units, the most that went wrong first, then as in the file
     rank: array[int]  # the place of each unit in `by_weight`
     wrong: int  # units in which anything went wrong: as many are first in `by_weight`
-    facets: dict[str, dict[str, Having]] = field(default_factory=dict)
+    facets: dict[str, dict[str, ValueUnits]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)  # by facet: how often a value was one too many to be kept
 
     def __len__(self) -> int:
@@ -63,11 +143,11 @@ class Index:
             return 0
         if found.bits is not None:
             return int.from_bytes(found.bits[order == "file"], "little")
-        return bits_of(self._places(found, order), len(self))
+        return bitset(self._places(found, order), len(self))
 
     def selected(self, chosen: Mapping[str, str], order: Order) -> int:
         """The places of units that have all these values."""
-        found = all_bits(len(self))
+        found = full_bitset(len(self))
         for facet, value in chosen.items():
             found &= self.having(facet, value, order)
         return found
@@ -90,17 +170,17 @@ class Index:
         """The place of a unit in an order."""
         return self.rank[number] if order == "weight" else number
 
-    def _places(self, found: Having, order: Order) -> Iterator[int]:
+    def _places(self, found: ValueUnits, order: Order) -> Iterator[int]:
         numbers = found.numbers if found.numbers is not None else array("I")
         return map(self.rank.__getitem__, numbers) if order == "weight" else iter(numbers)
 
 
 def build_index(
-    suite: Suite, file: Path, explained: Explained = lambda record: (), progress: Progress | None = None
-) -> Index:
+    suite: Suite, file: Path, explained: GateExplainer = lambda record: (), progress: Progress | None = None
+) -> UnitIndex:
     """Read all records once. `explained` says which gates a unit explains: these are the facet `gate`."""
     offsets, weights = array("Q", [0]), array("q")
-    listed = _Listed()
+    listed = _ValueNumbers()
     position = said = 0
     try:
         size = file.stat().st_size
@@ -108,25 +188,25 @@ def build_index(
             for number, line in enumerate(bounded_lines(stream, "records", str(file), STORED_RECORDS)):
                 position += len(line)
                 offsets.append(position)
-                weights.append(_note(suite, line, explained, number, file, listed))
+                weights.append(_add_unit(suite, line, explained, number, file, listed))
                 if progress is not None and position - said >= _EVERY_BYTES:
                     said = position
                     progress(position, size)
     except OSError as problem:
-        raise cannot_read(str(file), "records", problem) from None
+        raise read_failure(str(file), "records", problem) from None
     order = sorted(range(len(weights)), key=weights.__getitem__, reverse=True)  # of equal ones the first stays first
     by_weight = array("I", order)
     rank = array("I", bytes(4 * len(order)))
     for place, number in enumerate(order):
         rank[number] = place
     facets = {
-        facet: {value: _having(numbers, rank) for value, numbers in values.items()}
+        facet: {value: _value_units(numbers, rank) for value, numbers in values.items()}
         for facet, values in listed.facets.items()
     }
-    return Index(offsets, by_weight, rank, sum(weight > 0 for weight in weights), facets, listed.left_out)
+    return UnitIndex(offsets, by_weight, rank, sum(weight > 0 for weight in weights), facets, listed.left_out)
 
 
-class _Listed:
+class _ValueNumbers:
     """The numbers of units by facet and value, while they are found."""
 
     def __init__(self) -> None:
@@ -146,7 +226,9 @@ class _Listed:
                 numbers.append(number)
 
 
-def _note(suite: Suite, line: bytes, explained: Explained, number: int, file: Path, listed: _Listed) -> int:
+def _add_unit(
+    suite: Suite, line: bytes, explained: GateExplainer, number: int, file: Path, listed: _ValueNumbers
+) -> int:
     """The weight of a unit; its values are listed."""
     try:
         record = orjson.loads(line)
@@ -154,12 +236,12 @@ def _note(suite: Suite, line: bytes, explained: Explained, number: int, file: Pa
         _require_names(summary)
         gates = explained(record)
         if gates:
-            listed.add(GATE, gates, number)
+            listed.add(GATE_FACET, gates, number)
         for facet, values in summary.facets.items():
             listed.add(facet, values, number)
         return summary.weight
-    except ODD:
-        raise not_as_written(Place(str(file), number + 1)) from None
+    except RECORD_ERRORS:
+        raise malformed_record(Place(str(file), number + 1)) from None
 
 
 def _require_names(summary: UnitSummary) -> None:
@@ -169,11 +251,88 @@ def _require_names(summary: UnitSummary) -> None:
         raise ValueError("no weight")
 
 
-def _having(numbers: array[int], rank: array[int]) -> Having:
+def _value_units(numbers: array[int], rank: array[int]) -> ValueUnits:
     size = len(rank)
     if len(numbers) * FEW < size:
-        return Having(len(numbers), None, numbers)
+        return ValueUnits(len(numbers), None, numbers)
     length = size // 8 + 1
     orders = (map(rank.__getitem__, numbers), iter(numbers))
-    by_weight, by_file = (bits_of(places, size).to_bytes(length, "little") for places in orders)
-    return Having(len(numbers), (by_weight, by_file), None)
+    by_weight, by_file = (bitset(places, size).to_bytes(length, "little") for places in orders)
+    return ValueUnits(len(numbers), (by_weight, by_file), None)
+
+
+SECONDS = 0.05  # for one answer
+MAX_SEARCH_WORDS = 8
+_MAX_SEARCHES = 8  # searches: each has two bits for a unit
+_BLOCK = 1 << 20  # bytes that are read at once
+
+ReadAt = Callable[[int, int], bytes]  # from an offset, so many bytes
+
+
+class Search:
+    """The units found so far, a bit for each in both orders; `done` of the units were searched."""
+
+    def __init__(self, index: UnitIndex, words: tuple[bytes, ...]) -> None:
+        self.done = 0
+        self._index = index
+        self._words = sorted(words, key=len, reverse=True)  # the longest is the rarest, more or less
+        self._found = (bytearray(len(index) // 8 + 1), bytearray(len(index) // 8 + 1))
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done >= len(self._index)
+
+    def found(self, order: Order) -> int:
+        """The places of units that have all words."""
+        return int.from_bytes(self._found[order == "file"], "little")
+
+    def go_on(self, read_at: ReadAt, seconds: float = SECONDS) -> None:
+        """Search further, for about so long."""
+        until = time.monotonic() + seconds
+        while not self.is_complete:
+            self._block(read_at)
+            if time.monotonic() > until:
+                return
+
+    def _block(self, read_at: ReadAt) -> None:
+        offsets = self._index.offsets
+        begin = offsets[self.done]
+        last = max(bisect_right(offsets, begin + _BLOCK) - 1, self.done + 1)
+        data = read_at(begin, offsets[last] - begin).lower()
+        at = data.find(self._words[0])
+        while at >= 0:
+            number = bisect_right(offsets, begin + at, self.done, last + 1) - 1
+            start, end = offsets[number] - begin, offsets[number + 1] - begin
+            if all(data.find(word, start, end) >= 0 for word in self._words[1:]):
+                self._note(number)
+            at = data.find(self._words[0], end)
+        self.done = last
+
+    def _note(self, number: int) -> None:
+        for found, place in zip(self._found, (self._index.rank[number], number), strict=True):
+            found[place >> 3] |= 1 << (place & 7)
+
+
+class Searches:
+    """The last searches, so that one goes on where it was."""
+
+    def __init__(self, index: UnitIndex) -> None:
+        self._index = index
+        self._kept: OrderedDict[tuple[bytes, ...], Search] = OrderedDict()
+
+    def of(self, text: str) -> Search | None:
+        """The search for the words of a text; None where it has none."""
+        words = search_words(text)
+        if not words:
+            return None
+        search = self._kept.pop(words, None) or Search(self._index, words)
+        self._kept[words] = search
+        if len(self._kept) > _MAX_SEARCHES:
+            self._kept.popitem(last=False)
+        return search
+
+
+def search_words(text: str) -> tuple[bytes, ...]:
+    """Words as they stand in a record's line: with its escapes, small."""
+    words = dict.fromkeys(text.encode("utf-8", "replace").decode().split()[:MAX_SEARCH_WORDS])
+    return tuple(orjson.dumps(word)[1:-1].lower() for word in words)

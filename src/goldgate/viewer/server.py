@@ -1,26 +1,92 @@
-"""A small server for the pages of a site: it reads, and no more; one request a connection, each within its limits.
-
-What a request may do is decided in `door`, and what an address shows in `site`: here are only bytes and seconds.
-"""
+"""A small read-only server for the viewer's pages: one request per connection, each within its limits."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import re
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from goldgate.core.missing_extra import missing_extra
-from goldgate.errors import ConfigError, Place
-from goldgate.viewer.door import Door, Request
-from goldgate.viewer.frame import error_page, site_policy
-from goldgate.viewer.site import Site
+from goldgate.errors import ConfigError, GoldgateError, Place, missing_extra
+from goldgate.viewer.access import AccessControl, HttpRequest
+from goldgate.viewer.comparison import KINDS, FolderComparison, change_page, changes_page, home_page
+from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.pages import report_page, single_unit_page, site_error_page, site_policy, units_page
+from goldgate.viewer.query import ServerLinks, parse_query
+
+OK, NOT_FOUND, SERVER_ERROR = 200, 404, 500
+_NUMBER = r"(0|[1-9][0-9]{0,9})"
+_REPORT = re.compile(rf"/{_NUMBER}/")
+_UNITS = re.compile(rf"/{_NUMBER}/samples")
+_UNIT = re.compile(rf"/{_NUMBER}/samples/{_NUMBER}")
+_CHANGES = re.compile(rf"/compare/{_NUMBER}/({'|'.join(KINDS)})")
+_CHANGE = re.compile(rf"/compare/{_NUMBER}/({'|'.join(KINDS)})/{_NUMBER}")
+
+
+class SiteResponse(NamedTuple):
+    """A page, and the status of HTTP that goes with it."""
+
+    status: int
+    html: str
+
+
+class Site:
+    """The pages of these folders. An address is only ever compared with patterns, and gives numbers of a list."""
+
+    def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None) -> None:
+        self._folders = folders
+        self._compared = compared
+        self._links = ServerLinks()
+
+    def answer(self, path: str, query: str) -> SiteResponse:
+        """The page at a path, as it was sent: nothing in it is decoded."""
+        try:
+            html = self._page(path, query)
+        except GoldgateError as error:
+            return SiteResponse(SERVER_ERROR, site_error_page(str(error), self._links.home()))
+        if html is None:
+            return SiteResponse(NOT_FOUND, site_error_page("There is no such page.", self._links.home()))
+        return SiteResponse(OK, html)
+
+    def _page(self, path: str, query: str) -> str | None:
+        folders, compared, links = self._folders, self._compared, self._links
+        if path == "/":
+            return home_page(folders, compared, links) if len(folders) > 1 else report_page(folders, 0, links)
+        if found := _REPORT.fullmatch(path):
+            number = int(found[1])
+            return report_page(folders, number, links) if number < len(folders) else None
+        if found := _UNITS.fullmatch(path):
+            number = int(found[1])
+            return units_page(folders, number, parse_query(query), links) if number < len(folders) else None
+        if found := _UNIT.fullmatch(path):
+            number, unit = int(found[1]), int(found[2])
+            if number >= len(folders) or unit >= len(folders[number].index):
+                return None
+            return single_unit_page(folders, number, unit, parse_query(query), links)
+        return None if compared is None else self._of_pairs(compared, path, query)
+
+    def _of_pairs(self, compared: FolderComparison, path: str, query: str) -> str | None:
+        folders, links = self._folders, self._links
+        if found := _CHANGES.fullmatch(path):
+            number = int(found[1])
+            page = parse_query(query).page
+            return (
+                changes_page(folders, compared, number, found[2], page, links) if number < len(compared.pairs) else None
+            )
+        if found := _CHANGE.fullmatch(path):
+            number, place = int(found[1]), int(found[3])
+            if number >= len(compared.pairs) or place >= len(compared.pairs[number]):
+                return None
+            return change_page(folders, compared, number, found[2], place, links)
+        return None
+
 
 try:
     import h11
@@ -89,7 +155,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def name_of(host: str, listening: socket.socket) -> str:
+def host_name(host: str, listening: socket.socket) -> str:
     """How a browser names the server: a number in any form is the address it stands for, a name is small."""
     try:
         socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
@@ -98,12 +164,12 @@ def name_of(host: str, listening: socket.socket) -> str:
     return str(listening.getsockname()[0])
 
 
-def serve(site: Site, door: Door, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve_site(site: Site, door: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer until the process is interrupted. `ready` is called when requests are taken."""
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
         server = _Server(site, door, pages)
         try:
-            with _stopped_by_signals(server.stop):
+            with _stop_on_signals(server.stop):
                 asyncio.run(server.run(listening, ready))
         except KeyboardInterrupt:
             pass  # this is how it is meant to end
@@ -112,7 +178,7 @@ def serve(site: Site, door: Door, listening: socket.socket, ready: Callable[[], 
 
 
 @contextmanager
-def _stopped_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
+def _stop_on_signals(stop: Callable[[int], None]) -> Iterator[None]:
     """What would end the process stops the server first: an exception would be lost in one of its tasks."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -129,7 +195,7 @@ def _stopped_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
 
 
 class _Server:
-    def __init__(self, site: Site, door: Door, pages: ThreadPoolExecutor) -> None:
+    def __init__(self, site: Site, door: AccessControl, pages: ThreadPoolExecutor) -> None:
         self._site = site
         self._door = door
         self._pages = pages
@@ -185,7 +251,7 @@ class _Server:
             await _write(connection, writer, reply, head_only=head_only)
         await _linger(reader, writer)
 
-    async def _reply(self, request: Request) -> _Reply:
+    async def _reply(self, request: HttpRequest) -> _Reply:
         door = self._door
         refusal = door.refuse(request)
         may_enter = refusal is None or refusal.lacks_token
@@ -201,7 +267,7 @@ class _Server:
         return _Reply(answer.status, answer.html)
 
 
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpRequest | None:
     """The head of a request; None where nobody asks for anything. What comes behind it is not read."""
     left = MOST_HEAD + 1  # with one byte too many h11 refuses it
     while True:
@@ -213,7 +279,7 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Req
         elif isinstance(event, h11.Request):
             path, _, query = event.target.decode("ascii").partition("?")
             headers = [(name.decode("ascii"), value.decode("latin-1")) for name, value in event.headers]
-            return Request(event.method.decode("ascii"), path, query, headers)
+            return HttpRequest(event.method.decode("ascii"), path, query, headers)
         else:
             return None
 
@@ -239,4 +305,4 @@ async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> _Reply:
-    return _Reply(status, error_page(message, "/"), headers or {})
+    return _Reply(status, site_error_page(message, "/"), headers or {})

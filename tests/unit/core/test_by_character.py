@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldgate.core import by_character
-from goldgate.core.by_character import ByCharacter
+from goldgate.core import text
+from goldgate.core.text import CharacterMemo
 
 
 def test_each_character_is_asked_about_once() -> None:
@@ -15,13 +15,13 @@ def test_each_character_is_asked_about_once() -> None:
         asked.append(character)
         return character.upper()
 
-    table = ByCharacter(upper)
+    table = CharacterMemo(upper)
     assert [table[each] for each in "abba"] == ["A", "B", "B", "A"]
     assert asked == ["a", "b"]
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_character, "_MOST", 3)
-    table = ByCharacter(str.upper)
+    monkeypatch.setattr(text, "_MOST", 3)
+    table = CharacterMemo(str.upper)
     assert [table[each] for each in "abcdefcba"] == [*"ABCDEFCBA"]
     assert len(table) == 3

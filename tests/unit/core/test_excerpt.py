@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.excerpt import CUT, MOST_CHARACTERS, MOST_MARKS, marked_text
-from goldgate.core.unit_page import Mark
+from goldgate.core.unit_page import CUT, MOST_CHARACTERS, MOST_MARKS, Mark, marked_text
 
 
 def mark(start: int, end: int, wrong: str = "") -> Mark:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from goldgate.core.gate import Gate, Verdict, overall, stored_bound
+from goldgate.core.gate import Gate, Verdict, overall_verdict, parse_bound
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.stats.gates import judge_gates
 
@@ -76,18 +76,18 @@ def test_warning_does_not_fail_the_evaluation() -> None:
     warn = Gate(min=Decimal(1), severity="warn")
     results = judge_gates({"a": warn, "b": gate(max="1")}, {"a": Rate(0, 1), "b": Count(0)})
     assert [r.verdict for r in results] == [Verdict.FAIL, Verdict.PASS]
-    assert overall(results) is Verdict.PASS
+    assert overall_verdict(results) is Verdict.PASS
 
 
 def test_one_failed_gate_fails_the_evaluation() -> None:
     results = judge_gates({"a": gate(max="1"), "b": gate(max="1")}, {"a": Count(0), "b": Count(2)})
-    assert overall(results) is Verdict.FAIL
+    assert overall_verdict(results) is Verdict.FAIL
 
 
 def test_without_a_gate_that_can_fail_nothing_passes() -> None:
-    assert overall([]) is Verdict.NO_GATES
+    assert overall_verdict([]) is Verdict.NO_GATES
     warning = judge_gates({"m": replace(gate(min="0.9"), severity="warn")}, {"m": Rate(1, 2)})
-    assert overall(warning) is Verdict.NO_GATES
+    assert overall_verdict(warning) is Verdict.NO_GATES
 
 
 def test_result_as_json_keeps_the_threshold_as_written() -> None:
@@ -104,7 +104,7 @@ def test_result_as_json_keeps_the_threshold_as_written() -> None:
 
 
 def test_bounds_of_a_stored_report_can_be_computed_with() -> None:
-    assert stored_bound("0.80") == Decimal("0.80")
+    assert parse_bound("0.80") == Decimal("0.80")
     for text in ("abc", "NaN", "-Infinity", "1e-999999999", "1e9999", None):
         with pytest.raises(ValueError, match=str(text)):
-            stored_bound(text)
+            parse_bound(text)

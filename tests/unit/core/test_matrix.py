@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldgate.core.page import Grid, Matrix, MatrixCell, Measured, Name
+from goldgate.core.page import Grid, Matrix, MatrixCell, MeasuredValue, Name
 
 CELLS = (MatrixCell("a", "b", 3), MatrixCell("c", "a", 2), MatrixCell("a", "c", 1))
 
@@ -10,7 +10,7 @@ CELLS = (MatrixCell("a", "b", 3), MatrixCell("c", "a", 2), MatrixCell("a", "c", 
 def test_its_table_has_a_row_for_each_pair_in_their_order() -> None:
     table = Matrix("gold", "predicted", CELLS, limit=2).as_table()
     assert [column.title for column in table.columns] == ["gold", "predicted", "count"]
-    assert table.rows[0] == (Name("a"), Name("b"), Measured(3))
+    assert table.rows[0] == (Name("a"), Name("b"), MeasuredValue(3))
     assert (len(table.rows), table.limit) == (3, 2)
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from goldgate.core.measure import RatioMeasure, precision_recall_f1
-from goldgate.core.metric import Count, Limit, Rate, cut, mean, rounded
+from goldgate.core.metric import Count, Limit, Rate, floor_quotient, format_number, mean
 from goldgate.core.tally import Tally
 
 
@@ -46,8 +46,8 @@ def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_
         (1 - Fraction(1, 10**5000), (), "1." + "0" * 60),
     ]
     for value, limits, text in cases:
-        assert rounded(value, limits=limits) == text, (value, limits)
-    assert (rounded(Fraction(2, 3), 6), cut(2, 3, 6)) == ("0.666667", "0.666666")
+        assert format_number(value, limits=limits) == text, (value, limits)
+    assert (format_number(Fraction(2, 3), 6), floor_quotient(2, 3, 6)) == ("0.666667", "0.666666")
 
 
 def test_rate_keeps_the_counts_behind_it() -> None:

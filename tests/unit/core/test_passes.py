@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.core.evaluation import Evaluation
+from goldgate.core.evaluation import MORE_IS_BETTER, Evaluation
 from goldgate.core.metric import Count, Rate
-from goldgate.core.passes import MORE_IS_BETTER
 from goldgate.suites import SUITES, load_suite
 
 METRICS = {

@@ -6,15 +6,15 @@ import gc
 
 import pytest
 
-from goldgate.core.rare_collections import OBJECTS, rare_collections
+from goldgate.core.process import GC_THRESHOLD, infrequent_gc
 
 
-@pytest.mark.parametrize(("before", "inside"), [(700, OBJECTS), (0, 0), (OBJECTS * 2, OBJECTS * 2)])
+@pytest.mark.parametrize(("before", "inside"), [(700, GC_THRESHOLD), (0, 0), (GC_THRESHOLD * 2, GC_THRESHOLD * 2)])
 def test_the_threshold_is_given_back(before: int, inside: int) -> None:
     known = gc.get_threshold()
     try:
         gc.set_threshold(before, 7, 9)
-        with pytest.raises(RuntimeError) as raised, rare_collections():
+        with pytest.raises(RuntimeError) as raised, infrequent_gc():
             raise RuntimeError(gc.get_threshold())
         assert raised.value.args == ((inside, 7, 9),)
         assert gc.get_threshold() == (before, 7, 9)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.core.record_id import record_id
+from goldgate.core.finding import record_id
 
 
 @pytest.mark.parametrize(("value", "identity"), [("a", "a"), (" ", " "), (7, "7"), (-1, "-1"), (2**80, str(2**80))])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from goldgate.core import evaluation
 from goldgate.core.evaluation import json_parts, render_json
-from goldgate.core.finding import Finding, Findings, entries_of
+from goldgate.core.finding import Finding, RunFindings, finding_entries
 
 scalars = st.none() | st.booleans() | st.integers(-5, 2**65) | st.floats(allow_nan=False) | st.text(max_size=4)
 values = st.recursive(
@@ -38,13 +38,13 @@ def test_a_count_above_64_bits_is_written_as_ever() -> None:
 
 
 def test_findings_are_let_go_as_their_entries_are_made() -> None:
-    findings = Findings("run_1")
+    findings = RunFindings("run_1")
     findings.add("fabricated", "error", "events.jsonl", "one")
     findings.add("fabricated", "error", "", "two", "/claims/0", 3)
     listed = findings.listed()
     expected = [finding.as_json() for finding in listed]
     assert [entry["file"] for entry in expected] == ["run_1/events.jsonl", "run_1"]
-    assert entries_of(listed) == expected
+    assert finding_entries(listed) == expected
     assert listed == []
 
 

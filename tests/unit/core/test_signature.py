@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import goldgate
-from goldgate.core.signature import signature
+from goldgate.core.plan import signature
 from goldgate.suites.extraction.settings import CotSettings
 
 from ..helpers import SCHEMA, judge

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core import sketch
-from goldgate.core.sketch import MOST, Sketch
+from goldgate.core import tally
+from goldgate.core.tally import MOST, Sketch
 
 
 def of(numbers: list[int]) -> Sketch:
@@ -22,7 +22,7 @@ def of(numbers: list[int]) -> Sketch:
 @given(st.lists(st.integers(0, 40), max_size=120), st.integers(0, 120), st.randoms())
 def test_any_split_and_order_is_the_same(numbers: list[int], cut: int, random: Random) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketch, "MOST", 5)
+        patch.setattr(tally, "MOST", 5)
         shuffled = random.sample(numbers, len(numbers))
         parts = of(shuffled[:cut])
         parts += of(shuffled[cut:])

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 import pytest
 
 from goldgate.engines import start_engine
-from goldgate.engines.parts import Place, Spool, Spooled
+from goldgate.engines.parts import RecordWriter, Spool, SpooledParts
 from goldgate.errors import ConfigError, MachineError
 
 PARTS = [random.Random(number).randbytes(number * 1_001 % 70_000) for number in range(60)]
@@ -66,7 +66,7 @@ def test_parts_are_joined_into_what_has_no_name() -> None:
 
 def test_a_part_that_was_taken_makes_room_for_another(tmp_path: Path) -> None:
     with open(tmp_path / "samples.jsonl", "wb") as stream:
-        parts = Spooled(stream)
+        parts = SpooledParts(stream)
         files = set()
         for content in PARTS:
             place = parts.place()
@@ -107,7 +107,7 @@ def test_every_engine_joins_the_parts_of_its_work(workers: int, tmp_path: Path) 
 class _PutName:
     """Work that another process can do without this file: it becomes a function from elsewhere."""
 
-    def __call__(self, place: Place) -> Any:
+    def __call__(self, place: RecordWriter) -> Any:
         return place.put(b"null")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,7 +116,7 @@ class _PutName:
 
 def _join(stream: IO[bytes]) -> None:
     """All parts, a few of them under way at a time, between bytes that are written as usual."""
-    parts = Spooled(stream)
+    parts = SpooledParts(stream)
     stream.write(b"head")
     under_way: list[Any] = []
     for content in [*PARTS, LARGE]:

@@ -16,8 +16,8 @@ import pytest
 
 from goldgate.engines import start_engine
 from goldgate.errors import InputError, InternalError, MachineError, Place
-from goldgate.files.text_file import read_text
-from goldgate.readers.index import open_store
+from goldgate.files.reading import read_text_file
+from goldgate.readers.id_index import open_store
 from goldgate.readers.records import OFFSET_BITS
 
 # Workers cannot import this file, so the work in here is done by functions from elsewhere.
@@ -34,7 +34,7 @@ def test_results_come_in_the_order_of_the_shards() -> None:
 
 def test_first_error_in_the_order_of_the_shards_is_raised_with_its_place() -> None:
     with pytest.raises(InputError) as caught:
-        mapped(partial(read_text, kind="gold"), [sys.executable + str(number) for number in range(9)])
+        mapped(partial(read_text_file, kind="gold"), [sys.executable + str(number) for number in range(9)])
     assert caught.value.code == "gold.missing"
     assert caught.value.place == Place(sys.executable + "0")
 

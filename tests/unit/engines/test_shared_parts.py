@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.shared_parts import FOLDER, SharedParts, Where, part_file
+from goldgate.engines.parts import FOLDER, PartLocation, SharedParts, part_file
 from goldgate.errors import MachineError
 
 
@@ -26,7 +26,7 @@ def test_parts_become_the_file_in_the_order_in_which_they_are_taken(tmp_path: Pa
         part_file.finish()  # another task
         first, second = sent(places[0]).put(b"one\n"), places[1].put(b"two\n")  # type: ignore[attr-defined]
         part_file.finish()
-        assert isinstance(last, Where)
+        assert isinstance(last, PartLocation)
         assert len(list(folder.iterdir())) == 3  # two parts, and what the folder is known by
         for where in (first, second, last):
             parts.take(where)
@@ -60,7 +60,7 @@ def test_part_that_is_lost_is_an_error(tmp_path: Path) -> None:
         parts = SharedParts(stream)
         where = parts.place().put(b"one\n")
         part_file.finish()
-        assert isinstance(where, Where)
+        assert isinstance(where, PartLocation)
         for lost in (where._replace(length=5), where._replace(name="gone")):
             with pytest.raises(MachineError) as caught:
                 parts.take(lost)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.build import difference_of, this_build
-from goldgate.engines.travel import PIECE, pack, unpack
+from goldgate.engines.ray_task import PIECE, build_difference, pack_work, this_build, unpack_work
 from goldgate.errors import InputError
-from goldgate.readers.index import open_store
+from goldgate.readers.id_index import open_store
 from goldgate.readers.records import RecordStore
 
 LINES = b"".join(b'{"id": "%d"}\n' % number for number in range(1_000_000))  # more than a piece
@@ -24,10 +23,10 @@ def nothing(copy: int, piece: int) -> bytes:
 def test_file_is_opened_by_its_path_wherever_the_worker_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gold.jsonl").write_bytes(b'{"id": "a"}\n')
     monkeypatch.chdir(tmp_path)
-    packed = pack(open_store(["gold.jsonl"], "gold"))
+    packed = pack_work(open_store(["gold.jsonl"], "gold"))
     assert packed.copies == []
     monkeypatch.chdir("/")
-    store, files = unpack(packed.data, nothing)
+    store, files = unpack_work(packed.data, nothing)
     assert isinstance(store, RecordStore)
     assert store.read(0, 11) == b'{"id": "a"}'
     assert [file.name for file in files] == ["gold.jsonl"]  # as the user named it
@@ -50,12 +49,12 @@ def test_other_file_under_the_path_is_an_error(tmp_path: Path, there: bytes | No
     path = tmp_path / "gold.jsonl"
     path.write_bytes(b'{"id": "a"}\n')
     os.utime(path, (1, 1))
-    packed = pack(open_store([path], "gold"))
+    packed = pack_work(open_store([path], "gold"))
     path.unlink()
     if there is not None:
         path.write_bytes(there)
     with pytest.raises(InputError) as caught:
-        unpack(packed.data, nothing)
+        unpack_work(packed.data, nothing)
     assert caught.value.code == "gold.not_on_node"
     assert str(caught.value.found).startswith(found)
 
@@ -63,7 +62,7 @@ def test_other_file_under_the_path_is_an_error(tmp_path: Path, there: bytes | No
 def test_copy_is_read_by_pieces(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl.gz"
     path.write_bytes(gzip.compress(LINES, 1))
-    packed = pack(open_store([path], "gold"))
+    packed = pack_work(open_store([path], "gold"))
     (copy,) = packed.copies
     fetched = []
 
@@ -71,7 +70,7 @@ def test_copy_is_read_by_pieces(tmp_path: Path) -> None:
         fetched.append((number, piece))
         return copy.read_some(piece * PIECE, PIECE)
 
-    store, _ = unpack(packed.data, fetch)
+    store, _ = unpack_work(packed.data, fetch)
     plain = store.files[0].plain
     assert plain.size() == len(LINES) > PIECE
     assert plain.read(PIECE - 10, 20) == LINES[PIECE - 10 : PIECE + 10]
@@ -82,8 +81,9 @@ def test_copy_is_read_by_pieces(tmp_path: Path) -> None:
 
 def test_first_difference_of_two_builds_is_named() -> None:
     build = this_build()
-    assert difference_of(build, build) is None
+    assert build_difference(build, build) is None
     assert (
-        difference_of(build, build._replace(goldgate="0.7", orjson="1")) == f"goldgate 0.7, and {build.goldgate} here"
+        build_difference(build, build._replace(goldgate="0.7", orjson="1"))
+        == f"goldgate 0.7, and {build.goldgate} here"
     )
-    assert difference_of(build, build[:-1]) == f"orjson None, and {build.orjson} here"
+    assert build_difference(build, build[:-1]) == f"orjson None, and {build.orjson} here"

@@ -7,7 +7,7 @@ from typing import Any
 
 import goldgate
 from goldgate import Score
-from goldgate.suites.extraction.events.form import Form, form_of
+from goldgate.suites.extraction.events.answer_form import Form, form_of
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
 from tests.unit.helpers import SCHEMA, Json, event, units_of

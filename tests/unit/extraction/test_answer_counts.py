@@ -11,10 +11,9 @@ import pytest
 from goldgate.api import evaluate_files
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.metric import Rate
-from goldgate.suites.extraction.answer_counts import AnswerCounts
-from goldgate.suites.extraction.documents import load_documents
 from goldgate.suites.extraction.events.event_schema import load_event_schema
 from goldgate.suites.extraction.settings import ExtractionSettings
+from goldgate.suites.extraction.task import AnswerCounts, load_documents
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "extraction"
 GOLD, SCHEMA = EXAMPLES / "gold.jsonl", EXAMPLES / "schema.json"

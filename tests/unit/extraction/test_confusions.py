@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from goldgate.core.page import Matrix, Paragraph
-from goldgate.suites.extraction import confusions as module
-from goldgate.suites.extraction.page import describe
+from goldgate.suites.extraction.measures import matching as module
+from goldgate.suites.extraction.page import extraction_page
 
 from ..helpers import Json, event, gold, judge
 
@@ -57,11 +57,11 @@ def test_the_rarest_are_left_out_and_it_is_said(monkeypatch: pytest.MonkeyPatch)
     found = report["confusions"]["event_types"]
     assert found["pairs"] == [{"gold": "T", "predicted": "U", "count": 2}]
     assert found["left_out"] == {"pairs": 1, "count": 1}
-    [section] = [section for section in describe(report).sections if section.title == "Confused event types"]
+    [section] = [section for section in extraction_page(report).sections if section.title == "Confused event types"]
     assert isinstance(section.blocks[0], Matrix)
     assert section.blocks[1] == Paragraph("Not listed: 1 rarer pair with 1 confusion.")
 
 
 def test_where_nothing_is_confused_there_is_no_section() -> None:
-    titles = [section.title for section in describe(report_of(([], []))).sections]
+    titles = [section.title for section in extraction_page(report_of(([], []))).sections]
     assert not [title for title in titles if title.startswith("Confused")]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import goldgate
-from goldgate.suites.extraction.events.form import NO_EVENT
+from goldgate.suites.extraction.events.answer_form import NO_EVENT
 from tests.unit.helpers import SCHEMA, Json, event, gold
 
 from .forms import FIXED, FLAT, KEYS, MAPPING, SUE, WORDS, form, predicted, score, violations

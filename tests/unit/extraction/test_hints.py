@@ -11,7 +11,7 @@ import yaml
 import goldgate
 from goldgate import Evaluation
 from goldgate.core.tally import total
-from goldgate.suites.extraction.hints import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hints
+from goldgate.suites.extraction.measures.answers import HINT_SHARE, NULL_WORDS, OTHER_KEYS, hint_section
 from tests.unit.helpers import event, gold
 
 SUE = event("Sue", ("plaintiff", "Ann"), ("date", "May"))
@@ -121,8 +121,8 @@ def test_hints_add_up_over_any_split_and_change_no_number() -> None:
     scorer = goldgate.load_scorer(None, {"metrics": {"schema": {"mode": "syntax_only"}}})
     answers = [FLAT, MAPPING, OTHER, [SUE], [], "no idea"]
     tallies = [scorer.score(json.dumps(answer), gold(SUE)).tally for answer in answers]
-    whole = hints(total(tallies), scorer.form)
-    assert whole == hints(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.form)
+    whole = hint_section(total(tallies), scorer.form)
+    assert whole == hint_section(total([total(tallies[3:]), total(reversed(tallies[:3]))]), scorer.form)
     assert {hint["of"] for hint in whole} == {6}
     assert not any("hint" in name for name in scorer.metrics(total(tallies)))
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from goldgate import parse_response
-from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 
 DEEP = 200  # levels; a reader may set a limit (RFC 8259, section 9)
 

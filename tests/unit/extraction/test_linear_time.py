@@ -17,7 +17,7 @@ import pytest
 
 from goldgate import parse_response
 from goldgate.suites.extraction import response
-from goldgate.suites.extraction.events.form import CANONICAL, Form
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.settings import CotSettings
 
 from ..helpers import SCHEMA, answer, event, gold, scorer

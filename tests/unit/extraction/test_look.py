@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from goldgate.core.page import Paragraph, Table
 from goldgate.core.unit_page import MarkedText, UnitPage
-from goldgate.suites.extraction.look.page import unit_page
-from goldgate.suites.extraction.look.sample import reader_of
-from goldgate.suites.extraction.look.summary import summary
+from goldgate.suites.extraction.explain import make_reader, sample_summary
+from goldgate.suites.extraction.explain.page import sample_page
 from goldgate.suites.extraction.scorer import Scorer
 from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings, SchemaSettings
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
@@ -30,10 +29,10 @@ def record_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTIN
 
 
 def page_of(wanted: Json, response: Any, settings: ExtractionSettings = SETTINGS) -> UnitPage:
-    stored: dict[str, Any] = {"gold": wanted, "protocol": reader_of(settings)}
+    stored: dict[str, Any] = {"gold": wanted, "protocol": make_reader(settings)}
     if response is not None:
         stored["predictions"] = {"id": "1", "response" if isinstance(response, str) else "events": response}
-    return unit_page(record_of(wanted, response, settings), stored)
+    return sample_page(record_of(wanted, response, settings), stored)
 
 
 def section(page: UnitPage, title: str) -> list[Any]:
@@ -120,7 +119,7 @@ def test_event_types_without_arguments_are_not_left_out() -> None:
         ["Deal", "", "(without arguments)", "", "missing"],
         ["Sue", "", "", "(without arguments)", "spurious"],
     ]
-    short = summary(record_of(gold(event("Hire"), event("Deal")), answer(event("Hire"), event("Sue"))))
+    short = sample_summary(record_of(gold(event("Hire"), event("Deal")), answer(event("Hire"), event("Sue"))))
     assert (short.word, short.weight) == ("event type spurious 1, event type missing 1", 2)
 
 
@@ -205,7 +204,7 @@ def test_the_thought_has_the_predicted_values_that_it_names() -> None:
 
 def test_without_its_inputs_a_page_says_what_it_does_not_show() -> None:
     record = record_of(WANTED, SAID)
-    page = unit_page(record, {})
+    page = sample_page(record, {})
     assert section(page, "Source text") == [
         Paragraph("The gold record is not there any more, or has changed since: its text is not shown.")
     ]
@@ -215,7 +214,7 @@ def test_without_its_inputs_a_page_says_what_it_does_not_show() -> None:
 
 def test_without_the_protocol_repairs_are_not_guessed() -> None:
     said = SAID[:-1] + ",]"
-    page = unit_page(record_of(WANTED, said), {"gold": WANTED, "predictions": {"id": "1", "response": said}})
+    page = sample_page(record_of(WANTED, said), {"gold": WANTED, "predictions": {"id": "1", "response": said}})
     assert [each[1] for each in marks(page, "Answer")] == ["read"]
     assert any("Where each repair was made is not known" in str(block) for block in section(page, "Answer"))
 
@@ -224,8 +223,8 @@ def test_an_answer_that_is_read_otherwise_now_is_not_explained_by_that() -> None
     said = SAID[:-1] + ",]"
     record = record_of(WANTED, said)
     record["parse"]["repairs"] = ["comments"]
-    page = unit_page(
-        record, {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": reader_of(SETTINGS)}
+    page = sample_page(
+        record, {"gold": WANTED, "predictions": {"id": "1", "response": said}, "protocol": make_reader(SETTINGS)}
     )
     assert [each[1] for each in marks(page, "Answer")] == ["read"]
     assert any("reads the answer otherwise" in str(block) for block in section(page, "Answer"))
@@ -264,12 +263,12 @@ def test_no_prediction_an_empty_one_and_structured_events() -> None:
 def test_a_summary_says_what_went_wrong_and_how_much(
     wanted: list[Json], said: str | None, word: str, weight: int
 ) -> None:
-    short = summary(record_of(gold(*wanted, text="xy"), said))
+    short = sample_summary(record_of(gold(*wanted, text="xy"), said))
     assert (short.word, short.weight) == (word, weight)
 
 
 def test_a_sample_is_found_by_its_errors_names_and_how_it_was_read() -> None:
-    facets = summary(record_of(WANTED, SAID[:-1] + ",]")).facets
+    facets = sample_summary(record_of(WANTED, SAID[:-1] + ",]")).facets
     assert facets == {
         "read": ("repaired",),
         "found": ("whole",),

@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from goldgate.shape.kinds import Share
-from goldgate.suites.extraction.events import candidates, relaxed_rule
-from goldgate.suites.extraction.events.candidates import indexed_rows, row_by_rule, rows
-from goldgate.suites.extraction.events.largest_matching import largest_matching, ones
-from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
+from goldgate.suites.extraction.events import relaxed_matching
+from goldgate.suites.extraction.events.relaxed_matching import (
+    RelaxedRule,
+    candidate_rows,
+    indexed_rows,
+    largest_matching,
+    set_bits,
+    slow_row,
+)
 from goldgate.suites.extraction.settings import RelaxedSettings
 
 HALF = Share("0.5")
-OVERLAP = relaxed_rule.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
-IOU = relaxed_rule.relaxed_rule(RelaxedSettings("span_iou", HALF, HALF))
+OVERLAP = relaxed_matching.relaxed_rule(RelaxedSettings("include_or_char_overlap", HALF, HALF))
+IOU = relaxed_matching.relaxed_rule(RelaxedSettings("span_iou", HALF, HALF))
 
 
 class Counted:
@@ -24,8 +29,8 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked = self.pairs = 0
-        monkeypatch.setattr(candidates, "shares_stretch", self.counting(relaxed_rule.shares_stretch))
-        monkeypatch.setattr(candidates, "ones", self.counting_each(ones))
+        monkeypatch.setattr(relaxed_matching, "shares_substring", self.counting(relaxed_matching.shares_substring))
+        monkeypatch.setattr(relaxed_matching, "ones", self.counting_each(set_bits))
 
     def counting(self, function: Callable[..., bool]) -> Callable[..., bool]:
         def counted(*arguments: object) -> bool:
@@ -44,7 +49,7 @@ class Counted:
 
     def matched(self, lefts: list[str], rights: list[str], rule: RelaxedRule) -> int:
         lefts, rights = sorted(lefts), sorted(rights)
-        row = rows(lefts, rights, dict.fromkeys(lefts, ()), dict.fromkeys(rights, ()), rule)
+        row = candidate_rows(lefts, rights, dict.fromkeys(lefts, ()), dict.fromkeys(rights, ()), rule)
 
         def asked(number: int) -> int:
             self.asked += 1
@@ -112,9 +117,8 @@ def test_long_paths_that_cross_are_followed_in_phases(limit: int) -> None:
 
 def test_roles_and_types_are_each_looked_through_once() -> None:
     # Ten thousand roles with one wrong argument each: grouped once, not once for each role.
-    from goldgate.suites.extraction.events.event import EventList, Events
-    from goldgate.suites.extraction.events.match import compare
-    from goldgate.suites.extraction.events.read_events import read_events
+    from goldgate.suites.extraction.events.event import EventList, Events, read_events
+    from goldgate.suites.extraction.events.match import match_units
 
     class Counting(Events):
         passes = 0
@@ -134,21 +138,21 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
         read = read_events(EventList(listed, "$[*]"), None)
         return Counting(read.units, read.columns, read.violations, read.bad_offsets)
 
-    assert len(compare(events("ab"), events("abc"), IOU).pairs) == 500
+    assert len(match_units(events("ab"), events("abc"), IOU).pairs) == 500
     assert Counting.passes <= 2
 
 
-@pytest.mark.parametrize("short", [2, 5, candidates.SHORT])
+@pytest.mark.parametrize("short", [2, 5, relaxed_matching.SHORT_ARGUMENT])
 @pytest.mark.parametrize("mode", ["include_or_char_overlap", "span_iou"])
 @pytest.mark.parametrize("threshold", ["0", "0.01", "0.3333", "0.5", "0.9", "1"])
 def test_indexed_rows_are_those_of_the_rule(
     threshold: str, mode: str, short: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "SHORT", short)
-    monkeypatch.setattr(candidates, "STEP", 7)
-    monkeypatch.setattr(candidates, "STRETCHES", 0 if short == 5 else 10**9)
+    monkeypatch.setattr(relaxed_matching, "SHORT", short)
+    monkeypatch.setattr(relaxed_matching, "STEP", 7)
+    monkeypatch.setattr(relaxed_matching, "STRETCHES", 0 if short == 5 else 10**9)
     share = Share(threshold)
-    rule = relaxed_rule.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
+    rule = relaxed_matching.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
     draw = random.Random(f"{threshold}{mode}{short}")
     left, right = (
         {"".join(draw.choices("abcdef甲", k=draw.randint(1, 9))): spans(draw) for _ in range(60)} for _ in range(2)
@@ -156,7 +160,7 @@ def test_indexed_rows_are_those_of_the_rule(
     lefts, rights = sorted(left), sorted(right)
     row = indexed_rows(lefts, rights, left, right, rule)
     for number, a in enumerate(lefts):
-        assert row(number) == row_by_rule(a, rights, left, right, rule)
+        assert row(number) == slow_row(a, rights, left, right, rule)
 
 
 def spans(draw: random.Random) -> list[tuple[int, int]]:

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from goldgate.suites.extraction.events import occurrences
-from goldgate.suites.extraction.events.occurrences import (
+from goldgate.suites.extraction.events import argument_text
+from goldgate.suites.extraction.events.argument_text import (
     Automaton,
     automata,
-    contained,
-    contained_one_by_one,
-    together_in_one,
+    contained_values,
+    needle_batches,
+    slow_contained,
 )
 
 
@@ -32,7 +32,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_20_000_needles_in_a_long_text(steps: list[int]) -> None:
     needles = [f"<{number}>" for number in range(20_000)]
     text = "".join(f"<{number}>" for number in range(0, 40_000, 3))
-    assert contained(needles, text) == {needle for needle in needles if int(needle[1:-1]) % 3 == 0}
+    assert contained_values(needles, text) == {needle for needle in needles if int(needle[1:-1]) % 3 == 0}
     assert steps[0] <= len(text) + sum(map(len, needles))
 
 
@@ -43,11 +43,11 @@ def test_needles_within_needles_are_not_looked_at_again(steps: list[int]) -> Non
 
 
 def test_memory_is_for_a_bounded_part_of_the_needles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "TOGETHER", 20)
+    monkeypatch.setattr(argument_text, "TOGETHER", 20)
     needles = [f"{number:04d}" for number in range(30)] + ["x" * 50, ""]
     assert len(list(automata(needles, 100))) == 7
     text = "0003 0007 " + "x" * 60
-    assert occurrences.contained_at_once(needles, text) == contained_one_by_one(needles, text)
+    assert argument_text.contained_by_automaton(needles, text) == slow_contained(needles, text)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_many_values_cost_one_look_at_each_place_of_the_text() -> None:
     rng = random.Random(5)
     values = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz甲乙丙丁戊", k=rng.randint(9, 20))) for _ in range(4_000)]
     text = "，".join(values[::2])
-    found = occurrences.contained_by_beginning(values, text, most=len(values) + len(values) // 10)
+    found = argument_text.contained_by_prefix(values, text, most=len(values) + len(values) // 10)
     assert found == {*values[::2]}
 
 
@@ -80,20 +80,20 @@ def test_many_values_cost_one_look_at_each_place_of_the_text() -> None:
 def test_values_that_begin_alike_are_given_up_and_still_found(values: int) -> None:
     needles = [f"华远股份有限公司第{number}号" for number in range(values)]
     text = "华远股份有限公司第" * 1_500 + "7号"
-    quick = occurrences.contained_by_beginning(needles, text, most=20_000)
+    quick = argument_text.contained_by_prefix(needles, text, most=20_000)
     assert quick == ({needles[7]} if values == 10 else None)
-    assert occurrences.contained_at_once(needles, text) == {needles[7]}
+    assert argument_text.contained_by_automaton(needles, text) == {needles[7]}
 
 
 @pytest.mark.parametrize("characters", [100, 10_000, 1_000_000])
 def test_passes_over_a_text_grow_with_the_sum_of_needles_and_text(
     characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(occurrences, "TOGETHER", 100)
+    monkeypatch.setattr(argument_text, "TOGETHER", 100)
     needles = [f"needle {number:05}" for number in range(20_000)]  # 240,000 characters
-    passes = len([*together_in_one(needles, characters)])
+    passes = len([*needle_batches(needles, characters)])
     if characters >= 1_000_000:
         assert passes == 2  # an eighth of the text holds 125,000 of them
     needed = sum(map(len, needles))
-    assert (passes - 1) * (max(100, characters // occurrences.SHARE) - 12) <= needed
-    assert passes * characters <= characters + 2 * occurrences.SHARE * needed + 2 * needed
+    assert (passes - 1) * (max(100, characters // argument_text.BATCH_SHARE) - 12) <= needed
+    assert passes * characters <= characters + 2 * argument_text.BATCH_SHARE * needed + 2 * needed

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.pieces import may_join
-from goldgate.suites.extraction.events.normalize import normalize
-from goldgate.suites.extraction.look.placed import PlacedText, mentions_at_once, mentions_one_by_one
+from goldgate.core.text import may_combine
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.explain.marked_text import NormalizedText, mentions_by_automaton, slow_mentions
 
 # Letters with their marks, Korean in pieces, Japanese sound marks, ligatures, blanks, right-to-left, astral.
 ODD = st.text(st.sampled_from("aA \u0301\u0327e\u1100\u1161\u11a8가\uff8a\uff9e\uff9fﬁ㎏½ß”—\u200b\u3000שׁ\u05c1ن😀𝔸"))
@@ -19,7 +19,7 @@ ODD = st.text(st.sampled_from("aA \u0301\u0327e\u1100\u1161\u11a8가\uff8a\uff9e
 
 @given(st.one_of(ODD, st.text()))
 def test_pieces_are_normalized_as_the_whole_is(text: str) -> None:
-    placed = PlacedText(text)
+    placed = NormalizedText(text)
     assert placed.normalized == normalize(text)
     for at in range(len(placed.normalized)):
         start, end = placed.span(at, at + 1)
@@ -34,7 +34,7 @@ def test_no_character_that_unicode_joins_is_taken_for_one_that_stands_alone() ->
     for code in codes:
         forms = [unicode_normalize(form, chr(code)) for form in ("NFKC", "NFKD")]
         if any(combining(form[0]) or form[0] in seconds for form in forms):
-            assert may_join(chr(code)), f"U+{code:04X}"
+            assert may_combine(chr(code)), f"U+{code:04X}"
 
 
 def _parts(code: int) -> list[str]:
@@ -43,7 +43,7 @@ def _parts(code: int) -> list[str]:
 
 def places(text: str, *values: str, most: int = 100) -> dict[str, list[str]]:
     """What stands at the places of each value, as it is written."""
-    found = PlacedText(text).places([normalize(value) for value in values], most)
+    found = NormalizedText(text).places([normalize(value) for value in values], most)
     return {value: [text[start:end] for start, end in found.get(normalize(value), [])] for value in values}
 
 
@@ -66,7 +66,7 @@ def test_every_mention_is_found_as_it_is_written(text: str, value: str, written:
 
 
 def test_offsets_are_right_if_the_value_stands_there_in_whatever_form() -> None:
-    placed = PlacedText("Der MÜLLER kam.")
+    placed = NormalizedText("Der MÜLLER kam.")
     assert placed.holds((4, 10), normalize("Müller"))
     assert not placed.holds((3, 9), normalize("Müller"))
     assert not placed.holds((4, 100), normalize("Müller"))
@@ -75,4 +75,4 @@ def test_offsets_are_right_if_the_value_stands_there_in_whatever_form() -> None:
 
 @given(st.lists(st.text("ab", max_size=4), max_size=6), st.text("ab", max_size=30), st.integers(1, 40))
 def test_looking_for_all_at_once_finds_the_same(values: list[str], text: str, most: int) -> None:
-    assert mentions_at_once(values, text, most) == mentions_one_by_one(values, text, most)
+    assert mentions_by_automaton(values, text, most) == slow_mentions(values, text, most)

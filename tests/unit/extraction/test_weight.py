@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldgate.suites.extraction.events.event_schema import obtain_event_schema
-from goldgate.suites.extraction.look.weight import weight_of
+from goldgate.suites.extraction.explain import error_weight
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.sample import Sample
 from goldgate.suites.extraction.scorer import Scorer
@@ -27,4 +27,4 @@ SCORER = Scorer(ExtractionSettings(), obtain_event_schema({"event_types": {"Sue"
 def test_weight_counts_what_went_wrong(response: str | None, expected: int) -> None:
     events = [{"event_type": "Sue", "arguments": [{"role": "plaintiff", "argument": "ab"}]}]
     facts = SCORER.facts(Sample(parse_gold({"id": "a", "text": "ab", "events": events}, "a"), response))
-    assert weight_of(facts) == expected
+    assert error_weight(facts) == expected

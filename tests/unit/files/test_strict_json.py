@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.errors import ConfigError
-from goldgate.files.strict_json import decode_strictly, parse_json, repeated_key
+from goldgate.files.parsing import decode_strictly, find_repeated_key, parse_json
 
 FLAWS = [
     pytest.param('{"a": {"b/c": 1, "b/c": 2}}', "duplicate_key", "/a/b~1c", "a.b/c", id="twice"),
@@ -60,8 +60,8 @@ VALUES = st.recursive(
 def test_plain_json_has_no_flaw(value: Any) -> None:
     text = json.dumps(value)
     assert decode_strictly(text) == (value, [], None)
-    assert repeated_key(text) is None
+    assert find_repeated_key(text) is None
 
 
 def test_repeated_key_is_found_at_any_depth_and_beside_long_numbers() -> None:
-    assert repeated_key(b'[{"a": ' + b"1" * 5_000 + b', "b": {"c": 1, "\\u0063": 2}}]') == "c"
+    assert find_repeated_key(b'[{"a": ' + b"1" * 5_000 + b', "b": {"c": 1, "\\u0063": 2}}]') == "c"

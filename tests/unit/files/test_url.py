@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.files.remote.failure import Why, read_error, why
-from goldgate.files.url import check_url, has_query, is_url, one_spelling, shown_url, without_secrets
+from goldgate.files.address import check_url, has_query, hide_secrets, is_url, normalize_url, public_url
+from goldgate.files.remote.connection import Failure, failure_kind, read_error
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_url_is_told_from_a_path(text: str, expected: bool) -> None:
     ],
 )
 def test_secrets_of_a_url_are_not_shown(url: str, shown: str) -> None:
-    assert shown_url(url) == shown
+    assert public_url(url) == shown
 
 
 def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
     text = "403, message='no', url='https://me:pw@host/x?token=abc' and s3://b/c"
-    assert without_secrets(text) == "403, message='no', url='https://[hidden]@host/x?[hidden]' and s3://b/c"
-    assert without_secrets("no answer from https://host/x#token=abc") == "no answer from https://host/x#[hidden]"
+    assert hide_secrets(text) == "403, message='no', url='https://[hidden]@host/x?[hidden]' and s3://b/c"
+    assert hide_secrets("no answer from https://host/x#token=abc") == "no answer from https://host/x#[hidden]"
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,16 @@ def test_secrets_of_urls_in_a_text_are_not_shown() -> None:
 )
 def test_what_is_not_shown_of_a_url_is_taken_for_a_secret(url: str, expected: bool) -> None:
     assert has_query(url) is expected
-    assert (shown_url(url) != url) is expected
+    assert (public_url(url) != url) is expected
 
 
 def test_urls_of_one_object_have_one_spelling() -> None:
-    assert {one_spelling(f"{scheme}://b/a{end}") for scheme in ("s3", "s3a", "S3") for end in ("", "/")} == {"s3://b/a"}
-    assert one_spelling("gcs://b/a") == one_spelling("gs://b/a")
+    assert {normalize_url(f"{scheme}://b/a{end}") for scheme in ("s3", "s3a", "S3") for end in ("", "/")} == {
+        "s3://b/a"
+    }
+    assert normalize_url("gcs://b/a") == normalize_url("gs://b/a")
     apart = ["http://b/a", "https://b/a", "ftp://b/a", "sftp://b/a", "s3://B/a", "s3://b/A", "a/b", "a/b/"]
-    assert [*map(one_spelling, apart)] == apart
+    assert [*map(normalize_url, apart)] == apart
 
 
 @pytest.mark.parametrize(
@@ -126,12 +128,12 @@ def test_errors_of_libraries_are_told_apart() -> None:
 
     hidden = FileNotFoundError("https://host/x")
     hidden.__cause__ = AnsweredError()
-    assert why(FileNotFoundError()) is Why.MISSING
-    assert why(hidden) is Why.DENIED
-    assert why(PermissionError()) is Why.DENIED
-    assert why(ClientConnectorError()) is Why.UNREACHABLE
-    assert why(TimeoutError()) is Why.UNREACHABLE
-    assert why(RuntimeError()) is Why.UNREADABLE
+    assert failure_kind(FileNotFoundError()) is Failure.MISSING
+    assert failure_kind(hidden) is Failure.DENIED
+    assert failure_kind(PermissionError()) is Failure.DENIED
+    assert failure_kind(ClientConnectorError()) is Failure.UNREACHABLE
+    assert failure_kind(TimeoutError()) is Failure.UNREACHABLE
+    assert failure_kind(RuntimeError()) is Failure.UNREADABLE
 
 
 def test_a_secret_of_the_environment_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import ConfigError
-from goldgate.protocol.model import Protocol
+from goldgate.protocol import Protocol
 from goldgate.suites.extraction.settings import KeySettings, ResponseSettings
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan, load_protocol

@@ -9,7 +9,7 @@ import pytest
 
 from goldgate.core.gate import Gate
 from goldgate.errors import ConfigError, GoldgateError, InputError
-from goldgate.protocol.load import LoadedProtocol
+from goldgate.protocol import LoadedProtocol
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan, load_protocol
 

@@ -14,12 +14,18 @@ import pytest
 
 import goldgate.readers.dialects
 from goldgate.errors import ConfigError, InputError
-from goldgate.readers.dialect_file import GoldOpener, Unconverted
-from goldgate.readers.dialects import DIALECTS, OWN, find_dialect, nearest, recognize, recognize_first
-from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.dialects import (
+    DIALECTS,
+    OWN_FORM,
+    find_dialect,
+    nearest_dialect_advice,
+    recognize_dialect,
+    recognize_dialect_of,
+)
+from goldgate.readers.dialects.dialect import Dialect, align_tokens, join_tokens
+from goldgate.readers.gold_files import ConversionFailure, GoldOpener
 from goldgate.readers.guess import id_problem
-from goldgate.readers.records import RecordFile, decode, iterate
-from goldgate.readers.tokens import aligned, joined
+from goldgate.readers.records import RecordFile, decode_json, iterate_records
 from goldgate.suites.extraction.records import parse_gold
 from tests.unit.readers.dialect_samples import (
     CHFINANN,
@@ -47,7 +53,7 @@ def test_every_file_of_the_folder_is_listed() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_record_is_recognized_by_its_own_dialect_and_by_no_earlier_one(name: str) -> None:
-    found = recognize(SAMPLES[name][0])
+    found = recognize_dialect(SAMPLES[name][0])
     assert found is not None
     assert found.name == name
 
@@ -63,7 +69,7 @@ def test_a_record_is_converted(name: str) -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_converted_record_is_one_of_ours_and_its_offsets_are_right(name: str) -> None:
     converted = named(name).convert(SAMPLES[name][0])
-    assert recognize(converted) is None
+    assert recognize_dialect(converted) is None
     gold = parse_gold({"id": "1", **converted})
     assert gold.text is not None
     for text, start, end in spans(converted):
@@ -82,12 +88,12 @@ def test_tokens_are_what_the_characters_say(name: str) -> None:
 
 
 def test_our_own_form_is_no_dialect() -> None:
-    assert recognize(OWN_RECORD) is None
-    assert recognize({"id": "a", "title": "t", "text": "x", "events": []}) is None
-    assert recognize({"id": "a", "response": "[]"}) is None
-    assert recognize([1, 2]) is None
-    assert recognize(None) is None
-    assert find_dialect(OWN) is None
+    assert recognize_dialect(OWN_RECORD) is None
+    assert recognize_dialect({"id": "a", "title": "t", "text": "x", "events": []}) is None
+    assert recognize_dialect({"id": "a", "response": "[]"}) is None
+    assert recognize_dialect([1, 2]) is None
+    assert recognize_dialect(None) is None
+    assert find_dialect(OWN_FORM) is None
 
 
 def test_a_dialect_that_nobody_knows_is_refused() -> None:
@@ -102,7 +108,7 @@ def test_a_document_without_events_stays() -> None:
     assert named("rams").convert({**RAMS, "gold_evt_links": []})["events"][0]["arguments"] == []
     assert named("maven-arg").convert({**MAVEN_ARG, "events": [], "entities": []})["events"] == []
     empty = {"id": "fin2", "title": "无事", "text": "今日无事。"}
-    assert recognize(empty) is named("duee-fin")
+    assert recognize_dialect(empty) is named("duee-fin")
     assert named("duee-fin").convert(empty) == {"id": "fin2", "text": "无事\n今日无事。", "events": []}
 
 
@@ -149,22 +155,22 @@ MAVEN_ARG_TEST = {"id": "a", "title": "t", "tokens": [["It"]], "sentences": ["It
     ],
 )
 def test_a_test_split_without_labels_is_known_and_refused(record: Any) -> None:
-    assert recognize(record) is named("maven")
+    assert recognize_dialect(record) is named("maven")
     with pytest.raises(InputError) as refused:
         named("maven").convert(record)
     assert (refused.value.code, refused.value.place.field) == ("gold.no_labels", "events")
 
 
 def test_what_an_unknown_record_lacks_is_said() -> None:
-    assert nearest({"doc_key": "a", "sentences": [], "evt_triggers": []}) == (
+    assert nearest_dialect_advice({"doc_key": "a", "sentences": [], "evt_triggers": []}) == (
         "it is most like rams, which also has gold_evt_links"
     )
-    assert nearest({"id": "a", "document": "x"}) == "it is most like maven-arg, which also has events"
-    assert nearest({"id": 1, "tokens": [], "doc_id": "", "event_mentions": []}) == (
+    assert nearest_dialect_advice({"id": "a", "document": "x"}) == "it is most like maven-arg, which also has events"
+    assert nearest_dialect_advice({"id": 1, "tokens": [], "doc_id": "", "event_mentions": []}) == (
         "is it wikievents? then --dialect wikievents"
     )
-    assert nearest({"sentence": "x", "label": "y"}) is None
-    assert nearest({"id": "a", "text": "x", "events": "none"}) is None
+    assert nearest_dialect_advice({"sentence": "x", "label": "y"}) is None
+    assert nearest_dialect_advice({"id": "a", "text": "x", "events": "none"}) is None
     problem = id_problem({"doc_key": "a", "sentences": [], "evt_triggers": []})
     assert "wikievents, rams, maven-arg" in problem.expected
     assert "gold_evt_links" in str(problem.advice)
@@ -188,7 +194,7 @@ def test_exclusive_ends_are_told_from_inclusive_ones_by_the_first_record_with_a_
         "types without probabilities, inclusive ends": ([single], "rams"),
     }
     for case, (records, name) in cases.items():
-        assert recognize_first(records) is named(name), case
+        assert recognize_dialect_of(records) is named(name), case
 
 
 def test_ends_of_the_other_kind_get_the_dialect_that_has_them() -> None:
@@ -325,7 +331,7 @@ def test_a_dialect_can_be_named_for_records_that_do_not_show_it(tmp_path: Path) 
     path = tmp_path / "gold.jsonl"
     bare = {key: value for key, value in DUEE_FIN.items() if key != "event_list"} | {"events": None}
     path.write_text(json.dumps(bare))
-    assert recognize(bare) is None
+    assert recognize_dialect(bare) is None
     file = GoldOpener("duee-fin")(path, "gold")
     assert records(file)[0]["events"] == []
     file.close()
@@ -337,21 +343,21 @@ def test_a_record_that_cannot_be_converted_is_an_error_with_its_line_or_is_noted
     with pytest.raises(InputError) as refused:
         GoldOpener()(path, "gold")
     assert (refused.value.place.line, refused.value.place.field) == (2, "doc_id")
-    noted: list[Unconverted] = []
+    noted: list[ConversionFailure] = []
     file = GoldOpener(unconverted=noted)(path, "gold")
     assert [(each.line, each.error.code) for each in noted] == [(2, "gold.not_in_dialect"), (3, "gold.not_json")]
     file.close()
 
 
 def test_tokens_are_found_where_they_are() -> None:
-    assert joined(["a", "bc"]).spans == [(0, 1), (2, 4)]
-    found = aligned(["U", ".", "S", ".", "Two"], "U.S.\u200b Two")
+    assert join_tokens(["a", "bc"]).spans == [(0, 1), (2, 4)]
+    found = align_tokens(["U", ".", "S", ".", "Two"], "U.S.\u200b Two")
     assert found is not None
     assert found.spans == [(0, 1), (1, 2), (2, 3), (3, 4), (6, 9)]
     assert found.characters(0, 3) == (0, 3)
-    assert aligned(["a", "c"], "a b c") is None
-    assert aligned(["a", "b"], "a") is None
-    assert aligned(["", "a", ""], "a") is not None
+    assert align_tokens(["a", "c"], "a b c") is None
+    assert align_tokens(["a", "b"], "a") is None
+    assert align_tokens(["", "a", ""], "a") is not None
 
 
 def named(name: str) -> Dialect:
@@ -361,7 +367,7 @@ def named(name: str) -> Dialect:
 
 
 def records(file: RecordFile) -> list[dict[str, Any]]:
-    return [decode(data) for _, data in iterate(file)]
+    return [decode_json(data) for _, data in iterate_records(file)]
 
 
 def spans(record: dict[str, Any]) -> Iterator[tuple[str, int, int]]:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.readers.given import open_joined_given
-from goldgate.readers.joined import open_joined
+from goldgate.readers.join import open_joined, open_joined_inputs
 
 
 def lines(*records: dict[str, Any]) -> bytes:
@@ -32,7 +31,7 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
 
 
 def test_a_record_leads_to_its_lines_in_any_form_and_order(files: dict[str, list[str]]) -> None:
-    with open_joined_given(files) as given:
+    with open_joined_inputs(files) as given:
         assert given.of({"id": "a"}) == {"gold": GOLD[0], "predictions": PREDICTIONS[1]}
         assert given.of({"id": "7"}) == {"gold": GOLD[1], "predictions": PREDICTIONS[0]}
         assert given.of({"id": "鱼"}) == {"gold": GOLD[2]}
@@ -40,17 +39,17 @@ def test_a_record_leads_to_its_lines_in_any_form_and_order(files: dict[str, list
 
 
 def test_an_input_that_is_not_named_is_left_out(files: dict[str, list[str]]) -> None:
-    with open_joined_given({"predictions": files["predictions"], "gold": []}) as given:
+    with open_joined_inputs({"predictions": files["predictions"], "gold": []}) as given:
         assert given.of({"id": "a"}) == {"predictions": PREDICTIONS[1]}
 
 
 def test_a_file_that_is_not_there_is_an_error(files: dict[str, list[str]]) -> None:
-    with pytest.raises(InputError), open_joined_given({"gold": ["nowhere.jsonl"]}):
+    with pytest.raises(InputError), open_joined_inputs({"gold": ["nowhere.jsonl"]}):
         pass
 
 
 def test_nothing_is_shown_of_a_file_that_changes_meanwhile(files: dict[str, list[str]]) -> None:
-    with open_joined_given(files) as given:
+    with open_joined_inputs(files) as given:
         Path(files["gold"][0]).write_text(json.dumps(GOLD).replace("second", "Second"), encoding="utf-8")
         assert given.of({"id": "7"}) == {"predictions": PREDICTIONS[0]}
 

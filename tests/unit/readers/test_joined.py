@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from goldgate.readers.joined import SHARD_BYTES, SHARD_SAMPLES, Shard, open_joined
+from goldgate.readers.join import SHARD_BYTES, SHARD_SAMPLES, PairShard, open_joined
 
 KILOBYTE = 1 << 10
 
 
-def cut(tmp_path: Path, gold: list[int], predicted: dict[int, int]) -> list[Shard]:
+def cut(tmp_path: Path, gold: list[int], predicted: dict[int, int]) -> list[PairShard]:
     """The shards of gold records, and predictions, of so many bytes."""
     for name, sizes in (("gold", dict(enumerate(gold))), ("predictions", predicted)):
         with open(tmp_path / f"{name}.jsonl", "w") as stream:
@@ -21,7 +21,7 @@ def cut(tmp_path: Path, gold: list[int], predicted: dict[int, int]) -> list[Shar
         return list(files.shards())
 
 
-def sizes(shard: Shard) -> list[int]:
+def sizes(shard: PairShard) -> list[int]:
     return [sum(pair) for pair in zip(shard.gold_lengths, shard.predicted_lengths, strict=True)]
 
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from goldgate.engines import Engine, start_engine
 from goldgate.errors import InputError
-from goldgate.readers.index import index_files, index_stores, open_store
-from goldgate.readers.join import join
-from goldgate.readers.noted import Noted, NoteRecords, Piece
-from goldgate.readers.records import RecordStore, iterate
+from goldgate.readers.id_index import FilePiece, IndexPiece, PieceIndex, index_files, index_stores, open_store
+from goldgate.readers.join import join_indexes
+from goldgate.readers.records import RecordStore, iterate_records
 
 LINES = st.sampled_from([b'{"id": "a"}', b'{"id": 7, "events": []}', b"", b" \t", b"\r", b'{"events": [], "id": "b"}'])
 SECRET = b"0123456789abcdef"
@@ -39,18 +38,18 @@ def test_a_file_has_the_same_records_wherever_it_is_cut(
         start = store.files[0].start
         inner = data.draw(st.sets(st.integers(start, max(start, len(content)))))
         cuts = sorted({start, *inner, len(content) + 3})
-        note = NoteRecords([store], SECRET)
-        found = [note(Piece(0, 0, begin, stop)) for begin, stop in pairwise(cuts)]
-        expected = [*iterate(store.files[0])]
+        note = IndexPiece([store], SECRET)
+        found = [note(FilePiece(0, 0, begin, stop)) for begin, stop in pairwise(cuts)]
+        expected = [*iterate_records(store.files[0])]
         assert [place for noted in found for place in noted.locations] == [offset for offset, _ in expected]
         assert [length for noted in found for length in noted.lengths] == [len(line) for _, line in expected]
         assert all(sorted(noted.order) == [*range(len(noted.locations))] for noted in found)
-        assert sorted(_hashes(found)) == sorted(_hashes([note(Piece(0, 0, start, len(content)))]))
+        assert sorted(_hashes(found)) == sorted(_hashes([note(FilePiece(0, 0, start, len(content)))]))
     finally:
         store.close()
 
 
-def _hashes(found: list[Noted]) -> list[bytes]:
+def _hashes(found: list[PieceIndex]) -> list[bytes]:
     return [noted.hashes[at : at + 8] for noted in found for at in range(0, len(noted.hashes), 8)]
 
 
@@ -65,7 +64,7 @@ def write(path: Path, lines: list[str]) -> Path:
 
 def _joined(stores: list[RecordStore], engine: Engine) -> array[int]:
     gold, predictions = index_stores(stores, engine)
-    return join(gold, predictions, engine)
+    return join_indexes(gold, predictions, engine)
 
 
 def refused(gold: list[str], predictions: list[str], tmp_path: Path, workers: int) -> tuple[str, str]:
@@ -118,7 +117,7 @@ def test_records_are_joined_and_found_over_pieces(tmp_path: Path) -> None:
     with start_engine(2, "goldgate.readers.join") as engine:
         indexes = index_stores(stores, engine)
         assert len(indexes[0].runs) > 1
-        assert [*join(indexes[0], indexes[1], engine)] == [-1, *range(len(lines) - 2, -1, -1)]
+        assert [*join_indexes(indexes[0], indexes[1], engine)] == [-1, *range(len(lines) - 2, -1, -1)]
     assert indexes[0].find("id-29999") == json.loads(lines[-1])
     assert indexes[1].find("id-0") is None
     for store in stores:

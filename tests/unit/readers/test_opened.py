@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.engines.worker import pack, unpack
+from goldgate.engines.worker import pack_message, unpack_message
 from goldgate.errors import InputError, MachineError
-from goldgate.files.opened import Opened, copy_aside, open_once
+from goldgate.files.random_access import LocalFile, copy_to_temporary, open_local
 
 CONTENT = b"0123456789" * 50
 
@@ -23,11 +23,11 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def opened(path: Path) -> Opened:
-    return open_once(path, "predictions")
+def opened(path: Path) -> LocalFile:
+    return open_local(path, "predictions")
 
 
-def refused(file: Opened) -> InputError:
+def refused(file: LocalFile) -> InputError:
     with pytest.raises(InputError) as caught:
         file.require_unchanged()
     assert caught.value.code == "predictions.changed"
@@ -122,7 +122,7 @@ def test_two_streams_of_one_file_do_not_disturb_each_other(path: Path) -> None:
 
 def test_copy_takes_what_the_system_takes_at_a_time(path: Path) -> None:
     blocks = iter([CONTENT, b"end", b""])
-    copy = copy_aside(str(path), "predictions", lambda _: next(blocks))
+    copy = copy_to_temporary(str(path), "predictions", lambda _: next(blocks))
     assert b"".join(copy.stream()) == CONTENT + b"end"
     copy.require_unchanged()  # nobody else has it
 
@@ -133,16 +133,16 @@ def test_temporary_folder_that_is_not_there_is_named_as_the_cause(path: Path, mo
 
     monkeypatch.setattr("tempfile.TemporaryFile", nowhere)
     with pytest.raises(MachineError) as caught:
-        copy_aside(str(path), "predictions", lambda _: b"")
+        copy_to_temporary(str(path), "predictions", lambda _: b"")
     assert caught.value.code == "machine.temporary_folder"
     assert "TMPDIR" in str(caught.value)
 
 
 def test_open_file_travels_with_what_holds_it(path: Path) -> None:
     file = opened(path)
-    data, descriptors = pack({"file": file})
+    data, descriptors = pack_message({"file": file})
     replace(path)
-    there = unpack(data, [os.dup(descriptor) for descriptor in descriptors])["file"]
+    there = unpack_message(data, [os.dup(descriptor) for descriptor in descriptors])["file"]
     assert there.read(0, 10) == CONTENT[:10]
     assert there.name == file.name
     there.close()

@@ -16,7 +16,7 @@ import pytest
 import goldgate
 from goldgate import Evaluation
 from goldgate.errors import InputError
-from goldgate.readers.records import decode
+from goldgate.readers.records import decode_json
 
 from ..helpers import protocol
 
@@ -200,7 +200,7 @@ def test_several_files_are_one(tmp_path: Path) -> None:
     ],
 )
 def test_half_of_a_surrogate_pair_becomes_the_replacement_character(data: bytes, value: Any) -> None:
-    assert decode(data) == value
+    assert decode_json(data) == value
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_half_of_a_surrogate_pair_becomes_the_replacement_character(data: bytes,
 )
 def test_bytes_that_are_no_json_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        decode(data)
+        decode_json(data)
 
 
 def test_answer_with_half_a_surrogate_pair_is_scored(tmp_path: Path, gold: Path) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from goldgate.errors import InputError
-from goldgate.files.text_file import MAX_BYTES, read_text
+from goldgate.files.reading import MAX_BYTES, read_text_file
 from goldgate.readers.records import open_records
 
 
 def refusal(path: Path) -> InputError:
     with pytest.raises(InputError) as caught:
-        read_text(path, "schema")
+        read_text_file(path, "schema")
     assert caught.value.place.file == str(path)
     return caught.value
 
@@ -23,7 +23,7 @@ def test_text_is_read_without_its_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "a"
     stored = "\ufeff质押".encode()
     path.write_bytes(stored)
-    read = read_text(path, "schema")
+    read = read_text_file(path, "schema")
     assert read.text == "质押"
     assert read.sha256 == hashlib.sha256(stored).hexdigest()  # of the file, as `sha256sum` would say
 

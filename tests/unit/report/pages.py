@@ -9,35 +9,35 @@ from goldgate.core.page import (
     Block,
     Column,
     FindingLine,
-    Findings,
+    FindingList,
     GateLine,
     InputLine,
-    Interval,
+    IntervalEnds,
+    LabelList,
+    LabelRow,
     Matrix,
     MatrixCell,
-    Measured,
+    MeasuredValue,
+    MetricValues,
     Name,
     Notes,
-    Origin,
     Page,
-    Pair,
-    Pairs,
     Paragraph,
+    ReportOrigin,
     SampleLine,
     Samples,
     Section,
     Table,
-    Values,
 )
 
-RATE = Measured(0.75, 3, 4, interval=Interval(0.5, 0.9))
-UNDEFINED = Measured(None, 0, 0, reason="nothing to divide by")
-MEAN = Measured(0.5, averaged=15, undefined=1)
+RATE = MeasuredValue(0.75, 3, 4, interval=IntervalEnds(0.5, 0.9))
+UNDEFINED = MeasuredValue(None, 0, 0, reason="nothing to divide by")
+MEAN = MeasuredValue(0.5, averaged=15, undefined=1)
 
 
 def blocks(text: str) -> tuple[Block, ...]:
     """One of each kind, `text` in every place that takes any."""
-    undefined = Measured(None, reason=text)
+    undefined = MeasuredValue(None, reason=text)
     return (
         Table((Column(text), Column("value")), ()),
         Table(
@@ -48,7 +48,10 @@ def blocks(text: str) -> tuple[Block, ...]:
                 Column("R", group=text),
                 Column("n", optional=True),
             ),
-            ((Name(text), text, RATE, UNDEFINED, Measured(7)), (Name(text + "x"), "", MEAN, undefined, Measured(8))),
+            (
+                (Name(text), text, RATE, UNDEFINED, MeasuredValue(7)),
+                (Name(text + "x"), "", MEAN, undefined, MeasuredValue(8)),
+            ),
             limit=1,
             most=1,
             with_counts=True,
@@ -58,14 +61,14 @@ def blocks(text: str) -> tuple[Block, ...]:
         ),
         Matrix("gold", "predicted", (MatrixCell(text, f"{text}0", 2),)),
         Matrix("gold", "predicted", (), empty=text),
-        Values(((Name(text), RATE), (Name(f"{text}0"), undefined), (Name(f"{text}1"), undefined))),
-        Values(((Name(text), undefined), (Name(f"{text}0"), undefined))),
-        Values(((Name(text), undefined), (Name("count"), Measured(3)))),
-        Pairs((Pair(text, (text,)), Pair(Name(text), (text, f"{text} 2")), Pair("label", ("a", "b")))),
+        MetricValues(((Name(text), RATE), (Name(f"{text}0"), undefined), (Name(f"{text}1"), undefined))),
+        MetricValues(((Name(text), undefined), (Name(f"{text}0"), undefined))),
+        MetricValues(((Name(text), undefined), (Name("count"), MeasuredValue(3)))),
+        LabelList((LabelRow(text, (text,)), LabelRow(Name(text), (text, f"{text} 2")), LabelRow("label", ("a", "b")))),
         Paragraph(text),
         Notes(((text, Name(text)), ("and ", Name(text), " too")), limit=1),
-        Findings((FindingLine("error", text, text, text), FindingLine("hint", "code", "", text)), limit=1, most=1),
-        Findings(()),
+        FindingList((FindingLine("error", text, text, text), FindingLine("hint", "code", "", text)), limit=1, most=1),
+        FindingList(()),
     )
 
 
@@ -85,7 +88,7 @@ def page(text: str, *of: Block) -> Page:
         gates=gates,
         stands_out=(text, "another"),
         sections=(Section("", of), Section(text, of), Section("Details", of, is_detail=True)),
-        origin=Origin(
+        origin=ReportOrigin(
             (("metrics.version", text),), f"goldgate:{text}|suite:{text}", (InputLine(text, text, text),) * 7
         ),
         samples=Samples(text, 3, (SampleLine(text, text), SampleLine(f"{text} 2", "missing"))),

@@ -12,13 +12,13 @@ import pytest
 
 from goldgate import render
 from goldgate.core.page import Page, Table
-from goldgate.report import PAGE_FORMATS, describe, render_page
-from goldgate.report.baseline import describe_baseline
-from goldgate.report.checks import describe_check, describe_gold_check
-from goldgate.report.escape import width
-from goldgate.report.generation import describe_seeds, seeds_markdown, seeds_text
+from goldgate.report import PAGE_FORMATS, describe_report, render_page
+from goldgate.report.escape import display_width
+from goldgate.report.extraction import describe_seeds, seeds_markdown, seeds_text
 from goldgate.report.svg import page_pictures, render_svg
-from goldgate.results.trend_page import describe_trend
+from goldgate.report.verdicts import describe_check, describe_gold_check
+from goldgate.runs.baseline import describe_baseline
+from goldgate.runs.trend import describe_trend
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 REPORTS = ("model-a", "model-b", "research-passing", "research-failing")
@@ -42,7 +42,7 @@ def test_no_line_of_a_report_is_wider_than_the_terminal(name: str, columns: int)
     report["protocol"]["name"] = "质押 " * 40
     report["signature"] += "|long:" + "x" * 200
     shown = render(report, columns=columns)
-    assert [line for line in shown.splitlines() if width(line) > columns] == []
+    assert [line for line in shown.splitlines() if display_width(line) > columns] == []
 
 
 @reports
@@ -96,8 +96,8 @@ def test_generation_is_shown_with_its_bounds(format: str) -> None:
     shown = re.sub("<[^>]*>", "", shown) if format == "html" else shown
     for fact in ("0.9750", "78/80", "missing: timeout", "all wrong", "0.0123 EUR", "input 1200, output 34"):
         assert fact in shown
-    assert describe(report).sections[0].title == "Generation"
-    (bounds,) = [block for block in describe(report).sections[0].blocks if isinstance(block, Table)]
+    assert describe_report(report).sections[0].title == "Generation"
+    (bounds,) = [block for block in describe_report(report).sections[0].blocks if isinstance(block, Table)]
     assert len(bounds.rows) == 1  # of the headline metrics only
 
 
@@ -142,7 +142,7 @@ def test_a_rate_that_misses_its_gate_looks_so_in_every_format_and_place() -> Non
         assert "0.123996" in text, format
         assert not re.search(r"\b0\.1240\b", re.sub(r"(?s)<svg.*?</svg>", "", text)), format  # a scale may have it
         assert format == "csv" or "0.12396, 0.124" in text, format
-    pictures = [render_svg(picture) for picture in page_pictures(describe(report), "b")]
+    pictures = [render_svg(picture) for picture in page_pictures(describe_report(report), "b")]
     assert [picture.count(">0.123996<") for picture in pictures[:2]] == [1, 1]  # gates, scores
 
 
@@ -210,4 +210,4 @@ def test_checks_and_records_are_pages_too(format: str, columns: int) -> None:
         shown = render_page(page, format, columns=columns)
         flat = " ".join(re.sub(r"[\\`]", "", shown.replace(r"$\geq$", "≥")).split())
         assert all(fact in flat for fact in facts)
-        assert format != "text" or max(map(width, shown.splitlines())) <= columns
+        assert format != "text" or max(map(display_width, shown.splitlines())) <= columns

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.report.escape import (
-    apart,
-    as_markdown,
-    code,
-    markdown,
-    named,
-    shortened_apart,
-    shortened_in_the_middle,
+    display_width,
+    distinct_names,
+    escape_markdown,
+    markdown_code,
+    markdown_of_visible,
+    shorten_middle,
+    shorten_with_digest,
     visible,
-    width,
+    visible_name,
 )
 
 # Characters that have tricked a reader, a terminal, a page or a runner before, and some that are harmless.
@@ -54,24 +54,24 @@ def test_what_is_not_seen_or_looks_like_something_else_is_written_out(text: str,
 
 @given(texts)
 def test_no_text_gives_a_command_to_a_runner(text: str) -> None:
-    for shown in (visible(text), named(text), markdown(text), code(text)):
+    for shown in (visible(text), visible_name(text), escape_markdown(text), markdown_code(text)):
         assert not any(mark in shown for mark in ("::", "##", "\n", "\r", "\x1b"))
 
 
 @given(texts, texts)
 def test_texts_that_differ_are_shown_differently(one: str, other: str) -> None:
-    for show in (visible, named, markdown, code):
+    for show in (visible, visible_name, escape_markdown, markdown_code):
         assert (show(one) == show(other)) is (one == other)
 
 
 @pytest.mark.parametrize(("text", "shown"), [(" a", "\\x20a"), ("a ", "a\\x20"), ("a  b", "a \\x20b"), ("a b", "a b")])
 def test_blanks_that_a_page_would_swallow_are_written_out_of_names(text: str, shown: str) -> None:
-    assert named(text) == shown
+    assert visible_name(text) == shown
 
 
 def test_names_that_look_alike_are_told_apart() -> None:
     names = ["ace", "асе", "éa", "run ", "run", "other"]
-    shown = apart(names)
+    shown = distinct_names(names)
     assert shown == {
         "ace": "ace",
         "асе": "\\u0430\\u0441\\u0435",
@@ -84,28 +84,28 @@ def test_names_that_look_alike_are_told_apart() -> None:
 
 @given(st.lists(texts, unique=True, max_size=8), st.integers(12, 30))
 def test_no_two_names_in_a_column_are_alike(names: list[str], columns: int) -> None:
-    for shown in (apart(names), apart(names, columns)):
+    for shown in (distinct_names(names), distinct_names(names, columns)):
         assert all(one != other for one, other in itertools.combinations(shown.values(), 2))
-    assert all(width(form) <= columns for form in apart(names, columns).values())
+    assert all(display_width(form) <= columns for form in distinct_names(names, columns).values())
 
 
 def test_long_names_that_differ_at_their_ends_are_told_apart() -> None:
-    shown = apart(["a long name, the first", "a long name, the second", "short"], 16)
+    shown = distinct_names(["a long name, the first", "a long name, the second", "short"], 16)
     assert list(shown.values()) == ["a long n…e first", "a long n… second", "short"]
-    assert shortened_apart("a long name, the first", 16) == "a long n…~a9797e"
+    assert shorten_with_digest("a long name, the first", 16) == "a long n…~a9797e"
 
 
 def test_long_names_that_differ_in_the_middle_are_told_apart() -> None:
-    shown = apart(["a long name, 1 of the many", "a long name, 2 of the many", "short"], 16)
+    shown = distinct_names(["a long name, 1 of the many", "a long name, 2 of the many", "short"], 16)
     assert len(set(shown.values())) == 3
     assert all(re.fullmatch(r"a long n…~[0-9a-f]{6}", form) for form in list(shown.values())[:2])
 
 
 def test_a_text_is_shortened_in_the_middle_by_columns() -> None:
-    assert shortened_in_the_middle("Transaction.Transfer-Ownership", 16) == "Transact…nership"
-    assert shortened_in_the_middle("上市公司股东股份质押解除", 12) == "上市公…解除"
-    assert shortened_in_the_middle("short", 5) == "short"
-    assert shortened_apart("a long name", 16) == "a long name"
+    assert shorten_middle("Transaction.Transfer-Ownership", 16) == "Transact…nership"
+    assert shorten_middle("上市公司股东股份质押解除", 12) == "上市公…解除"
+    assert shorten_middle("short", 5) == "short"
+    assert shorten_with_digest("a long name", 16) == "a long name"
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_a_text_is_shortened_in_the_middle_by_columns() -> None:
 )
 def test_markdown_has_no_links_and_no_mentions(text: str, shown: str) -> None:
     """GitHub looks for them in the finished page, where a backslash is gone; what is code it leaves alone."""
-    assert markdown(text) == shown
+    assert escape_markdown(text) == shown
 
 
 @given(texts)
 def test_whatever_could_become_a_link_or_a_mention_is_code(text: str) -> None:
-    plain = re.sub(r"(?<!\\)(?:\\\\)*`[^`]*`", " ", as_markdown(visible(text)))
+    plain = re.sub(r"(?<!\\)(?:\\\\)*`[^`]*`", " ", markdown_of_visible(visible(text)))
     page = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain)
     assert not re.search(r"@|://|www\.|[#!]\d", page)

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldgate.core.gate import Gate
-from goldgate.core.page import Column, GateLine, Interval, Measured, Name, Page, Paragraph, Section, Table
+from goldgate.core.page import Column, GateLine, IntervalEnds, MeasuredValue, Name, Page, Paragraph, Section, Table
 from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, UnitSummary
-from goldgate.report.html.looked import Looked
-from goldgate.report.html.page import render_html
+from goldgate.report.html import render_html
+from goldgate.report.html.units import UnitSelection
 from tests.unit.report.pages import blocks, page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x00\x1b]8;;javascript:alert(1)\x07{{7*7}}\n::error::"
@@ -52,13 +52,13 @@ def unit(identity: str, text: str, *marks: Mark) -> tuple[UnitSummary, UnitPage]
 
 
 def failed(metric: str) -> GateLine:
-    measured = Measured(0.5, 1, 2, interval=Interval(0.2, 0.8))
+    measured = MeasuredValue(0.5, 1, 2, interval=IntervalEnds(0.2, 0.8))
     return GateLine(metric, Gate(min=Decimal("0.9")), measured, "FAIL", "1/2 is not ≥ 0.9", "refuted")
 
 
 def test_nothing_in_a_page_leads_elsewhere_and_only_our_own_script_runs() -> None:
     shown = unit(HOSTILE, HOSTILE, Mark(0, 5, HOSTILE, HOSTILE, HOSTILE))
-    looked = Looked((shown,), 3, 2, "sample", {HOSTILE: (1, (HOSTILE,))})
+    looked = UnitSelection((shown,), 3, 2, "sample", {HOSTILE: (1, (HOSTILE,))})
     source = render_html(page(HOSTILE, *blocks(HOSTILE)), looked)
     read = Read(source)
     assert [tag for tag, _ in read.elements].count("script") == 1
@@ -88,7 +88,7 @@ def test_the_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
 @given(st.lists(st.text(max_size=8), max_size=6, unique=True), st.text(max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
-    looked = Looked(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
+    looked = UnitSelection(tuple(unit(each, each) for each in ids), 9, 9, "sample", {metric: (9, tuple(ids))})
     sections = tuple(Section(title, (Paragraph("x"),)) for title in ("Samples", "main", *ids) if title)
     read = Read(render_html(Page("s", gates=(failed(metric),), sections=sections), looked))
     places = read.values("id")
@@ -98,7 +98,7 @@ def test_every_link_leads_to_one_place(ids: list[str], metric: str) -> None:
 
 
 def test_from_a_failed_gate_one_link_leads_to_the_sample_that_costs_it_most() -> None:
-    looked = Looked((unit("a", "x"), unit("b", "y")), 9, 4, "sample", {"f1": (4, ("b", "a"))})
+    looked = UnitSelection((unit("a", "x"), unit("b", "y")), 9, 4, "sample", {"f1": (4, ("b", "a"))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     row = shown[shown.index('<tr><td><span class="verdict fail') :]
     assert row.index('href="#sample-b"') < row.index('href="#sample-a"') < row.index("2 of 4 shown")
@@ -107,8 +107,10 @@ def test_from_a_failed_gate_one_link_leads_to_the_sample_that_costs_it_most() ->
 
 
 def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
-    table = Table((Column("error"), Column("n")), ((Name("missing"), Measured(1)), (Name("boundary"), Measured(2))))
-    shown = render_html(Page("s", sections=(Section("Errors", (table,)),)), Looked((unit("a", "x"),), 1, 1))
+    table = Table(
+        (Column("error"), Column("n")), ((Name("missing"), MeasuredValue(1)), (Name("boundary"), MeasuredValue(2)))
+    )
+    shown = render_html(Page("s", sections=(Section("Errors", (table,)),)), UnitSelection((unit("a", "x"),), 1, 1))
     assert '<a href="#samples" data-facet="error" data-value="missing"><code>missing</code></a>' in shown
     assert "<code>boundary</code></th>" in shown
 
@@ -116,7 +118,7 @@ def test_names_in_tables_lead_to_the_samples_that_have_them() -> None:
 def test_samples_beyond_the_size_of_a_page_are_left_out_and_that_is_said() -> None:
     long = "x" * 12_000
     many = tuple(unit(f"u{number}", long) for number in range(200))
-    looked = Looked(many, 500, 300, "sample", {"f1": (250, ("u0", "u199"))})
+    looked = UnitSelection(many, 500, 300, "sample", {"f1": (250, ("u0", "u199"))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     assert len(shown) < 1_000_000
     count = shown.count('<article id="sample-')
@@ -130,15 +132,15 @@ def test_a_sample_does_not_say_again_what_stands_above_it() -> None:
     page = UnitPage("a", (UnitSection("Result", (Paragraph("missing 1"),)), UnitSection("Errors", (Paragraph("x"),))))
     right = UnitPage("b", (UnitSection("Result", (Paragraph("Nothing went wrong."),)),))
     units = ((UnitSummary("a", "missing 1", 1), page), (UnitSummary("b"), right))
-    shown = render_html(Page("s"), Looked(units, 2, 1))
+    shown = render_html(Page("s"), UnitSelection(units, 2, 1))
     assert shown.count("missing 1") == shown.count("othing went wrong") == 1
     assert ">Errors</h3>" in shown
-    assert ">Result</h3>" in render_html(Page("s"), Looked(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
+    assert ">Result</h3>" in render_html(Page("s"), UnitSelection(((UnitSummary("a", "missing 2", 1), page),), 1, 1))
 
 
 def test_what_costs_a_gate_is_not_said_to_be_right() -> None:
     """Of a suite that does not say what went wrong in a unit."""
-    looked = Looked(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
+    looked = UnitSelection(((UnitSummary("a"), UnitPage("a", ())),), 5, 0, "run", {"f1": (2, ("a",))})
     shown = render_html(Page("s", gates=(failed("f1"),)), looked)
     assert "othing went wrong" not in shown
     assert "1 run is shown that costs a gate; of 5 in all." in shown
@@ -158,7 +160,7 @@ def test_a_page_without_samples_says_nothing_of_them() -> None:
 
 
 def test_the_same_page_is_the_same_bytes() -> None:
-    looked = Looked((unit("a", "x"),), 1, 1)
+    looked = UnitSelection((unit("a", "x"),), 1, 1)
     assert render_html(page("x", *blocks("x")), looked) == render_html(page("x", *blocks("x")), looked)
 
 

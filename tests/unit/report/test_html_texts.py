@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.unit_page import Mark, MarkedText
-from goldgate.report.html.anchors import section_anchors, unit_anchor
-from goldgate.report.html.element import Markup, element
-from goldgate.report.html.runs import excerpts, marked_runs
-from goldgate.report.html.texts import PAGE, marked, name, running, words
+from goldgate.report.element import Markup, element
+from goldgate.report.html.blocks import (
+    PAGE_LIMITS,
+    excerpts,
+    html_marked_text,
+    html_name,
+    html_running_text,
+    html_sentence,
+    split_by_marks,
+)
+from goldgate.report.html.units import section_anchors, unit_anchor
 
 marks = st.builds(
     lambda start, length, kind: Mark(start, start + length, kind, "label"),
@@ -23,7 +30,7 @@ marks = st.builds(
 
 def shown(text: str, *of: Mark) -> str:
     """The inside of the element with the text."""
-    found = re.search(r'(?s)<div class="text"[^>]*>(.*?)</div>', marked(MarkedText(text, of), "Text"))
+    found = re.search(r'(?s)<div class="text"[^>]*>(.*?)</div>', html_marked_text(MarkedText(text, of), "Text"))
     assert found is not None
     return found.group(1)
 
@@ -31,7 +38,7 @@ def shown(text: str, *of: Mark) -> str:
 @given(st.integers(0, 30), st.lists(marks, max_size=12))
 def test_the_pieces_are_the_text_and_each_has_the_marks_that_cover_it(length: int, of: list[Mark]) -> None:
     of.sort(key=lambda mark: (mark.start, -mark.end))
-    runs = [*marked_runs(0, length, of)]
+    runs = [*split_by_marks(0, length, of)]
     assert [place for run in runs for place in range(run.start, run.end)] == [*range(length)]
     for run in runs:
         for place in range(run.start, run.end):
@@ -55,16 +62,18 @@ def test_a_place_without_characters_has_a_label_of_its_own() -> None:
 
 
 def test_what_cannot_be_seen_is_written_out_in_a_box() -> None:
-    assert running("a\u202eb\nc\td") == (
+    assert html_running_text("a\u202eb\nc\td") == (
         'a<span class="unseen" title="U+202E RIGHT-TO-LEFT OVERRIDE">\\u202e</span>b\nc\td'
     )
-    assert running("\\u202e") == "\\u202e"  # a text that says so itself has no box
-    assert '<span class="blank" title="U+3000 IDEOGRAPHIC SPACE">\u3000</span>' in running("股\u3000份")
-    assert running("مرحبا שלום 质押 e\u0301") == "مرحبا שלום 质押 e\u0301"
+    assert html_running_text("\\u202e") == "\\u202e"  # a text that says so itself has no box
+    assert '<span class="blank" title="U+3000 IDEOGRAPHIC SPACE">\u3000</span>' in html_running_text("股\u3000份")
+    assert html_running_text("مرحبا שלום 质押 e\u0301") == "مرحبا שלום 质押 e\u0301"
 
 
 def test_every_kind_is_told_by_a_sign_and_not_by_colour_alone() -> None:
-    page = marked(MarkedText("abc", (Mark(0, 1, "read", "r"), Mark(1, 2, "repair", "x"), Mark(2, 3, "odd", "y"))), "T")
+    page = html_marked_text(
+        MarkedText("abc", (Mark(0, 1, "read", "r"), Mark(1, 2, "repair", "x"), Mark(2, 3, "odd", "y"))), "T"
+    )
     legend = page[: page.index("</ul>")]
     assert re.findall(r'<mark class="\w+">(\w+)</mark> (\w+)', legend) == [
         ("R", "read"),
@@ -78,7 +87,7 @@ def test_of_a_long_text_the_beginning_and_the_marked_parts_are_shown() -> None:
     found = shown(text, Mark(500_000, 500_004, "gold", "A"))
     assert "HERE" in found
     plain = unescape(re.sub(r"<[^>]*>", "", found))
-    assert len(plain) < PAGE.characters + 1000
+    assert len(plain) < PAGE_LIMITS.characters + 1000
     assert "… 496,700 characters …" in plain  # 500,000 less 3,000 at the beginning and 300 before the mark
 
 
@@ -96,8 +105,8 @@ def test_ten_thousand_marks_on_one_another_cost_no_more_than_ten_thousand_beside
     nested = tuple(Mark(n, 10_000 - n, "gold", "a") for n in range(5_000))
     beside = tuple(Mark(2 * n, 2 * n + 1, "gold", "a") for n in range(5_000))
     assert len(shown(text, *nested)) < 2 * len(shown(text, *beside))
-    assert f"{PAGE.marks} of 5000 marks are shown" in marked(MarkedText(text, nested), "T")
-    assert len([*marked_runs(0, 10_000, nested)]) == 9_999
+    assert f"{PAGE_LIMITS.marks} of 5000 marks are shown" in html_marked_text(MarkedText(text, nested), "T")
+    assert len([*split_by_marks(0, 10_000, nested)]) == 9_999
 
 
 @given(st.lists(st.text(max_size=12), max_size=8, unique=True))
@@ -109,6 +118,6 @@ def test_anchors_are_plain_and_different(texts: list[str]) -> None:
 
 
 def test_a_text_is_text_also_after_markup_that_reads_the_same() -> None:
-    for show in (name, words):
+    for show in (html_name, html_sentence):
         assert not isinstance(show(element("b", "bold")), Markup)
         assert not isinstance(show("<b>bold</b>"), Markup)

@@ -13,12 +13,12 @@ import pytest
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.gate import Gate, GateResult, Verdict
 from goldgate.core.metric import Count, Rate
-from goldgate.core.unit_page import NothingGiven
-from goldgate.protocol.model import Protocol
-from goldgate.report.html.worst import worst_units
+from goldgate.core.unit_page import EmptyInputLookup
+from goldgate.protocol import Protocol
+from goldgate.report.html.units import worst_units
 from goldgate.suites import load_suite
 from goldgate.suites.plan import load_plan
-from goldgate.suites.worst import SHOWN_A_GATE, Weigh, WorstUnits, gate_costs
+from goldgate.suites.worst_units import SHOWN_A_GATE, UnitWeigher, WorstUnits, gate_costs
 
 SUITE = load_suite("extraction")
 PLAN = load_plan(SUITE, Protocol())
@@ -70,7 +70,7 @@ def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) ->
     """Weighed in parts of any size, as workers do it."""
     lines = [orjson.dumps(each) + b"\n" for each in records]
     plan = replace(PLAN, gates={each.metric: each.gate for each in gates})
-    worst, weigh = WorstUnits(), Weigh(SUITE, plan)
+    worst, weigh = WorstUnits(), UnitWeigher(SUITE, plan)
     for begin in range(0, len(lines), 5):
         worst += weigh(lines[begin : begin + 5])
     data = b"".join(lines)
@@ -78,7 +78,7 @@ def looked(records: list[dict[str, Any]], *gates: GateResult, shown: int = 5) ->
     def read(offset: int, length: int) -> bytes:
         return data[offset : offset + length]
 
-    return worst_units(SUITE, PLAN, Evaluation({}, gates=[*gates]), worst, read, NothingGiven(), shown)
+    return worst_units(SUITE, PLAN, Evaluation({}, gates=[*gates]), worst, read, EmptyInputLookup(), shown)
 
 
 def test_the_worst_come_first_and_of_equal_ones_those_that_came_first() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.page import Column, Interval, Measured, Name, Origin, Page, Section, Table
+from goldgate.core.page import Column, IntervalEnds, MeasuredValue, Name, Page, ReportOrigin, Section, Table
 from goldgate.report import render_page
-from goldgate.report.escape import latex
+from goldgate.report.escape import escape_latex
 
 HOSTILE = r"\input{/etc/passwd} 50% & $x_1^2$ #1 {a} ~ \\ \end{tabular} <b> | \"o `` '' ?` -- *"
 
@@ -32,23 +32,23 @@ HOSTILE = r"\input{/etc/passwd} 50% & $x_1^2$ #1 {a} ~ \\ \end{tabular} <b> | \"
     ],
 )
 def test_what_latex_would_obey_is_text(text: str, shown: str) -> None:
-    assert latex(text) == shown
+    assert escape_latex(text) == shown
 
 
 @given(st.text(max_size=40))
 def test_no_text_is_a_command_of_latex(text: str) -> None:
     known = r"\\(?:text(?:backslash|asciicircum|asciitilde|less|greater|bar|asciigrave)\{\}|char34\{\}|[{}$&#%_])"
     wrapped = r"\\goldgatetext\{([^\x00-\x7f]+)\}\{[0-9A-F ]+\}"  # which XeLaTeX and LuaLaTeX set
-    shown = re.sub(wrapped, "", re.sub(r"\$(-|\\(geq|leq|rightarrow|cdot))\$", "", latex(text)))
+    shown = re.sub(wrapped, "", re.sub(r"\$(-|\\(geq|leq|rightarrow|cdot))\$", "", escape_latex(text)))
     rest = re.sub(known, "", shown).replace("{}", "")
     assert not set(rest) & set('\\{}$&#%_^~<>|"`')
     assert "--" not in rest.replace("-{}-", "")
 
 
 def page(text: str) -> Page:
-    rows = ((Name(text), Measured(-0.25, -1, 4, interval=Interval(-0.5, 0.1), best=True), text),)
+    rows = ((Name(text), MeasuredValue(-0.25, -1, 4, interval=IntervalEnds(-0.5, 0.1), best=True), text),)
     table = Table((Column("name"), Column("value"), Column(text or "x")), rows)
-    return Page("suite", subject=text, sections=(Section(text, (table,)),), origin=Origin((), text))
+    return Page("suite", subject=text, sections=(Section(text, (table,)),), origin=ReportOrigin((), text))
 
 
 def test_csv_says_how_gates_are_judged_together() -> None:

@@ -16,26 +16,25 @@ from goldgate.core.page import (
     Cell,
     Column,
     FindingLine,
-    Findings,
+    FindingList,
     GateLine,
     InputLine,
-    Interval,
-    Measured,
+    IntervalEnds,
+    LabelList,
+    LabelRow,
+    MeasuredValue,
+    MetricValues,
     Name,
     Notes,
-    Origin,
     Page,
-    Pair,
-    Pairs,
     Paragraph,
+    ReportOrigin,
     Section,
     Table,
-    Values,
 )
 from goldgate.report import PAGE_FORMATS, render_page
-from goldgate.report.escape import width
-from goldgate.report.layout import words
-from goldgate.report.text import render_error, render_text
+from goldgate.report.escape import display_width
+from goldgate.report.text import render_error, render_text, word_parts
 from tests.unit.report.pages import MEAN, RATE, UNDEFINED, blocks, page
 
 HOSTILE = "\x1b[2J\x9b31m\u202e::error::x ##[error]x\r\n# head\n<b>|`x`|\n::set-output name=a::b\u2028@octocat"
@@ -47,7 +46,7 @@ formats = pytest.mark.parametrize("format", PAGE_FORMATS)
 
 
 def too_wide(text: str, columns: int) -> list[str]:
-    return [line for line in text.splitlines() if width(line) > columns]
+    return [line for line in text.splitlines() if display_width(line) > columns]
 
 
 def test_there_is_an_example_of_every_block() -> None:
@@ -104,14 +103,14 @@ def test_no_line_is_wider_than_the_terminal(text: str, columns: int) -> None:
 def test_a_table_fits_whatever_it_holds(columns: int, number: int, many: int, names: list[str]) -> None:
     heads = (Column("name"), *(Column(f"c{n}", group="even" if n % 2 else "odd") for n in range(many)))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Name(name), *(Measured(1 / 3, number, 3 * number + 1) for _ in range(many))) for name in names
+        (Name(name), *(MeasuredValue(1 / 3, number, 3 * number + 1) for _ in range(many))) for name in names
     )
     for with_counts in (False, True):
         shown = render_text(
             Page("s", sections=(Section("T", (Table(heads, rows, with_counts=with_counts),)),)), columns
         )
         assert not too_wide(shown, columns)
-        assert shown.count(str(Measured(1 / 3, number, 3 * number + 1))) == many * len(names)
+        assert shown.count(str(MeasuredValue(1 / 3, number, 3 * number + 1))) == many * len(names)
 
 
 def test_colour_adds_nothing_but_colour() -> None:
@@ -126,7 +125,7 @@ def test_colour_adds_nothing_but_colour() -> None:
 
 
 def test_columns_that_do_not_fit_stand_under_their_row() -> None:
-    rate = Measured(0.5, 10**14, 2 * 10**14, interval=Interval(0.4, 0.6))
+    rate = MeasuredValue(0.5, 10**14, 2 * 10**14, interval=IntervalEnds(0.4, 0.6))
     gate = GateLine("a_rate", Gate(min=Decimal("0.95")), rate, "FAIL", "x", "refuted")
     assert render_text(Page("s", gates=(gate,)), 60).endswith(
         "Gates\n        metric   value  interval        gate\n  FAIL  a_rate  0.5000  [0.400, 0.600]  ≥ 0.95\n      x\n"
@@ -154,14 +153,14 @@ def test_long_names_keep_both_ends() -> None:
 
 def test_columns_of_a_group_stay_together() -> None:
     heads = (Column("n"), *(Column(title, group) for group in ("one", "two") for title in ("P", "R", "F1")))
-    table = Table(heads, ((Name("a"), *(Measured(1 / n) for n in range(1, 7))),))
+    table = Table(heads, ((Name("a"), *(MeasuredValue(1 / n) for n in range(1, 7))),))
     shown = render_text(Page("s", sections=(Section("T", (table,)),)), 40)
     assert shown.endswith("1.0000  0.5000  0.3333\n      two P 0.2500, two R 0.2000,\n      two F1 0.1667\n")
 
 
 def test_the_place_of_a_finding_is_whole() -> None:
     place = "some/folder/with/a/long/name/gold.jsonl:7 (zh-007) events[0].arguments[0].argument"
-    found = Findings((FindingLine("note", "gold.duplicate_unit", place, "twice"),))
+    found = FindingList((FindingLine("note", "gold.duplicate_unit", place, "twice"),))
     for columns in (60, 80):
         shown = render_text(Page("s", sections=(Section("T", (found,)),)), columns)
         assert place in " ".join(shown.split())
@@ -169,7 +168,7 @@ def test_the_place_of_a_finding_is_whole() -> None:
 
 def test_lists_wrap_between_values_and_never_inside() -> None:
     values = [f"name_{number} {number} (in {number} samples)" for number in range(30)]
-    shown = render_text(Page("s", sections=(Section("T", (Pairs((Pair("label", tuple(values)),)),)),)), 60)
+    shown = render_text(Page("s", sections=(Section("T", (LabelList((LabelRow("label", tuple(values)),)),)),)), 60)
     lines = [line.strip().removeprefix("label").strip() for line in shown.splitlines()[3:]]
     assert [part for line in lines for part in line.rstrip(",").split(", ")] == values
 
@@ -177,7 +176,7 @@ def test_lists_wrap_between_values_and_never_inside() -> None:
 def test_equal_reasons_are_said_once() -> None:
     rows = (*((Name(f"m{n}"), UNDEFINED) for n in range(4)), (Name("known"), RATE))
     for format in PAGE_FORMATS.keys() - {"csv"}:  # there each row speaks for itself
-        described = Page("s", sections=(Section("T", (Values(rows),)), Section("U", (Values(rows[:2]),))))
+        described = Page("s", sections=(Section("T", (MetricValues(rows),)), Section("U", (MetricValues(rows[:2]),))))
         assert render_page(described, format).count("nothing to divide by") == 2
         table = Table(
             (Column(""), Column("precision"), Column("recall")), (("a", UNDEFINED, UNDEFINED),), with_counts=True
@@ -215,15 +214,17 @@ def test_a_page_says_all_that_it_has() -> None:
                 (
                     Paragraph("paragraph0"),
                     Notes((("note0 ", Name("note1")),)),
-                    Pairs((Pair("pair0", ("pair1", "pair2")),)),
+                    LabelList((LabelRow("pair0", ("pair1", "pair2")),)),
                 ),
             ),
-            Section("title1", (Findings((FindingLine("severity0", "code0", "place0", "message0"),)),)),
-            Section("title2", (Values(((Name("value0"), RATE), (Name("value1"), UNDEFINED._replace(reason="why0")))),)),
+            Section("title1", (FindingList((FindingLine("severity0", "code0", "place0", "message0"),)),)),
+            Section(
+                "title2", (MetricValues(((Name("value0"), RATE), (Name("value1"), UNDEFINED._replace(reason="why0")))),)
+            ),
             Section("title3", (Table((Column("head0"), Column("head1")), (("cell0", Name("cell1")),)),)),
             Section("detail0", (Paragraph("detail1"),), is_detail=True),
         ),
-        origin=Origin((("version0", "version1"),), "signature0", (InputLine("kind0", "5ha256", "size0"),)),
+        origin=ReportOrigin((("version0", "version1"),), "signature0", (InputLine("kind0", "5ha256", "size0"),)),
     )
     for format in ("text", "markdown"):
         shown = render_page(described, format)
@@ -237,18 +238,18 @@ def test_a_page_says_all_that_it_has() -> None:
 @pytest.mark.parametrize(
     ("measured", "value", "counts"),
     [
-        (Measured(0.9999999, 9_999_999, 10_000_000), "0.9999999", "9999999/10000000"),
-        (Measured(2 / 3), "0.6667", ""),
-        (Measured(0.57), "0.5700", ""),
-        (Measured(7), "7", ""),
-        (Measured(10**30), str(10**30), ""),
-        (Measured(1e300), f"{int(1e300)}"[:1] + "0" * 300 + ".0000", ""),
-        (Measured(None, reason="why"), "n/a", ""),
+        (MeasuredValue(0.9999999, 9_999_999, 10_000_000), "0.9999999", "9999999/10000000"),
+        (MeasuredValue(2 / 3), "0.6667", ""),
+        (MeasuredValue(0.57), "0.5700", ""),
+        (MeasuredValue(7), "7", ""),
+        (MeasuredValue(10**30), str(10**30), ""),
+        (MeasuredValue(1e300), f"{int(1e300)}"[:1] + "0" * 300 + ".0000", ""),
+        (MeasuredValue(None, reason="why"), "n/a", ""),
         (UNDEFINED, "n/a", "0/0"),
         (MEAN, "0.5000", "15 of 16"),
     ],
 )
-def test_numbers_are_rounded(measured: Measured, value: str, counts: str) -> None:
+def test_numbers_are_rounded(measured: MeasuredValue, value: str, counts: str) -> None:
     assert (str(measured), measured.counts) == (value, counts)
 
 
@@ -262,8 +263,8 @@ def test_numbers_are_rounded(measured: Measured, value: str, counts: str) -> Non
     ],
 )
 def test_ends_of_intervals_are_rounded(low: float, high: float, shown: str) -> None:
-    assert str(Interval(low, high)) == shown
+    assert str(IntervalEnds(low, high)) == shown
 
 
 def test_a_number_and_its_percent_sign_stay_together() -> None:
-    assert words("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]
+    assert word_parts("at least 0.5 with 95 % confidence", 20) == ["at least 0.5 with", "95 % confidence"]

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldgate.core.problem import below
+from goldgate.core.finding import child_pointer
 from goldgate.errors import ConfigError
-from goldgate.files.tree import Tree
-from goldgate.shape.build import build
-from goldgate.shape.fits import fits
+from goldgate.files.parsing import YamlTree
 from goldgate.shape.json_schema import schema_of
-from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, take_apart
-from goldgate.shape.problems import problems
+from goldgate.shape.kinds import AtLeast, Distinct, Matching, NotEmpty, Positive, Share, kind_of
+from goldgate.shape.validation import build_dataclass, problems, type_test
 from tests.contract.referee import accepts
 from tests.spoiling import spoiled
 
@@ -62,7 +60,7 @@ JSON = st.recursive(
 
 def test_all_who_walk_over_a_type_are_of_one_mind() -> None:
     schema = schema_of(Oak, "a test")
-    assert fits(Oak)(RIGHT)
+    assert type_test(Oak)(RIGHT)
     more = [
         {**RIGHT, "tags": ["x", "x"]},
         {**RIGHT, "place": ["here", 4, 5]},
@@ -73,7 +71,7 @@ def test_all_who_walk_over_a_type_are_of_one_mind() -> None:
         {**RIGHT, "either": ["x"]},
     ]
     for case in [RIGHT, *more, *spoiled(RIGHT)]:
-        assert fits(Oak)(case) == accepts(schema, case) == (not list(problems(Oak, case))), case
+        assert type_test(Oak)(case) == accepts(schema, case) == (not list(problems(Oak, case))), case
 
 
 @given(JSON)
@@ -81,7 +79,7 @@ def test_of_one_mind_on_anything(value: Any) -> None:
     unions = (Leaf | Twig, Leaf | list[Leaf])
     for kind in (Leaf, Twig, *unions, dict[Name, object], tuple[str, Leaf | None], list[Name | int], object):
         found = list(problems(kind, value))
-        assert fits(kind)(value) == accepts(schema_of(kind, "a test"), value) == (not found)
+        assert type_test(kind)(value) == accepts(schema_of(kind, "a test"), value) == (not found)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +114,7 @@ def test_of_several_objects_the_nearest_was_meant() -> None:
 
 
 def test_key_in_a_pointer_is_escaped() -> None:
-    assert below("/a", "b/c~d") == "/a/b~1c~0d"
+    assert child_pointer("/a", "b/c~d") == "/a/b~1c~0d"
 
 
 def test_options_keep_the_order_in_which_they_are_written() -> None:
@@ -127,7 +125,7 @@ def test_options_keep_the_order_in_which_they_are_written() -> None:
 @pytest.mark.parametrize("kind", [set[str], bytes, complex])
 def test_type_that_the_language_lacks_is_refused(kind: Any) -> None:
     with pytest.raises(TypeError):
-        take_apart(kind)
+        kind_of(kind)
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class Settings:
 
 
 def made(**settings: Any) -> Settings:
-    return build(Settings, Tree("s.yaml", settings), "settings")
+    return build_dataclass(Settings, YamlTree("s.yaml", settings), "settings")
 
 
 def test_settings_are_built() -> None:

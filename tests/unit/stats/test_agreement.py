@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from goldgate import evaluate_files
-from goldgate.comparison.difference import paired_difference
 from goldgate.core.sums import pair_sums
+from goldgate.runs.differences import paired_difference
 from goldgate.stats.interval import Interval, share_interval
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "extraction"

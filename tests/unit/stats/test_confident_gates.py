@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from goldgate.core.gate import Gate, GateResult, Verdict, overall
+from goldgate.core.gate import Gate, GateResult, Verdict, overall_verdict
 from goldgate.core.metric import Count, Metric, Rate
 from goldgate.core.sums import RatioSums, pair_sums
-from goldgate.stats.gates import Paired, judge_gates, said_together
+from goldgate.stats.gates import PairedRun, family_note, judge_gates
 from goldgate.stats.interval import Interval, one_sided, share_interval
 from goldgate.stats.paired import paired_sums
 
@@ -33,7 +33,7 @@ def sure(confidence: str = "0.95", min: str | None = None, max: str | None = Non
     return Gate(low, high, confidence=Decimal(confidence))
 
 
-def judged(gate: Gate, measured: Metric, paired: Paired | None = None) -> GateResult:
+def judged(gate: Gate, measured: Metric, paired: PairedRun | None = None) -> GateResult:
     (result,) = judge_gates({"m": gate}, {"m": measured}, None if paired is None else {"m": paired}, "sample")
     return result
 
@@ -127,13 +127,13 @@ def test_the_status_of_an_open_gate(allowed: str, status: Verdict) -> None:
     gate = replace(sure(min="0.79"), on_inconclusive=allowed)  # type: ignore[arg-type]  # one of the three
     result = judged(gate, EIGHTY)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert overall([result]) is status
+    assert overall_verdict([result]) is status
 
 
 def test_a_failed_gate_outweighs_an_open_one() -> None:
     results = judge_gates({"a": sure(min="0.79"), "b": sure(min="0.99")}, {"a": EIGHTY, "b": EIGHTY})
     assert [result.verdict for result in results] == [Verdict.INCONCLUSIVE, Verdict.FAIL]
-    assert overall(results) is Verdict.FAIL
+    assert overall_verdict(results) is Verdict.FAIL
 
 
 def test_failures_share_their_chance_by_holms_rule() -> None:
@@ -171,15 +171,15 @@ def test_a_gate_that_warns_stands_for_itself() -> None:
 
 
 def test_how_they_are_judged_together_is_said_of_several() -> None:
-    assert said_together({"a": sure(min="0.5")}) is None
-    assert said_together({"a": sure(min="0.5"), "b": Gate(min=Decimal(1))}) is None
-    said = said_together({"a": sure(min="0.5"), "b": sure(max="0.5")})
+    assert family_note({"a": sure(min="0.5")}) is None
+    assert family_note({"a": sure(min="0.5"), "b": Gate(min=Decimal(1))}) is None
+    said = family_note({"a": sure(min="0.5"), "b": sure(max="0.5")})
     assert said is not None
     assert "Holm's rule over 2 gates" in said
 
 
-def against(pairs: dict[tuple[int, int, int, int], int], same: bool = False) -> Paired:
-    return Paired(paired_sums(pairs), True, "main/", "0" * 64, same)
+def against(pairs: dict[tuple[int, int, int, int], int], same: bool = False) -> PairedRun:
+    return PairedRun(paired_sums(pairs), True, "main/", "0" * 64, same)
 
 
 def drop(limit: str, confidence: str | None = "0.95") -> Gate:

@@ -9,20 +9,19 @@ import pytest
 from goldgate.core.gate import Gate, Verdict
 from goldgate.core.metric import Rate
 from goldgate.core.sums import RatioSums, pair_sums
-from goldgate.stats.gates import judge_gates
+from goldgate.stats.distributions import t_quantile
+from goldgate.stats.gates import judge_gates, support
 from goldgate.stats.interval import (
     Interval,
     NoInterval,
-    Spread,
+    UnitSpread,
     count_interval,
     effective_units,
     one_sided,
-    outwards,
+    outward_interval,
     ratio_interval,
     share_interval,
 )
-from goldgate.stats.student import t_quantile
-from goldgate.stats.support import support
 
 
 def interval(pairs: dict[tuple[int, int], int]) -> Interval:
@@ -81,11 +80,11 @@ def test_more_than_all_is_no_share() -> None:
 
 def test_effective_units_by_hand() -> None:
     # R = 1/2, variance 1/400: 100 trials; weight (1/5) / (50 + 1/5) = 1/251; 1 / (250/251/100 + 1/251/20) = 25100/255
-    assert effective_units(Fraction(1, 2), Spread(Fraction(1, 400), Fraction(20), Fraction(300))) == Fraction(
+    assert effective_units(Fraction(1, 2), UnitSpread(Fraction(1, 400), Fraction(20), Fraction(300))) == Fraction(
         25100, 255
     )
     # All right: as many trials as whole units.
-    assert effective_units(Fraction(1), Spread(Fraction(0), Fraction(20), Fraction(300))) == 20
+    assert effective_units(Fraction(1), UnitSpread(Fraction(0), Fraction(20), Fraction(300))) == 20
 
 
 def test_a_confidence_with_one_side() -> None:
@@ -154,7 +153,7 @@ def test_a_ratio_beyond_all_bounds_has_an_interval() -> None:
 
 
 def test_bounds_are_rounded_away_from_the_interval() -> None:
-    bounds = outwards(0.95, 1 / 3, 2 / 3, "wilson", 10)
+    bounds = outward_interval(0.95, 1 / 3, 2 / 3, "wilson", 10)
     assert 0 < 1 / 3 - bounds.low < 1e-6
     assert 0 < bounds.high - 2 / 3 < 1e-6
 

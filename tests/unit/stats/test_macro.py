@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from goldgate.stats.interval import Interval, NoInterval, share_interval
-from goldgate.stats.macro import MacroSums, macro_interval
+from goldgate.stats.interval import Interval, MacroSums, NoInterval, macro_interval, share_interval
 
 
 def test_one_class_is_its_own_interval() -> None:

@@ -7,26 +7,28 @@ from math import sqrt
 
 import pytest
 
-from goldgate.comparison.difference import Difference, paired_difference
+from goldgate.runs.differences import Difference, paired_difference
+from goldgate.stats.distributions import t_quantile
 from goldgate.stats.interval import Interval, NoInterval
 from goldgate.stats.paired import (
-    Standing,
+    ENOUGH,
+    UnitPair,
+    WinCounts,
+    count_wins,
     difference_interval,
     paired_sums,
-    standing,
+    swap_test,
     t_test,
 )
-from goldgate.stats.student import t_quantile
-from goldgate.stats.swap import ENOUGH, Pair, swap_test
 
 
-def compared(pairs: dict[Pair, int]) -> Difference:
+def compared(pairs: dict[UnitPair, int]) -> Difference:
     found = paired_difference(pairs)
     assert found.value is not None
     return found
 
 
-def by_listing(units: list[Pair]) -> Fraction:
+def by_listing(units: list[UnitPair]) -> Fraction:
     """The swap test as its definition says: every way to exchange the counts, unit by unit."""
 
     def difference(swapped: tuple[bool, ...]) -> Fraction | None:
@@ -49,7 +51,7 @@ def by_listing(units: list[Pair]) -> Fraction:
         [(4, 9, 6, 8), (2, 3, 2, 9), (2, 2, 0, 4), (8, 9, 8, 8), (4, 4, 2, 3), (0, 7, 2, 2), (6, 8, 4, 4)],
     ],
 )
-def test_the_exact_swap_test_counts_every_way(units: list[Pair]) -> None:
+def test_the_exact_swap_test_counts_every_way(units: list[UnitPair]) -> None:
     test = swap_test(Counter(units))
     assert test is not None
     assert test.exact
@@ -79,7 +81,7 @@ def test_drawing_ends_once_the_answer_is_clear() -> None:
 
 
 def test_another_seed_draws_other_swaps() -> None:
-    pairs: dict[Pair, int] = {(1, 1, 0, 1): 640, (0, 1, 1, 1): 560}
+    pairs: dict[UnitPair, int] = {(1, 1, 0, 1): 640, (0, 1, 1, 1): 560}
     assert swap_test(pairs, seed=1) != swap_test(pairs, seed=2)
 
 
@@ -91,7 +93,7 @@ def test_difference_and_interval_by_hand() -> None:
     assert isinstance(found.interval, Interval)
     assert found.interval.low == pytest.approx(0.5 - t_quantile(0.975, 3) * found.se, abs=2e-9)
     assert found.interval.high == 1.0  # a difference of shares ends there
-    assert found.standing == Standing(wins=2, ties=2, losses=0)
+    assert found.standing == WinCounts(wins=2, ties=2, losses=0)
 
 
 def test_a_system_with_itself() -> None:
@@ -135,10 +137,10 @@ def test_an_undefined_rate_is_said() -> None:
 
 def test_a_needless_prediction_loses_the_document() -> None:
     # Equal hits, but the first system predicted one more (F1: 2 hits over predicted + gold)
-    assert standing({(4, 7, 4, 6): 1, (4, 6, 4, 6): 3}) == Standing(wins=0, ties=3, losses=1)
+    assert count_wins({(4, 7, 4, 6): 1, (4, 6, 4, 6): 3}) == WinCounts(wins=0, ties=3, losses=1)
 
 
 def test_sums_of_a_split_add_up() -> None:
-    one: dict[Pair, int] = {(1, 2, 0, 2): 3}
-    other: dict[Pair, int] = {(1, 2, 0, 2): 1, (2, 2, 1, 1): 4}
+    one: dict[UnitPair, int] = {(1, 2, 0, 2): 3}
+    other: dict[UnitPair, int] = {(1, 2, 0, 2): 1, (2, 2, 1, 1): 4}
     assert paired_sums(one) + paired_sums(other) == paired_sums(Counter(one) + Counter(other))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from goldgate.core.sums import RatioSums, pair_sums
+from goldgate.stats.distributions import t_quantile
 from goldgate.stats.interval import Interval, share_interval
 from goldgate.stats.power import (
     detectable_difference,
@@ -13,7 +14,6 @@ from goldgate.stats.power import (
     units_to_separate,
     unseen_difference_se,
 )
-from goldgate.stats.student import t_quantile
 
 
 def test_detectable_is_the_sum_of_two_quantiles_times_the_error() -> None:

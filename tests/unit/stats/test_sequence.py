@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from goldgate.stats.sequence import Decision, GateSequence
+from goldgate.stats.early_stopping import Decision, GateSequence
 
 HALF = Fraction(1, 2)
 

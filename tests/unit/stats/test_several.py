@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from goldgate.stats.interval import Interval, NoInterval
-from goldgate.stats.several import (
+from goldgate.stats.multiple_testing import (
     Runs,
     RunsDifference,
     RunsSummary,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from goldgate.stats.student import normal_quantile, normal_tail, t_quantile, t_tail
+from goldgate.stats.distributions import normal_quantile, normal_tail, t_quantile, t_tail
 
 REFERENCE: dict[str, Any] = json.loads(Path(__file__).with_name("scipy_student.json").read_text())
 PROBABILITIES: list[float] = REFERENCE["probabilities"]

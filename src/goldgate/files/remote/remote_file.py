@@ -1,30 +1,184 @@
-"""A file elsewhere, read by ranges: the same bytes as when it was opened, or an error.
+"""A remote file, read by ranges: the same bytes as when it was opened, or an error.
 
-Which file it is, its store says: its size, and its ETag or the time of its last change. It is asked again at the end,
-and web servers and S3 say it with every range: an answer from another version is an error.
-What is read in order is read in large pieces, of which a process keeps few; what is read here and there is asked for
-as it is, several places at a time.
+Its store says which version it is: its size, and its ETag or the time of its last change. The store is asked
+again at the end; web servers and S3 say it with every range, and an answer from another version is an error.
+Bytes in order are read in large pieces, of which a process keeps few; scattered ones in concurrent requests.
+A file whose server does not answer to ranges is copied to the temporary folder, with a warning.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.random_access import RandomAccess
-from goldgate.files.remote.connect import Connected, call, connect, seconds_for, trying
-from goldgate.files.remote.failure import Why, is_error, read_error, why
-from goldgate.files.remote.web import WrongPartError, read_parts, read_whole
-from goldgate.files.url import has_query, shown_url
+from goldgate.files.address import has_query, public_url
+from goldgate.files.random_access import RandomAccess, copy_to_temporary
+from goldgate.files.remote.connection import (
+    TRIES,
+    Connection,
+    Failure,
+    call_method,
+    connect,
+    failure_kind,
+    is_goldgate_error,
+    read_error,
+    retry,
+    run_coroutine,
+    transfer_seconds,
+)
+
+_CHUNK = 1 << 20
+_OK, _PART = 200, 206
+
+
+class WrongPartError(Exception):
+    """The server gave all of a file for a part of it, or another part."""
+
+
+class OtherVersionError(Exception):
+    """The server answered with another version of the file than the one that was opened."""
+
+
+class NoFileError(Exception):
+    """The server answered with a status that comes with no file: 204, 304."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the answer {status} of the server")
+
+
+def read_complete(place: Connection, marks: Mapping[str, str], size: int) -> bytes:
+    """A file of so many bytes, or one byte more of one that is larger. Its server marks it as when it was opened."""
+    return run_coroutine(place, _read(place, marks, None, size), transfer_seconds(size))
+
+
+def read_parts(
+    place: Connection, marks: Mapping[str, str], spans: Sequence[tuple[int, int]], at_once: int
+) -> list[bytes]:
+    """The bytes from each begin to each end, or one byte more where more came; WrongPartError for others.
+
+    OtherVersionError where an answer does not have the marks that the file had when it was opened.
+    """
+    read = _read_object if place.is_s3 else _read
+
+    async def all_parts() -> list[bytes]:
+        places = asyncio.Semaphore(at_once)
+
+        async def part(begin: int, end: int) -> bytes:
+            async with places:
+                return await read(place, marks, (begin, end), end - begin)
+
+        tasks = [asyncio.ensure_future(part(*span)) for span in spans]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:  # after an error nobody wants the others
+                task.cancel()
+
+    return run_coroutine(place, all_parts(), transfer_seconds(sum(end - begin for begin, end in spans)))
+
+
+class WebStream:
+    """All bytes of a file, in order."""
+
+    def __init__(self, place: Connection, marks: Mapping[str, str]) -> None:
+        self._place = place
+        self._began, self._bytes = time.monotonic(), 0
+        self._reply: Any = run_coroutine(place, _ask(place, marks, None), transfer_seconds(0))
+
+    def __enter__(self) -> WebStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._place.filesystem.loop.call_soon_threadsafe(self._reply.close)
+
+    def read(self, length: int) -> bytes:
+        """At most so many; none at the end."""
+        left = transfer_seconds(self._bytes) - (time.monotonic() - self._began)
+        data: bytes = run_coroutine(self._place, self._reply.content.read(length), max(0.0, left))
+        self._bytes += len(data)
+        return data
+
+
+async def _read(place: Connection, marks: Mapping[str, str], span: tuple[int, int] | None, most: int) -> bytes:
+    async with await _ask(place, marks, span) as reply:
+        return await _at_most(reply.content.iter_chunked(_CHUNK), most)
+
+
+async def _read_object(place: Connection, marks: Mapping[str, str], span: tuple[int, int], most: int) -> bytes:
+    """A part of an object in S3. s3fs tries a request again, but not one whose answer breaks off."""
+    bucket, key, _ = place.filesystem.split_path(place.path)
+    parameters = {"Range": f"bytes={span[0]}-{span[1] - 1}"} if span[0] < span[1] else {}
+    if marks.get("ETag"):
+        parameters["IfMatch"] = marks["ETag"]
+    for number in range(TRIES):
+        reply = await place.filesystem._call_s3("get_object", Bucket=bucket, Key=key, **parameters)
+        body = reply["Body"]
+        try:
+            _require_version(marks, {"ETag": reply.get("ETag") or ""})
+            return await _at_most(body.iter_chunks(_CHUNK), most)
+        except Exception as problem:
+            if number + 1 == TRIES or failure_kind(problem) is not Failure.UNREACHABLE:
+                raise
+        finally:
+            body.close()
+    raise AssertionError("unreachable")
+
+
+async def _at_most(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    data = bytearray()
+    async for chunk in chunks:
+        data += chunk
+        if len(data) > most:
+            break
+    return bytes(data[: most + 1])
+
+
+def _require_version(marks: Mapping[str, str], headers: Mapping[str, str]) -> None:
+    """OtherVersionError for an answer of another file; servers that ignore If-Match are found out here."""
+    other_date = headers.get("Last-Modified", marks.get("Last-Modified")) != marks.get("Last-Modified")
+    if ("ETag" in marks and headers.get("ETag") != marks["ETag"]) or ("Last-Modified" in marks and other_date):
+        raise OtherVersionError
+
+
+def _headers(marks: Mapping[str, str]) -> dict[str, str]:
+    """Bytes as they are stored, and only of this very file where the server can tell."""
+    etag = marks.get("ETag", "W/")
+    return {"Accept-Encoding": "identity"} | ({} if etag.startswith("W/") else {"If-Match": etag})
+
+
+async def _ask(place: Connection, marks: Mapping[str, str], span: tuple[int, int] | None) -> Any:
+    """The server's answer, of which nothing is read yet."""
+    settings = dict(place.filesystem.kwargs)
+    asked = {**settings.pop("headers", {}), **_headers(marks)}
+    if span is not None:
+        asked["Range"] = f"bytes={span[0]}-{span[1] - 1}"
+    session = await place.filesystem.set_session()
+    reply = await session.get(place.filesystem.encode_url(place.path), headers=asked, **settings)
+    try:
+        reply.raise_for_status()
+        if reply.status not in (_OK, _PART):
+            raise NoFileError(reply.status)
+        if span is not None and not reply.headers.get("Content-Range", "").startswith(f"bytes {span[0]}-"):
+            raise WrongPartError
+        _require_version(marks, reply.headers)
+    except BaseException:
+        reply.close()
+        raise
+    return reply
+
 
 PIECE = 8 << 20  # bytes of one request for what is read in order
-PIECES_HELD = 8  # by a process, of all its files together
+MAX_PIECES = 8  # by a process, of all its files together
 NEAR = 64 << 10  # bytes between two places that are cheaper read along than asked for apart
-AT_ONCE = 32  # requests for places that lie apart
+CONCURRENT_REQUESTS = 32  # requests for places that lie apart
 
 # What stores note of an object, under their own words. Any that changes means another object.
 _MARKS = (
@@ -33,7 +187,7 @@ _MARKS = (
 ).split()
 
 
-class Identity(NamedTuple):
+class FileVersion(NamedTuple):
     """What a store says of an object."""
 
     size: int
@@ -45,8 +199,8 @@ class RemoteFile(RandomAccess):
 
     __slots__ = ("_asked", "_connected", "_lock", "_next", "identity", "url")
 
-    def __init__(self, url: str, kind: str, identity: Identity, connected: Connected | None = None) -> None:
-        super().__init__(shown_url(url), kind)
+    def __init__(self, url: str, kind: str, identity: FileVersion, connected: Connection | None = None) -> None:
+        super().__init__(public_url(url), kind)
         self.url = url
         self.identity = identity
         self._connected = connected
@@ -77,13 +231,13 @@ class RemoteFile(RandomAccess):
             return b""
         thread = threading.get_ident()
         with self._lock:  # whoever reads the same waits, and finds it
-            data = _held.find(self._key, offset, length)
+            data = _piece_cache.find(self._key, offset, length)
             if data is None:
                 in_order = self._next.get(thread, 0) == offset
                 end = min(offset + max(length, PIECE if in_order else 0), self.identity.size)
                 whole = self._fetch(offset, end)
                 if len(whole) <= PIECE:
-                    _held.keep(self._key, offset, whole)
+                    _piece_cache.keep(self._key, offset, whole)
                 data = whole[:length]
             self._next[thread] = offset + len(data)
         return data
@@ -91,12 +245,12 @@ class RemoteFile(RandomAccess):
     def read_each(self, offsets: Sequence[int], lengths: Sequence[int]) -> list[bytes]:
         if self.identity.size <= PIECE:
             return super().read_each(offsets, lengths)
-        spans = list(_spans(offsets, lengths))
+        spans = list(_merge_ranges(offsets, lengths))
         found = self._fetch_each(spans)
         begins = [begin for begin, _ in spans]
         result = []
         for offset, length in zip(offsets, lengths, strict=True):
-            at = _last_at_most(begins, offset)
+            at = _range_index(begins, offset)
             begin = offset - begins[at]
             result.append(found[at][begin : begin + length])
         return result
@@ -108,22 +262,22 @@ class RemoteFile(RandomAccess):
         self._asked = time.monotonic()
 
     def close(self) -> None:
-        _held.forget(self._key)
+        _piece_cache.forget(self._key)
 
     @property
-    def _key(self) -> tuple[str, Identity]:
+    def _key(self) -> tuple[str, FileVersion]:
         return self.url, self.identity
 
-    def _place(self) -> Connected:
+    def _place(self) -> Connection:
         if self._connected is None:
             self._connected = connect(self.url)
         return self._connected
 
     def _require_same(self) -> None:
         try:
-            now = identify(self._place())
+            now = current_version(self._place())
         except FileNotFoundError as problem:
-            if why(problem) is not Why.MISSING:
+            if failure_kind(problem) is not Failure.MISSING:
                 raise
             raise self.changed("it was removed") from None
         if now.size != self.identity.size:
@@ -136,10 +290,12 @@ class RemoteFile(RandomAccess):
 
         def read() -> bytes:
             if not place.is_web and not place.is_s3:
-                found: bytes = call(place, "cat_file", seconds_for(end - begin), place.path, start=begin, end=end)
+                found: bytes = call_method(
+                    place, "cat_file", transfer_seconds(end - begin), place.path, start=begin, end=end
+                )
                 return found
             if place.is_web and (begin, end) == (0, self.identity.size):  # which also servers without ranges give
-                return read_whole(place, marks, end)
+                return read_complete(place, marks, end)
             return read_parts(place, marks, [(begin, end)], 1)[0]
 
         return self._whole(self._try(read), end - begin)
@@ -150,10 +306,12 @@ class RemoteFile(RandomAccess):
 
         def read() -> list[bytes]:
             if place.is_web or place.is_s3:
-                return read_parts(place, dict(self.identity.marks), spans, AT_ONCE)
-            at_once = {"batch_size": AT_ONCE} if getattr(place.filesystem, "async_impl", False) else {}
-            seconds, paths = seconds_for(sum(ends) - sum(begins)), [place.path] * len(spans)
-            found: list[bytes] = call(place, "cat_ranges", seconds, paths, begins, ends, on_error="raise", **at_once)
+                return read_parts(place, dict(self.identity.marks), spans, CONCURRENT_REQUESTS)
+            at_once = {"batch_size": CONCURRENT_REQUESTS} if getattr(place.filesystem, "async_impl", False) else {}
+            seconds, paths = transfer_seconds(sum(ends) - sum(begins)), [place.path] * len(spans)
+            found: list[bytes] = call_method(
+                place, "cat_ranges", seconds, paths, begins, ends, on_error="raise", **at_once
+            )
             return found
 
         return [self._whole(data, end - begin) for data, (begin, end) in zip(self._try(read), spans, strict=True)]
@@ -163,44 +321,44 @@ class RemoteFile(RandomAccess):
             raise self.changed("it is shorter than it was")
         if len(data) > length:
             self.require_unchanged()
-            raise _no_ranges(self.name, self.kind)
+            raise _no_ranges_error(self.name, self.kind)
         return bytes(data)
 
     def _try(self, work: Callable[[], Any]) -> Any:
         try:
-            return trying(self._place(), work)
+            return retry(self._place(), work)
         except Exception as problem:
-            if is_error(problem):
+            if is_goldgate_error(problem):
                 raise
             if isinstance(problem, WrongPartError):
-                raise _no_ranges(self.name, self.kind) from None
-            if why(problem) is Why.CHANGED:
+                raise _no_ranges_error(self.name, self.kind) from None
+            if failure_kind(problem) is Failure.CHANGED:
                 raise self.changed("it was written again") from None
-            if why(problem) is Why.MISSING:
+            if failure_kind(problem) is Failure.MISSING:
                 raise self.changed("it was removed") from None
             raise read_error(problem, self.name, self.kind) from None
 
 
-def identify(place: Connected) -> Identity:
+def current_version(place: Connection) -> FileVersion:
     """What the store says of it now; the library's exception if it cannot be asked."""
-    return identity_of(ask_info(place))
+    return version_of(fetch_info(place))
 
 
-def ask_info(place: Connected) -> dict[str, Any]:
+def fetch_info(place: Connection) -> dict[str, Any]:
     """What the store says of a file or folder now, in the words of its library."""
     place.filesystem.invalidate_cache()
-    info: dict[str, Any] = call(place, "info", seconds_for(0), place.path)
+    info: dict[str, Any] = call_method(place, "info", transfer_seconds(0), place.path)
     return info
 
 
-def identity_of(info: Mapping[str, Any]) -> Identity:
+def version_of(info: Mapping[str, Any]) -> FileVersion:
     """Of what a store says; a size of -1 is one that it does not say."""
     marks = tuple((mark, str(info[mark])) for mark in _MARKS if info.get(mark) is not None)
     size = info.get("size")
-    return Identity(-1 if size is None else int(size), marks)
+    return FileVersion(-1 if size is None else int(size), marks)
 
 
-class _Held:
+class _PieceCache:
     """The pieces that this process keeps, the one that was used last at the end."""
 
     def __init__(self) -> None:
@@ -219,7 +377,7 @@ class _Held:
     def keep(self, file: object, begin: int, data: bytes) -> None:
         with self._lock:
             self._pieces[file, begin] = data
-            while len(self._pieces) > PIECES_HELD:
+            while len(self._pieces) > MAX_PIECES:
                 self._pieces.popitem(last=False)
 
     def forget(self, file: object) -> None:
@@ -228,10 +386,10 @@ class _Held:
                 del self._pieces[key]
 
 
-_held = _Held()
+_piece_cache = _PieceCache()
 
 
-def _spans(offsets: Sequence[int], lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _merge_ranges(offsets: Sequence[int], lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Where to read so that every place is in one of them: near ones together, but not too much."""
     begin = end = -1
     for at, length in sorted(zip(offsets, lengths, strict=True)):
@@ -245,17 +403,102 @@ def _spans(offsets: Sequence[int], lengths: Sequence[int]) -> Iterator[tuple[int
         yield begin, end
 
 
-def _last_at_most(begins: Sequence[int], offset: int) -> int:
+def _range_index(begins: Sequence[int], offset: int) -> int:
     from bisect import bisect_right
 
     return bisect_right(begins, offset) - 1
 
 
-def _no_ranges(name: str, kind: str) -> InputError:
+def _no_ranges_error(name: str, kind: str) -> InputError:
     return InputError(
         f"{kind}.no_ranges",
         "the server gave another part of the file than it was asked for",
         place=Place(name),
         expected="a server that answers to ranges of bytes",
         advice="copy the file to this machine first, or to a store such as S3",
+    )
+
+
+_NO_RANGES = "its server does not give parts of a file"
+_NO_MARKS = "its server does not mark versions of a file (ETag, Last-Modified)"
+
+
+def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
+    """The file; an InputError if it is not there, must not be read, or cannot be reached.
+
+    Where it has to be copied, one with more than `most` bytes is cut off after that.
+    """
+    place, name = connect(url), public_url(url)
+    try:
+        info: dict[str, Any] = retry(place, lambda: fetch_info(place))
+        if info.get("type") == "directory":
+            raise _is_folder_error(name, kind)
+        identity = version_of(info)
+        if place.is_web and not retry(place, lambda: _supports_ranges(place, info, identity)):
+            return _copy_file(place, name, kind, most)
+        return RemoteFile(url, kind, identity, place)
+    except Exception as problem:
+        if is_goldgate_error(problem):
+            raise
+        raise read_error(problem, name, kind) from None
+
+
+def _supports_ranges(place: Connection, info: dict[str, Any], identity: FileVersion) -> bool:
+    """Whether a server gives parts of this file; for one that is read in one piece it need not."""
+    if identity.size < 0 or not identity.marks:  # answers of several versions would look alike
+        return False
+    marks = dict(identity.marks)
+    # Other answers than a file are empty too, which is an error; and some servers say so of every file.
+    if identity.size == 0 and read_complete(place, marks, 0):
+        return False
+    if identity.size <= PIECE:
+        return True
+    if not info.get("partial", True):
+        return False
+    try:
+        return len(read_parts(place, marks, [(1, 2)], 1)[0]) == 1
+    except WrongPartError:
+        return False
+
+
+def _copy_file(place: Connection, name: str, kind: str, most: int | None) -> RandomAccess:
+    """All of the file, in the temporary folder; one that changes meanwhile is an error.
+
+    Of one with more than `most` bytes there is one byte more than that.
+    """
+    before = current_version(place)
+    wanted = min((size for size in (before.size, most) if size is not None and size >= 0), default=None)
+    with WebStream(place, dict(before.marks)) as stream:
+        copy = copy_to_temporary(name, kind, _limited_reader(stream, wanted), _NO_RANGES if before.marks else _NO_MARKS)
+    if most is not None and copy.size() > most:
+        return copy
+    if before.size >= 0 and copy.size() != before.size:
+        came = f"{copy.size():,} bytes came of {before.size:,}" if copy.size() < before.size else "more bytes came"
+        raise copy.changed(came)
+    if current_version(place) != before:
+        raise copy.changed("it was written again")
+    return copy
+
+
+def _limited_reader(stream: WebStream, wanted: int | None) -> Callable[[int], bytes]:
+    """Reads from a stream what is wanted and one byte more, which tells that there is more."""
+    if wanted is None:
+        return stream.read
+    left = [wanted + 1]
+
+    def read(length: int) -> bytes:
+        data = stream.read(min(length, left[0])) if left[0] else b""
+        left[0] -= len(data)
+        return data
+
+    return read
+
+
+def _is_folder_error(name: str, kind: str) -> InputError:
+    return InputError(
+        f"{kind}.is_a_directory",
+        f"this is a directory, not a {kind} file",
+        place=Place(name),
+        expected="a file",
+        advice="name the file in it",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from goldgate.imports.span import Broken, Format, Span, nanoseconds, text_of
+from goldgate.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text, parse_nanoseconds
 
 
 def _recognizes(record: dict[str, Any]) -> bool:
@@ -19,7 +19,7 @@ def _recognizes(record: dict[str, Any]) -> bool:
     return "run_type" in record and "id" in record
 
 
-def _spans(record: dict[str, Any]) -> Iterator[Span | Broken]:
+def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
     runs = _listed(record)
     waiting: list[tuple[Any, str | None, str | None]] = [
         (run, None, None) for run in reversed([record] if runs is None else runs)
@@ -27,23 +27,23 @@ def _spans(record: dict[str, Any]) -> Iterator[Span | Broken]:
     while waiting:
         run, parent, trace = waiting.pop()
         if not isinstance(run, dict):
-            yield Broken("a run is an object")
+            yield InvalidSpan("a run is an object")
             continue
-        identity = text_of(run.get("id"))
+        identity = id_text(run.get("id"))
         if identity is None:
-            yield Broken("a run needs an id")
+            yield InvalidSpan("a run needs an id")
             continue
-        parent = text_of(run.get("parent_run_id")) or _parent_in(run.get("dotted_order")) or parent
-        trace = text_of(run.get("trace_id")) or trace
+        parent = id_text(run.get("parent_run_id")) or _parent_in(run.get("dotted_order")) or parent
+        trace = id_text(run.get("trace_id")) or trace
         fields = {key: value for key, value in run.items() if key != "child_runs"}
         if isinstance(run.get("run_type"), str):
             fields["run_type"] = run["run_type"].lower()  # the second edition of the API writes LLM
         children = run.get("child_runs")
         for child in reversed(children) if isinstance(children, list) else ():
             waiting.append((child, identity, trace))
-        start, end = nanoseconds(run.get("start_time")), nanoseconds(run.get("end_time"))
+        start, end = parse_nanoseconds(run.get("start_time")), parse_nanoseconds(run.get("end_time"))
         name = run.get("name")
-        yield Span(identity, trace, parent, name if isinstance(name, str) else "", start, end is not None, fields)
+        yield TraceSpan(identity, trace, parent, name if isinstance(name, str) else "", start, end is not None, fields)
 
 
 def _listed(record: dict[str, Any]) -> list[Any] | None:
@@ -60,8 +60,8 @@ def _parent_in(dotted_order: Any) -> str | None:
     if not isinstance(dotted_order, str):
         return None
     above = dotted_order.split(".")[:-1]
-    return text_of(above[-1].partition("Z")[2]) if above else None
+    return id_text(above[-1].partition("Z")[2]) if above else None
 
 
-LANGSMITH = Format("langsmith", "runs exported from LangSmith", _recognizes, _spans)
-LANGGRAPH = Format("langgraph", "runs of LangGraph, as LangSmith exports them", _recognizes, _spans)
+LANGSMITH = TraceFormat("langsmith", "runs exported from LangSmith", _recognizes, _spans)
+LANGGRAPH = TraceFormat("langgraph", "runs of LangGraph, as LangSmith exports them", _recognizes, _spans)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from goldgate.imports.span import Broken, Format, Span, nanoseconds, text_of
+from goldgate.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text, parse_nanoseconds
 
 _OBJECTS = ("trace", "trace.span")
 
@@ -16,24 +16,24 @@ def _recognizes(record: dict[str, Any]) -> bool:
     return record.get("object") in _OBJECTS
 
 
-def _spans(record: dict[str, Any]) -> Iterator[Span | Broken]:
+def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
     for item in record["data"] if isinstance(record.get("data"), list) else [record]:
-        yield _span(item) if isinstance(item, dict) else Broken("an item is an object")
+        yield _span(item) if isinstance(item, dict) else InvalidSpan("an item is an object")
 
 
-def _span(item: dict[str, Any]) -> Span | Broken:
+def _span(item: dict[str, Any]) -> TraceSpan | InvalidSpan:
     if item.get("object") not in _OBJECTS:
-        return Broken('an item has the object "trace" or "trace.span"')
+        return InvalidSpan('an item has the object "trace" or "trace.span"')
     is_trace = item["object"] == "trace"
-    identity = text_of(item.get("id", item.get("span_id")))
-    trace = identity if is_trace else text_of(item.get("trace_id"))
+    identity = id_text(item.get("id", item.get("span_id")))
+    trace = identity if is_trace else id_text(item.get("trace_id"))
     if identity is None or trace is None:
-        return Broken("a trace needs an id" if is_trace else "a span needs an id and a trace_id")
+        return InvalidSpan("a trace needs an id" if is_trace else "a span needs an id and a trace_id")
     held = item.get("span_data")
     data = held if isinstance(held, dict) else {}
-    name = text_of(item.get("workflow_name") if is_trace else data.get("name")) or text_of(data.get("type")) or ""
-    start, end = nanoseconds(item.get("started_at")), nanoseconds(item.get("ended_at"))
-    return Span(identity, trace, text_of(item.get("parent_id")), name, start, is_trace or end is not None, item)
+    name = id_text(item.get("workflow_name") if is_trace else data.get("name")) or id_text(data.get("type")) or ""
+    start, end = parse_nanoseconds(item.get("started_at")), parse_nanoseconds(item.get("ended_at"))
+    return TraceSpan(identity, trace, id_text(item.get("parent_id")), name, start, is_trace or end is not None, item)
 
 
-OPENAI_AGENTS = Format("openai-agents", "traces of the OpenAI Agents SDK", _recognizes, _spans)
+OPENAI_AGENTS = TraceFormat("openai-agents", "traces of the OpenAI Agents SDK", _recognizes, _spans)

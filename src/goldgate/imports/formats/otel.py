@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from goldgate.imports.span import Broken, Format, Span, nanoseconds, text_of
+from goldgate.imports.spans import InvalidSpan, TraceFormat, TraceSpan, id_text, parse_nanoseconds
 
 _DEEPEST = 32
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -24,49 +24,49 @@ def _recognizes(record: dict[str, Any]) -> bool:
     )
 
 
-def _spans(record: dict[str, Any]) -> Iterator[Span | Broken]:
+def _spans(record: dict[str, Any]) -> Iterator[TraceSpan | InvalidSpan]:
     groups = record.get("resourceSpans", record.get("resource_spans"))
     if groups is None:
         yield _span(record, {})
         return
     for group in _objects(groups):
-        if isinstance(group, Broken):
+        if isinstance(group, InvalidSpan):
             yield group
             continue
         held = group.get("resource")
         resource = _attributes(held.get("attributes")) if isinstance(held, dict) else {}
         scopes: Any = next((group[name] for name in _SCOPES if name in group), [])
         for scope in _objects(scopes):
-            if isinstance(scope, Broken):
+            if isinstance(scope, InvalidSpan):
                 yield scope
                 continue
             for span in _objects(scope.get("spans", [])):
-                yield span if isinstance(span, Broken) else _span(span, resource)
+                yield span if isinstance(span, InvalidSpan) else _span(span, resource)
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any] | Broken]:
+def _objects(value: Any) -> Iterator[dict[str, Any] | InvalidSpan]:
     for item in value if isinstance(value, list) else [value]:
-        yield item if isinstance(item, dict) else Broken("an object is expected here")
+        yield item if isinstance(item, dict) else InvalidSpan("an object is expected here")
 
 
-def _span(record: dict[str, Any], resource: dict[str, Any]) -> Span | Broken:
+def _span(record: dict[str, Any], resource: dict[str, Any]) -> TraceSpan | InvalidSpan:
     held = record.get("context")
     context = held if isinstance(held, dict) else {}
-    trace = text_of(record.get("traceId", record.get("trace_id", context.get("trace_id"))))
-    identity = text_of(record.get("spanId", record.get("span_id", context.get("span_id"))))
+    trace = id_text(record.get("traceId", record.get("trace_id", context.get("trace_id"))))
+    identity = id_text(record.get("spanId", record.get("span_id", context.get("span_id"))))
     if trace is None or identity is None:
-        return Broken("a span needs a traceId and a spanId")
-    parent = text_of(record.get("parentSpanId", record.get("parent_span_id", record.get("parent_id"))))
+        return InvalidSpan("a span needs a traceId and a spanId")
+    parent = id_text(record.get("parentSpanId", record.get("parent_span_id", record.get("parent_id"))))
     fields = {**record, "attributes": _attributes(record.get("attributes"))}
     if isinstance(record.get("events"), list):
         events = [event for event in record["events"] if isinstance(event, dict)]
         fields["events"] = [{**event, "attributes": _attributes(event.get("attributes"))} for event in events]
     if resource:
         fields["resource"] = resource
-    start = nanoseconds(record.get("startTimeUnixNano", record.get("start_time")))
-    end = nanoseconds(record.get("endTimeUnixNano", record.get("end_time")))
+    start = parse_nanoseconds(record.get("startTimeUnixNano", record.get("start_time")))
+    end = parse_nanoseconds(record.get("endTimeUnixNano", record.get("end_time")))
     name = record.get("name")
-    return Span(identity, trace, parent, name if isinstance(name, str) else "", start, end is not None, fields)
+    return TraceSpan(identity, trace, parent, name if isinstance(name, str) else "", start, end is not None, fields)
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -99,4 +99,4 @@ def _value(value: Any, depth: int) -> Any:
     return None
 
 
-OTEL = Format("otel", "OpenTelemetry spans with GenAI attributes (OTLP JSON)", _recognizes, _spans)
+OTEL = TraceFormat("otel", "OpenTelemetry spans with GenAI attributes (OTLP JSON)", _recognizes, _spans)

@@ -11,24 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from goldgate.core.record_id import record_id
+from goldgate.core.finding import record_id
 from goldgate.readers.dialects.dialect import (
     Dialect,
-    Record,
-    in_order,
-    listed,
-    mapped,
-    mentioned,
-    numbered,
-    word,
-    words,
-    wrong,
+    JsonObject,
+    format_error,
+    items_with_paths,
+    merge_mentions,
+    require_list,
+    require_object,
+    require_text,
+    require_tokens,
+    sort_mentions,
 )
 
 _EVENTS, _PLACES = "recguid_eventname_eventdict_list", "ann_mspan2dranges"
 
 
-def recognizes(record: Any) -> bool:
+def _recognizes(record: Any) -> bool:
     return (
         isinstance(record, list)
         and len(record) == 2
@@ -37,41 +37,41 @@ def recognizes(record: Any) -> bool:
     )
 
 
-def convert(record: Any) -> Record:
+def _convert(record: Any) -> JsonObject:
     if not isinstance(record, list) or len(record) != 2:
-        raise wrong("", "a list of an id and a document", record)
-    document = mapped(record[1], "[1]")
+        raise format_error("", "a list of an id and a document", record)
+    document = require_object(record[1], "[1]")
     identity = record_id({"id": record[0]})
     if identity is None:
-        raise wrong("[0]", "an id: a string that is not empty, or an integer", record[0])
+        raise format_error("[0]", "an id: a string that is not empty, or an integer", record[0])
     if _EVENTS not in document:
-        raise wrong(f"[1].{_EVENTS}", "a list of events", None)
-    sentences = words(document.get("sentences"), "[1].sentences")
-    places = mapped(document.get(_PLACES) or {}, f"[1].{_PLACES}")
+        raise format_error(f"[1].{_EVENTS}", "a list of events", None)
+    sentences = require_tokens(document.get("sentences"), "[1].sentences")
+    places = require_object(document.get(_PLACES) or {}, f"[1].{_PLACES}")
     found = _Occurrences(sentences, places)
-    events = [_event(event, path, found) for path, event in numbered(document[_EVENTS], f"[1].{_EVENTS}")]
+    events = [_event(event, path, found) for path, event in items_with_paths(document[_EVENTS], f"[1].{_EVENTS}")]
     return {"id": identity, "text": "\n".join(sentences), "events": events}
 
 
-def _event(event: Any, path: str, occurrences: _Occurrences) -> Record:
-    parts = listed(event, path)
+def _event(event: Any, path: str, occurrences: _Occurrences) -> JsonObject:
+    parts = require_list(event, path)
     if len(parts) != 3:
-        raise wrong(path, "a number, an event type and its roles", event)
+        raise format_error(path, "a number, an event type and its roles", event)
     arguments = [
-        {"role": role, "argument": text, **mentioned(occurrences.of(text), "argument")}
-        for role, value in mapped(parts[2], f"{path}[2]").items()
+        {"role": role, "argument": text, **merge_mentions(occurrences.of(text), "argument")}
+        for role, value in require_object(parts[2], f"{path}[2]").items()
         for text in _values(value, f"{path}[2].{role}")
     ]
-    return {"event_type": word(parts[1], f"{path}[1]"), "arguments": arguments}
+    return {"event_type": require_text(parts[1], f"{path}[1]"), "arguments": arguments}
 
 
 def _values(value: Any, path: str) -> Iterator[str]:
     """What fills a role: nothing, one text or several."""
     if isinstance(value, list):
-        for inner, each in numbered(value, path):
-            yield word(each, inner)
+        for inner, each in items_with_paths(value, path):
+            yield require_text(each, inner)
     elif value is not None:
-        yield word(value, path)
+        yield require_text(value, path)
 
 
 class _Occurrences:
@@ -84,20 +84,20 @@ class _Occurrences:
         for sentence in sentences:
             self._starts.append(self._starts[-1] + len(sentence) + 1)
 
-    def of(self, text: str) -> list[Record]:
+    def of(self, text: str) -> list[JsonObject]:
         found = []
-        for path, place in numbered(self._places.get(text), f"[1].{_PLACES}.{text}"):
+        for path, place in items_with_paths(self._places.get(text), f"[1].{_PLACES}.{text}"):
             sentence, start, end = self._range(place, path)
             at = self._starts[sentence]
             if self._sentences[sentence][start:end] == text:
                 found.append({"text": text, "start": at + start, "end": at + end})
-        return in_order(found)
+        return sort_mentions(found)
 
     def _range(self, place: Any, path: str) -> tuple[int, int, int]:
-        parts = listed(place, path)
+        parts = require_list(place, path)
         if len(parts) == 3 and all(type(part) is int for part in parts) and 0 <= parts[0] < len(self._sentences):
             return parts[0], max(0, parts[1]), parts[2]
-        raise wrong(path, "the number of a sentence, the first character and the one after the last", place)
+        raise format_error(path, "the number of a sentence, the first character and the one after the last", place)
 
 
-DIALECT = Dialect("chfinann", "ChFinAnn and others for Doc2EDAG: an array of id and document", recognizes, convert)
+CHFINANN = Dialect("chfinann", "ChFinAnn and others for Doc2EDAG: an array of id and document", _recognizes, _convert)

@@ -12,21 +12,21 @@ from typing import Any
 
 from goldgate.readers.dialects.dialect import (
     Dialect,
-    Record,
-    in_characters,
-    in_order,
-    listed,
-    mapped,
-    mentioned,
-    numbered,
-    word,
-    wrong,
+    JsonObject,
+    character_part,
+    format_error,
+    items_with_paths,
+    merge_mentions,
+    require_list,
+    require_object,
+    require_text,
+    sort_mentions,
 )
 
 _TITLE, _TEXT, _TYPE, _ARGUMENTS = range(4)
 
 
-def recognizes(record: Any) -> bool:
+def _recognizes(record: Any) -> bool:
     return (
         isinstance(record, list)
         and len(record) == 4
@@ -36,13 +36,13 @@ def recognizes(record: Any) -> bool:
     )
 
 
-def convert(record: Any) -> Record:
+def _convert(record: Any) -> JsonObject:
     if not isinstance(record, list) or len(record) != 4:
-        raise wrong("", "a list of title, text, event type and arguments", record)
-    listed_arguments = numbered(_arguments(record[_ARGUMENTS]), "[3]")
-    arguments = [_argument(mapped(argument, path), path) for path, argument in listed_arguments]
-    event = {"event_type": word(record[_TYPE], "[2]"), "arguments": arguments}
-    return {"text": word(record[_TEXT], "[1]"), "events": [event]}
+        raise format_error("", "a list of title, text, event type and arguments", record)
+    listed_arguments = items_with_paths(_arguments(record[_ARGUMENTS]), "[3]")
+    arguments = [_argument(require_object(argument, path), path) for path, argument in listed_arguments]
+    event = {"event_type": require_text(record[_TYPE], "[2]"), "arguments": arguments}
+    return {"text": require_text(record[_TEXT], "[1]"), "events": [event]}
 
 
 def _arguments(value: Any) -> list[Any]:
@@ -52,23 +52,23 @@ def _arguments(value: Any) -> list[Any]:
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
-            raise wrong("[3]", "a list of arguments, or one as JSON", value) from None
-    return listed(value, "[3]")
+            raise format_error("[3]", "a list of arguments, or one as JSON", value) from None
+    return require_list(value, "[3]")
 
 
-def _argument(argument: Mapping[str, Any], path: str) -> Record:
-    role = {"role": word(argument.get("type"), f"{path}.type")}
+def _argument(argument: Mapping[str, Any], path: str) -> JsonObject:
+    role = {"role": require_text(argument.get("type"), f"{path}.type")}
     mentions = [
-        in_characters(mapped(mention, inner).get("text", argument.get("text")), *_offsets(mention), "text")
-        for inner, mention in numbered(argument.get("mention"), f"{path}.mention")
+        character_part(require_object(mention, inner).get("text", argument.get("text")), *_offsets(mention), "text")
+        for inner, mention in items_with_paths(argument.get("mention"), f"{path}.mention")
     ]
     if mentions:
-        return role | mentioned(in_order(mentions), "argument")
-    return role | in_characters(word(argument.get("text"), f"{path}.text"), *_offsets(argument), "argument")
+        return role | merge_mentions(sort_mentions(mentions), "argument")
+    return role | character_part(require_text(argument.get("text"), f"{path}.text"), *_offsets(argument), "argument")
 
 
 def _offsets(value: Mapping[str, Any]) -> tuple[Any, Any]:
     return value.get("start"), value.get("end")
 
 
-DIALECT = Dialect("docee", "DocEE: an array of title, text, event type and arguments", recognizes, convert)
+DOCEE = Dialect("docee", "DocEE: an array of title, text, event type and arguments", _recognizes, _convert)

@@ -1,21 +1,23 @@
-"""DuEE 1.0: a text a line, its events under `event_list`; only the beginning of a trigger or argument is given.
+"""DuEE 1.0 and DuEE-Fin: texts with events under `event_list`.
 
-https://www.luge.ai, data set DuEE1.0
+DuEE 1.0 gives only the beginning of a trigger or argument. In DuEE-Fin the source text is the title, a line
+break, and the text; a document without events has no `event_list`.
+https://www.luge.ai, data sets DuEE1.0 and DuEE-fin
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from goldgate.readers.dialects.dialect import Dialect, Record, mapped
+from goldgate.readers.dialects.dialect import Dialect, JsonObject, require_object
 
 
-def recognizes(record: Any) -> bool:
+def _recognizes(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("event_list"), list) and "events" not in record
 
 
-def convert(record: Any) -> Record:
-    found = dict(mapped(record, ""))
+def _convert(record: Any) -> JsonObject:
+    found = dict(require_object(record, ""))
     if isinstance(found.get("event_list"), list) and found.get("events") is None:
         found["events"] = [_event(event) for event in found.pop("event_list")]
     return found
@@ -36,7 +38,7 @@ def _argument(argument: Any) -> Any:
     return _with_offsets(argument, "argument", "argument_start_index") if isinstance(argument, dict) else argument
 
 
-def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> Record:
+def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> JsonObject:
     found = dict(part)
     start, text = found.get(start_name), found.get(name)
     if type(start) is int and start >= 0 and isinstance(text, str) and text and found.get("start") is None:
@@ -45,6 +47,37 @@ def _with_offsets(part: dict[str, Any], name: str, start_name: str) -> Record:
     return found
 
 
-DIALECT = Dialect(
-    "duee", "DuEE 1.0: texts with event_list, triggers and beginnings", recognizes, convert, ("event_list",)
+DUEE = Dialect(
+    "duee", "DuEE 1.0: texts with event_list, triggers and beginnings", _recognizes, _convert, ("event_list",)
+)
+
+
+def _recognizes_fin(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("title"), str)
+        and isinstance(record.get("text"), str)
+        and "events" not in record
+        and ("event_list" not in record or isinstance(record["event_list"], list))
+    )
+
+
+def _convert_fin(record: Any) -> JsonObject:
+    found = _convert(require_object(record, ""))
+    title, text = found.get("title"), found.get("text")
+    if isinstance(title, str) and isinstance(text, str):
+        del found["title"]
+        found["text"] = f"{title}\n{text}"
+    if isinstance(title, str) and found.get("events") is None and found.get("event_list") is None:
+        found.pop("event_list", None)
+        found["events"] = []
+    return found
+
+
+DUEE_FIN = Dialect(
+    "duee-fin",
+    "DuEE-Fin: announcements with title, text and event_list",
+    _recognizes_fin,
+    _convert_fin,
+    ("title", "text"),
 )

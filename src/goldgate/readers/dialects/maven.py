@@ -1,8 +1,12 @@
-"""MAVEN and MAVEN-ERE: documents with events that have triggers and no arguments.
+"""MAVEN, MAVEN-ERE and MAVEN-Arg: documents with events that have triggers and, in MAVEN-Arg, arguments.
 
-A trigger is some tokens of one sentence: they count from its beginning, and the end is exclusive. The test splits of
-these and of MAVEN-Arg have candidates or event mentions instead of events: they are recognized, and refused.
+A trigger of MAVEN is some tokens of one sentence, counted from its beginning, the end exclusive. The test splits
+have candidates or event mentions instead of events: they are recognized, and refused.
 https://github.com/THU-KEG/MAVEN-dataset
+
+Offsets of MAVEN-Arg are characters of `document`, the end exclusive. An event is one event however often it is
+mentioned, and an entity one argument: its first mention is the argument, all of them are its mentions.
+https://github.com/THU-KEG/MAVEN-Argument
 """
 
 from __future__ import annotations
@@ -12,24 +16,26 @@ from typing import Any
 
 from goldgate.readers.dialects.dialect import (
     Dialect,
-    Record,
-    in_order,
-    in_tokens,
-    mapped,
-    mentioned,
-    no_labels,
-    numbered,
+    JsonObject,
+    TokenText,
+    character_part,
+    format_error,
+    items_with_paths,
+    join_tokens,
+    merge_mentions,
+    no_labels_error,
+    require_object,
+    require_text,
+    require_tokens,
+    sort_mentions,
+    token_part,
     token_span,
-    word,
-    words,
-    wrong,
 )
-from goldgate.readers.tokens import TokenText, joined
 
 _UNLABELLED = ("candidates", "event_mentions")  # what a test split has for events
 
 
-def recognizes(record: Any) -> bool:
+def _recognizes(record: Any) -> bool:
     if not isinstance(record, dict) or "id" not in record or "text" in record:
         return False
     is_document = isinstance(record.get("content"), list) or {"tokens", "sentences"} <= record.keys()
@@ -38,53 +44,116 @@ def recognizes(record: Any) -> bool:
     return (is_document or "document" in record) and any(name in record for name in _UNLABELLED)
 
 
-def convert(record: Any) -> Record:
-    record = mapped(record, "")
+def _convert(record: Any) -> JsonObject:
+    record = require_object(record, "")
     for name in _UNLABELLED:
         if name in record and "events" not in record:
-            raise no_labels("events", f"{name}, and no events")
+            raise no_labels_error("events", f"{name}, and no events")
     sentences = _sentences(record)
     starts = [0]
     for sentence in sentences:
         starts.append(starts[-1] + len(sentence))
     tokens = [token for sentence in sentences for token in sentence]
-    text = joined(tokens)
+    text = join_tokens(tokens)
     events = []
-    for path, event in numbered(record.get("events"), "events"):
+    for path, event in items_with_paths(record.get("events"), "events"):
         mentions = [
-            _mention(mapped(mention, inner), inner, sentences, starts, text)
-            for inner, mention in numbered(mapped(event, path).get("mention"), f"{path}.mention")
+            _mention(require_object(mention, inner), inner, sentences, starts, text)
+            for inner, mention in items_with_paths(require_object(event, path).get("mention"), f"{path}.mention")
         ]
-        kind = word(event.get("type"), f"{path}.type")
-        events.append({"event_type": kind, **mentioned(in_order(mentions), "trigger"), "arguments": []})
+        kind = require_text(event.get("type"), f"{path}.type")
+        events.append({"event_type": kind, **merge_mentions(sort_mentions(mentions), "trigger"), "arguments": []})
     return {"id": record.get("id"), "text": text.text, "tokens": tokens, "events": events}
 
 
 def _sentences(record: Mapping[str, Any]) -> list[list[str]]:
     if isinstance(record.get("content"), list):
         return [
-            words(mapped(sentence, path).get("tokens"), f"{path}.tokens")
-            for path, sentence in numbered(record["content"], "content")
+            require_tokens(require_object(sentence, path).get("tokens"), f"{path}.tokens")
+            for path, sentence in items_with_paths(record["content"], "content")
         ]
-    return [words(sentence, path) for path, sentence in numbered(record.get("tokens"), "tokens")]
+    return [require_tokens(sentence, path) for path, sentence in items_with_paths(record.get("tokens"), "tokens")]
 
 
 def _mention(
     mention: Mapping[str, Any], path: str, sentences: list[list[str]], starts: list[int], text: TokenText
-) -> Record:
+) -> JsonObject:
     sentence, offset = mention.get("sent_id"), mention.get("offset")
     if type(sentence) is not int or not 0 <= sentence < len(sentences):
-        raise wrong(f"{path}.sent_id", "the number of a sentence, from 0", sentence)
+        raise format_error(f"{path}.sent_id", "the number of a sentence, from 0", sentence)
     if not isinstance(offset, list) or len(offset) != 2:
-        raise wrong(f"{path}.offset", "the first token and the one after the last", offset)
+        raise format_error(f"{path}.offset", "the first token and the one after the last", offset)
     start, end = token_span(offset[0], offset[1], f"{path}.offset", sentences[sentence])
-    return in_tokens(text, starts[sentence] + start, starts[sentence] + end, "text")
+    return token_part(text, starts[sentence] + start, starts[sentence] + end, "text")
 
 
-DIALECT = Dialect(
+MAVEN = Dialect(
     "maven",
     "MAVEN and MAVEN-ERE: documents with triggers and no arguments",
-    recognizes,
-    convert,
+    _recognizes,
+    _convert,
     ("id", "content", "events"),
+)
+
+
+def _recognizes_arg(record: Any) -> bool:
+    return isinstance(record, dict) and {"id", "document", "events"} <= record.keys() and "text" not in record
+
+
+def _convert_arg(record: Any) -> JsonObject:
+    record = require_object(record, "")
+    entities = {
+        require_text(require_object(entity, path).get("id"), f"{path}.id"): _mentions(entity, path, "mention")
+        for path, entity in items_with_paths(record.get("entities"), "entities")
+    }
+    events = [
+        _event(require_object(event, path), path, entities)
+        for path, event in items_with_paths(record.get("events"), "events")
+    ]
+    return {"id": record.get("id"), "text": require_text(record.get("document"), "document"), "events": events}
+
+
+def _event(event: Mapping[str, Any], path: str, entities: Mapping[str, list[JsonObject]]) -> JsonObject:
+    roles = require_object(event.get("argument") or {}, f"{path}.argument")
+    return {
+        "event_type": require_text(event.get("type"), f"{path}.type"),
+        **merge_mentions(_mentions(event, path, "trigger_word"), "trigger"),
+        "arguments": [
+            _argument(require_object(filler, inner), inner, role, entities)
+            for role, fillers in roles.items()
+            for inner, filler in items_with_paths(fillers, f"{path}.argument.{role}")
+        ],
+    }
+
+
+def _argument(filler: Mapping[str, Any], path: str, role: str, entities: Mapping[str, list[JsonObject]]) -> JsonObject:
+    entity = filler.get("entity_id")
+    if entity is None:
+        content = require_text(filler.get("content"), f"{path}.content")
+        return {"role": role, **character_part(content, *_offsets(filler.get("offset")), "argument")}
+    mentions = entities.get(entity, []) if isinstance(entity, str) else []
+    # Where nobody says what it is called, it is an argument that no answer can name.
+    return {"role": role, "argument": None, **merge_mentions(mentions, "argument"), "entity": entity}
+
+
+def _mentions(whole: Mapping[str, Any], path: str, name: str) -> list[JsonObject]:
+    """The mentions of an event or an entity, in the order of the text."""
+    return sort_mentions(
+        [
+            character_part(require_object(mention, inner).get(name), *_offsets(mention.get("offset")), "text")
+            for inner, mention in items_with_paths(whole.get("mention"), f"{path}.mention")
+        ]
+    )
+
+
+def _offsets(value: Any) -> tuple[Any, Any]:
+    return (value[0], value[1]) if isinstance(value, list) and len(value) == 2 else (None, None)
+
+
+MAVEN_ARG = Dialect(
+    "maven-arg",
+    "MAVEN-Arg: documents with events, entities and other arguments",
+    _recognizes_arg,
+    _convert_arg,
+    ("id", "document", "events"),
 )

@@ -17,23 +17,24 @@ from typing import Any, NamedTuple
 from goldgate.errors import InputError
 from goldgate.readers.dialects.dialect import (
     Dialect,
-    Record,
-    in_tokens,
-    listed,
-    mapped,
-    numbered,
+    JsonObject,
+    TokenText,
+    align_or_join,
+    format_error,
+    items_with_paths,
+    require_list,
+    require_object,
+    require_text,
+    require_tokens,
+    token_part,
     token_span,
-    word,
-    words,
-    wrong,
 )
-from goldgate.readers.tokens import TokenText, aligned_or_joined
 
 _KEYS = ("doc_key", "sentences", "evt_triggers", "gold_evt_links")
 _ROLE = re.compile(r"evt\d+arg\d+(.+)", re.DOTALL)
 
 
-_OTHER = {"rams": "oee-cfc", "oee-cfc": "rams"}
+_OTHER_DIALECT = {"rams": "oee-cfc", "oee-cfc": "rams"}
 
 
 class _Document(NamedTuple):
@@ -44,16 +45,16 @@ class _Document(NamedTuple):
     dialect: str
 
 
-def recognizes(record: Any) -> bool:
-    return isinstance(record, dict) and record.keys() >= {*_KEYS} and not recognizes_oee_cfc(record)
+def _recognizes(record: Any) -> bool:
+    return isinstance(record, dict) and record.keys() >= {*_KEYS} and not _recognizes_oee_cfc(record)
 
 
-def recognizes_oee_cfc(record: Any) -> bool:
+def _recognizes_oee_cfc(record: Any) -> bool:
     """Whether a record with RAMS's keys has types without probabilities, and no span that exclusive ends make empty."""
     if not isinstance(record, dict) or not record.keys() >= {*_KEYS}:
         return False
     parts = [part for key in ("evt_triggers", "ent_spans") for part in _parts(record.get(key))]
-    return any(map(_is_plain, parts)) and not any(part[0] == part[1] for part in parts)
+    return any(map(_has_plain_type, parts)) and not any(part[0] == part[1] for part in parts)
 
 
 def _has_triggers(record: Any) -> bool:
@@ -65,32 +66,34 @@ def _parts(value: Any) -> list[Any]:
     return [part for part in value if isinstance(part, list) and len(part) > 2] if isinstance(value, list) else []
 
 
-def _is_plain(part: list[Any]) -> bool:
+def _has_plain_type(part: list[Any]) -> bool:
     named = part[2]
     return isinstance(named[0] if isinstance(named, list) and named else named, str)
 
 
-def convert(record: Any, dialect: str = "rams") -> Record:
-    record = mapped(record, "")
+def _convert(record: Any, dialect: str = "rams") -> JsonObject:
+    record = require_object(record, "")
     tokens = [
-        token for path, sentence in numbered(record.get("sentences"), "sentences") for token in words(sentence, path)
+        token
+        for path, sentence in items_with_paths(record.get("sentences"), "sentences")
+        for token in require_tokens(sentence, path)
     ]
     in_characters = dialect != "rams" and all(len(token) == 1 for token in tokens)
-    text = aligned_or_joined(tokens, "".join(tokens) if in_characters else None)
+    text = align_or_join(tokens, "".join(tokens) if in_characters else None)
     document = _Document(tokens, text, dialect)
-    events: dict[tuple[int, int], list[Record]] = {}
-    ordered: list[Record] = []
-    for path, trigger in numbered(record.get("evt_triggers"), "evt_triggers"):
+    events: dict[tuple[int, int], list[JsonObject]] = {}
+    ordered: list[JsonObject] = []
+    for path, trigger in items_with_paths(record.get("evt_triggers"), "evt_triggers"):
         place = _span(trigger, path, document)
-        event = {"event_type": _event_type(trigger, path), **in_tokens(text, *place, "trigger"), "arguments": []}
+        event = {"event_type": _event_type(trigger, path), **token_part(text, *place, "trigger"), "arguments": []}
         events.setdefault(place, []).append(event)
         ordered.append(event)
-    for path, link in numbered(record.get("gold_evt_links"), "gold_evt_links"):
+    for path, link in items_with_paths(record.get("gold_evt_links"), "gold_evt_links"):
         _add_argument(link, path, document, events)
     source = record.get("source_url")
     group = {"group": source} if isinstance(source, str) and source else {}
     return {
-        "id": word(record.get("doc_key"), "doc_key"),
+        "id": require_text(record.get("doc_key"), "doc_key"),
         **group,
         "text": text.text,
         "tokens": tokens,
@@ -98,55 +101,55 @@ def convert(record: Any, dialect: str = "rams") -> Record:
     }
 
 
-def _add_argument(link: Any, path: str, document: _Document, events: dict[tuple[int, int], list[Record]]) -> None:
-    parts = listed(link, path)
+def _add_argument(link: Any, path: str, document: _Document, events: dict[tuple[int, int], list[JsonObject]]) -> None:
+    parts = require_list(link, path)
     if len(parts) < 3:
-        raise wrong(path, "a trigger, an argument and a role", link)
+        raise format_error(path, "a trigger, an argument and a role", link)
     trigger = _span(parts[0], f"{path}[0]", document)
     if trigger not in events:
-        raise wrong(f"{path}[0]", "the span of one of evt_triggers", parts[0])
-    role = word(parts[2], f"{path}[2]")
+        raise format_error(f"{path}[0]", "the span of one of evt_triggers", parts[0])
+    role = require_text(parts[2], f"{path}[2]")
     named = _ROLE.fullmatch(role)
     place = _span(parts[1], f"{path}[1]", document)
-    argument = {"role": named[1] if named else role, **in_tokens(document.text, *place, "argument")}
+    argument = {"role": named[1] if named else role, **token_part(document.text, *place, "argument")}
     for event in events[trigger]:
         event["arguments"].append(dict(argument))
 
 
 def _span(value: Any, path: str, document: _Document) -> tuple[int, int]:
     """The tokens of a span: RAMS names the last one, OEE-CFC the one after it."""
-    parts, dialect = listed(value, path), document.dialect
+    parts, dialect = require_list(value, path), document.dialect
     if len(parts) < 2 or type(parts[0]) is not int or type(parts[1]) is not int:
-        raise wrong(path, "the first and the last token", value)
+        raise format_error(path, "the first and the last token", value)
     start, end = parts[0], parts[1] + (dialect == "rams")
     if dialect == "rams" and 0 <= start < end == len(document.tokens) + 1:
-        raise _other_ends(path, f"a last token below {end - 1}, the number of tokens", f"{parts[1]}", dialect)
+        raise _other_ends_error(path, f"a last token below {end - 1}, the number of tokens", f"{parts[1]}", dialect)
     if dialect != "rams" and 0 <= start == end < len(document.tokens):
-        raise _other_ends(path, "an end after the start", f"{start} to {end}", dialect)
+        raise _other_ends_error(path, "an end after the start", f"{start} to {end}", dialect)
     return token_span(start, end, path, document.tokens)
 
 
-def _other_ends(path: str, expected: str, found: str, dialect: str) -> InputError:
-    error = wrong(path, expected, found)
+def _other_ends_error(path: str, expected: str, found: str, dialect: str) -> InputError:
+    error = format_error(path, expected, found)
     ends = "exclusive" if dialect == "rams" else "inclusive"
     error.found = found
-    error.advice = f"are the ends of its spans {ends}? then --dialect {_OTHER[dialect]}"
+    error.advice = f"are the ends of its spans {ends}? then --dialect {_OTHER_DIALECT[dialect]}"
     return error
 
 
 def _event_type(trigger: list[Any], path: str) -> str:
     """The first of the types that the trigger is given, each with its probability."""
-    types = listed(trigger[2], f"{path}[2]") if len(trigger) > 2 else []
+    types = require_list(trigger[2], f"{path}[2]") if len(trigger) > 2 else []
     first = types[0] if types else None
-    return word(first[0] if isinstance(first, list) and first else first, f"{path}[2]")
+    return require_text(first[0] if isinstance(first, list) and first else first, f"{path}[2]")
 
 
-DIALECT = Dialect("rams", "RAMS: five sentences around a trigger", recognizes, convert, _KEYS, _has_triggers)
+RAMS = Dialect("rams", "RAMS: five sentences around a trigger", _recognizes, _convert, _KEYS, _has_triggers)
 OEE_CFC = Dialect(
     "oee-cfc",
     "OEE-CFC: RAMS's keys, with exclusive ends and types without probabilities",
-    recognizes_oee_cfc,
-    partial(convert, dialect="oee-cfc"),
+    _recognizes_oee_cfc,
+    partial(_convert, dialect="oee-cfc"),
     _KEYS,
     _has_triggers,
 )

@@ -1,9 +1,13 @@
-"""WikiEvents: a document a line, its events by token; the end of a span is exclusive, tokens count from its beginning.
+"""WikiEvents and OneIE: records with entity and event mentions by token, the end of a span exclusive.
 
-The offsets in `sentences` belong to another version of the text, so the tokens are looked for in `text` themselves.
-Which mentions are of one entity is in files of its own; whoever has read them puts `clusters` of mentions' ids into the
-record, and an argument then has all mentions of its entity.
+WikiEvents has a document per line. The offsets in its `sentences` belong to another version of the text, so the
+tokens are searched for in `text`. Which mentions are of one entity is in separate files: with `clusters` of
+mentions' ids in the record, an argument has all mentions of its entity.
 https://github.com/raspberryice/gen-arg
+
+OneIE's form of ACE and ERE, which TextEE uses for all its data sets, has a sentence or window per line. Sentences
+of one document are a group.
+https://blender.cs.illinois.edu/software/oneie, https://github.com/ej0cl6/TextEE
 """
 
 from __future__ import annotations
@@ -13,60 +17,61 @@ from typing import Any
 
 from goldgate.readers.dialects.dialect import (
     Dialect,
-    Record,
-    in_order,
-    in_tokens,
-    listed,
-    mapped,
-    numbered,
-    word,
-    words,
+    JsonObject,
+    TokenText,
+    align_or_join,
+    items_with_paths,
+    require_list,
+    require_object,
+    require_text,
+    require_tokens,
+    sort_mentions,
+    token_part,
 )
-from goldgate.readers.tokens import TokenText, aligned_or_joined
 
 _KEYS = ("doc_id", "tokens", "event_mentions")
 
 
-def recognizes(record: Any) -> bool:
+def _recognizes(record: Any) -> bool:
     return isinstance(record, dict) and record.keys() >= {*_KEYS} and not {"id", "sent_id", "wnd_id"} & record.keys()
 
 
-def convert(record: Any) -> Record:
-    record = mapped(record, "")
-    return {"id": word(record.get("doc_id"), "doc_id"), **mention_record(record, record.get("text"))}
+def _convert(record: Any) -> JsonObject:
+    record = require_object(record, "")
+    return {"id": require_text(record.get("doc_id"), "doc_id"), **_mention_record(record, record.get("text"))}
 
 
-def mention_record(record: Mapping[str, Any], text: object) -> Record:
+def _mention_record(record: Mapping[str, Any], text: object) -> JsonObject:
     """Text, tokens and events of a record with entity mentions and event mentions in tokens."""
-    tokens = words(record.get("tokens"), "tokens")
-    placed = aligned_or_joined(tokens, text)
+    tokens = require_tokens(record.get("tokens"), "tokens")
+    placed = align_or_join(tokens, text)
     entities = _entities(record, tokens)
-    others = _others(record, entities)
+    others = _shared_entities(record, entities)
     events = [
-        _event(mapped(event, path), path, placed, tokens, entities, others)
-        for path, event in numbered(record.get("event_mentions"), "event_mentions")
+        _event(require_object(event, path), path, placed, tokens, entities, others)
+        for path, event in items_with_paths(record.get("event_mentions"), "event_mentions")
     ]
     return {"text": placed.text, "tokens": tokens, "events": events}
 
 
-Entities = Mapping[str, tuple[int, int]]
+_Entities = Mapping[str, tuple[int, int]]
 
 
-def _entities(record: Mapping[str, Any], tokens: list[str]) -> Entities:
+def _entities(record: Mapping[str, Any], tokens: list[str]) -> _Entities:
     """The tokens of each entity mention, by its id."""
     found: dict[str, tuple[int, int]] = {}
-    for path, mention in numbered(record.get("entity_mentions"), "entity_mentions"):
-        place = _tokens_of(mapped(mention, path), tokens)
+    for path, mention in items_with_paths(record.get("entity_mentions"), "entity_mentions"):
+        place = _tokens_of(require_object(mention, path), tokens)
         if place is not None:
-            found[word(mention.get("id"), f"{path}.id")] = place
+            found[require_text(mention.get("id"), f"{path}.id")] = place
     return found
 
 
-def _others(record: Mapping[str, Any], entities: Entities) -> dict[str, list[tuple[int, int]]]:
+def _shared_entities(record: Mapping[str, Any], entities: _Entities) -> dict[str, list[tuple[int, int]]]:
     """The places of all mentions of the same entity, by the id of each; of entities with several mentions."""
     found = {}
-    for path, cluster in numbered(record.get("clusters"), "clusters"):
-        names = [word(name, path) for name in listed(cluster, path)]
+    for path, cluster in items_with_paths(record.get("clusters"), "clusters"):
+        names = [require_text(name, path) for name in require_list(cluster, path)]
         places = sorted({entities[name] for name in names if name in entities})
         if len(places) > 1:
             found.update(dict.fromkeys(names, places))
@@ -78,37 +83,42 @@ def _event(
     path: str,
     text: TokenText,
     tokens: list[str],
-    entities: Entities,
+    entities: _Entities,
     others: Mapping[str, list[tuple[int, int]]],
-) -> Record:
-    trigger = mapped(event.get("trigger"), f"{path}.trigger")
+) -> JsonObject:
+    trigger = require_object(event.get("trigger"), f"{path}.trigger")
     return {
-        "event_type": word(event.get("event_type"), f"{path}.event_type"),
-        **_placed(trigger, f"{path}.trigger", "trigger", text, _tokens_of(trigger, tokens)),
+        "event_type": require_text(event.get("event_type"), f"{path}.event_type"),
+        **_part_in_text(trigger, f"{path}.trigger", "trigger", text, _tokens_of(trigger, tokens)),
         "arguments": [
-            _argument(mapped(argument, inner), inner, text, tokens, entities) | _mentions(argument, text, others)
-            for inner, argument in numbered(event.get("arguments"), f"{path}.arguments")
+            _argument(require_object(argument, inner), inner, text, tokens, entities)
+            | _mentions(argument, text, others)
+            for inner, argument in items_with_paths(event.get("arguments"), f"{path}.arguments")
         ],
     }
 
 
-def _argument(argument: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: Entities) -> Record:
+def _argument(
+    argument: Mapping[str, Any], path: str, text: TokenText, tokens: list[str], entities: _Entities
+) -> JsonObject:
     """An argument names the mention that fills the role, and has its place; its own offsets where it names none."""
-    role, entity = word(argument.get("role"), f"{path}.role"), argument.get("entity_id")
+    role, entity = require_text(argument.get("role"), f"{path}.role"), argument.get("entity_id")
     named = entities.get(entity) if isinstance(entity, str) else None
     place = named or _tokens_of(argument, tokens)
-    found = {"role": role, **_placed(argument, path, "argument", text, place)}
+    found = {"role": role, **_part_in_text(argument, path, "argument", text, place)}
     return found | {"entity": entity} if isinstance(entity, str) else found
 
 
-def _mentions(argument: Mapping[str, Any], text: TokenText, others: Mapping[str, list[tuple[int, int]]]) -> Record:
+def _mentions(argument: Mapping[str, Any], text: TokenText, others: Mapping[str, list[tuple[int, int]]]) -> JsonObject:
     places = others.get(str(argument.get("entity_id")))
-    return {"mentions": in_order([in_tokens(text, *place, "text") for place in places])} if places else {}
+    return {"mentions": sort_mentions([token_part(text, *place, "text") for place in places])} if places else {}
 
 
-def _placed(part: Mapping[str, Any], path: str, name: str, text: TokenText, place: tuple[int, int] | None) -> Record:
+def _part_in_text(
+    part: Mapping[str, Any], path: str, name: str, text: TokenText, place: tuple[int, int] | None
+) -> JsonObject:
     """What stands at some tokens or, where none are named, the text of a part without a place."""
-    return {name: word(part.get("text"), f"{path}.text")} if place is None else in_tokens(text, *place, name)
+    return {name: require_text(part.get("text"), f"{path}.text")} if place is None else token_part(text, *place, name)
 
 
 def _tokens_of(part: Mapping[str, Any], tokens: list[str]) -> tuple[int, int] | None:
@@ -119,4 +129,35 @@ def _tokens_of(part: Mapping[str, Any], tokens: list[str]) -> tuple[int, int] | 
     return None
 
 
-DIALECT = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", recognizes, convert, _KEYS)
+WIKIEVENTS = Dialect("wikievents", "WikiEvents: documents with entity and event mentions", _recognizes, _convert, _KEYS)
+
+
+_IDS = ("wnd_id", "sent_id")
+
+
+def _recognizes_oneie(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and {"tokens", "event_mentions"} <= record.keys()
+        and any(name in record for name in _IDS)
+        and "id" not in record
+    )
+
+
+def _convert_oneie(record: Any) -> JsonObject:
+    record = require_object(record, "")
+    name = next((name for name in _IDS if name in record), _IDS[-1])
+    identity = require_text(record.get(name), name)
+    document = record.get("doc_id")
+    group = {"group": document} if isinstance(document, str) and document else {}
+    text = record.get("sentence", record.get("text"))
+    return {"id": identity, **group, **_mention_record(record, text)}
+
+
+ONEIE = Dialect(
+    "oneie",
+    "OneIE and TextEE: ACE, ERE and others by sentence or window",
+    _recognizes_oneie,
+    _convert_oneie,
+    ("tokens", "event_mentions", "sent_id"),
+)

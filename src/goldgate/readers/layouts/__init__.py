@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldgate.readers.layouts import chat, inspect_log, llama_factory, lm_eval, openai_batch, parquet, table, textee
+from goldgate.readers.layouts import chat, dataset_order, inspect_log, parquet, table, textee
+from goldgate.readers.layouts import chat as openai_batch
 from goldgate.readers.layouts.layout import FileLayout, RecordLayout
 from goldgate.readers.records import RecordFile
 
 RECORD_LAYOUTS: tuple[RecordLayout, ...] = (
-    openai_batch.LAYOUT,
-    llama_factory.LAYOUT,
-    lm_eval.LAYOUT,
-    textee.LAYOUT,
-    chat.LAYOUT,
+    openai_batch.OPENAI_BATCH,
+    dataset_order.LLAMA_FACTORY,
+    dataset_order.LM_EVAL,
+    textee.TEXTEE,
+    chat.CHAT,
 )
-FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.LAYOUT, table.LAYOUT, inspect_log.LAYOUT)
+FILE_LAYOUTS: tuple[FileLayout, ...] = (parquet.PARQUET, table.TABLE, inspect_log.INSPECT)
 
 
-def recognize_record(record: Any) -> RecordLayout | None:
+def recognize_record_layout(record: Any) -> RecordLayout | None:
     """The layout of a decoded record; None for our own form, and for what nobody knows."""
     return next((layout for layout in RECORD_LAYOUTS if layout.recognizes(record)), None)
 
 
-def recognize_file(file: RecordFile) -> FileLayout | None:
+def recognize_file_layout(file: RecordFile) -> FileLayout | None:
     """The layout of a file that does not hold a record a line."""
     return next((layout for layout in FILE_LAYOUTS if layout.recognizes(file)), None)

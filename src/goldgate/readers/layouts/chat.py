@@ -1,48 +1,123 @@
-"""Whole chats: records with `messages`, and whole replies of OpenAI-compatible endpoints (`choices`, `output`)."""
+"""Chats: records with `messages`, replies of OpenAI-compatible endpoints, and the output of an OpenAI batch.
+
+A reply has `choices` or `output`; a line of a batch has one under `response`. A request that failed has no answer.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from goldgate.core.record_id import record_id
+from goldgate.core.finding import record_id
 from goldgate.errors import InputError, Place
-from goldgate.readers.guess import SHOWN_KEYS
-from goldgate.readers.layouts.layout import ANSWER_NAMES, Answer, RecordLayout, not_generated
-from goldgate.readers.layouts.openai_batch import body_text, message_text
+from goldgate.readers.guess import MAX_LISTED_KEYS
+from goldgate.readers.layouts.layout import ANSWER_NAMES, LayoutAnswer, RecordLayout, not_generated_error
 
 
-def recognizes(record: Any) -> bool:
+def _is_batch(record: Any) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("custom_id"), str)
+        and "response" in record
+        and (record["response"] is None or isinstance(record["response"], dict))
+    )
+
+
+def _batch_answer(record: Mapping[str, Any]) -> LayoutAnswer | None:
+    """The text of the reply; none where the request failed."""
+    response = record.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    if not isinstance(response, dict) or not isinstance(body, dict):
+        return None
+    text = body_text(body)
+    if text is not None:
+        return LayoutAnswer(record_id({"id": record.get("custom_id")}), {"response": text})
+    if response.get("status_code", 200) == 200 and body and not body.get("error") and not record.get("error"):
+        raise not_generated_error("response.body", body)
+    return None
+
+
+def body_text(body: Mapping[str, Any]) -> str | None:
+    """What a model wrote: the first choice of a completion, or all texts of a response; None if there is nothing."""
+    choices = body.get("choices")
+    if isinstance(choices, list):
+        first = choices[0] if choices and isinstance(choices[0], dict) else {}
+        message = first.get("message")
+        return message_text(message) if isinstance(message, dict) else first.get("text")  # of a plain completion
+    output = body.get("output")
+    if isinstance(output, list):
+        items = [item for item in output if isinstance(item, dict)]
+        calls = [item for item in items if item.get("type") in ("function_call", "custom_tool_call")]
+        return "".join(_content_text(item.get("content")) for item in items) or calls_text({"tool_calls": calls})
+    return None
+
+
+def calls_text(message: Mapping[str, Any]) -> str:
+    """The arguments of the only tool call of a message; of several calls all, as JSON; "" where there are none."""
+    calls = message.get("tool_calls") or message.get("function_call")
+    if not calls:
+        return ""
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else calls
+    function = (call.get("function") or call.get("custom") or call) if isinstance(call, dict) else None
+    arguments = function.get("arguments", function.get("input")) if isinstance(function, dict) else None
+    if isinstance(arguments, str):
+        return arguments
+    content = {"tool_calls": calls} if arguments is None else arguments
+    return json.dumps(content, ensure_ascii=False)
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """The text of a message; what it gave to tools where it says nothing else."""
+    text = _content_text(message.get("content"))
+    if text:
+        return text
+    refusal = message.get("refusal")
+    return calls_text(message) or (refusal if isinstance(refusal, str) else "")
+
+
+def _content_text(content: Any) -> str:
+    """The text of a content, which is text, a part with text, or a list of those; other parts say nothing."""
+    if isinstance(content, list):
+        return "".join(map(_content_text, content))
+    text = content.get("text") if isinstance(content, dict) else content
+    return text if isinstance(text, str) else ""
+
+
+OPENAI_BATCH = RecordLayout("openai-batch", "The output of an OpenAI batch", _is_batch, _batch_answer)
+
+
+def is_chat_record(record: Any) -> bool:
     if not isinstance(record, dict) or any(name in record for name in ANSWER_NAMES):
         return False
     return is_reply(record) or record.get("choices") == [] or _is_messages(record.get("messages"))
 
 
-def answer(record: Mapping[str, Any]) -> Answer | None:
+def _chat_answer(record: Mapping[str, Any]) -> LayoutAnswer | None:
     """The last message of the assistant, or the text of a reply; None where a request failed."""
     messages = record.get("messages")
     if messages is not None:
         turns = [turn for turn in messages if turn["role"] == "assistant"] if _is_messages(messages) else []
         if not turns:
-            raise not_generated("messages", messages)
-        return Answer(record_id(record), {"response": message_text(turns[-1])})
+            raise not_generated_error("messages", messages)
+        return LayoutAnswer(record_id(record), {"response": message_text(turns[-1])})
     if is_reply(record):
-        return Answer(record_id(record), {"response": body_text(record)})
+        return LayoutAnswer(record_id(record), {"response": body_text(record)})
     if any(name in record for name in ANSWER_NAMES):
-        raise _not_a_chat(record)
+        raise _not_a_chat_error(record)
     if not record.get("choices") and not record.get("output"):
         return None
-    raise not_generated("choices", record.get("choices"))
+    raise not_generated_error("choices", record.get("choices"))
 
 
-def _not_a_chat(record: Mapping[str, Any]) -> InputError:
+def _not_a_chat_error(record: Mapping[str, Any]) -> InputError:
     """The error for an answer in goldgate's own form behind chats: it must not pass for a request that failed."""
     return InputError(
         "predictions.mixed",
         "this record has another form than the first one of the file, which is a chat",
         place=Place(field=next(name for name in ANSWER_NAMES if name in record)),
         expected='"messages", or a reply with "choices" or "output"',
-        found=f"the keys {', '.join(sorted(map(str, record))[:SHOWN_KEYS])}",
+        found=f"the keys {', '.join(sorted(map(str, record))[:MAX_LISTED_KEYS])}",
         advice="write all predictions of a file in one form, or each form to a file of its own",
     )
 
@@ -65,4 +140,4 @@ def _is_messages(value: Any) -> bool:
     )
 
 
-LAYOUT = RecordLayout("chat", "Chat messages, or replies of an OpenAI-compatible endpoint", recognizes, answer)
+CHAT = RecordLayout("chat", "Chat messages, or replies of an OpenAI-compatible endpoint", is_chat_record, _chat_answer)

@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, MachineError, Place, describe
+from goldgate.core.finding import record_id
+from goldgate.errors import InputError, MachineError, Place, describe_value
 from goldgate.files.random_access import BLOCK
-from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
-from goldgate.readers.layouts.openai_batch import message_text
-from goldgate.readers.records import RecordFile, check_values, too_large
+from goldgate.readers.layouts.chat import message_text
+from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
+from goldgate.readers.records import RecordFile, check_value_count, too_large_error
 
 if TYPE_CHECKING:
     import zipfile
@@ -24,7 +24,7 @@ _ZSTANDARD = 93  # what newer versions of Inspect pack with, and zipfile cannot 
 _ATTACHMENT = "attachment://"
 
 
-def recognizes(file: RecordFile) -> bool:
+def _recognizes(file: RecordFile) -> bool:
     head = file.plain.read_some(file.start, BLOCK)
     if head.startswith(_ZIP):
         return file.name.lower().endswith(".eval")
@@ -32,7 +32,7 @@ def recognizes(file: RecordFile) -> bool:
     return start.startswith(b"{") and b'"eval"' in start and b'"status"' in start and b'"version"' in start
 
 
-def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
     epochs: dict[str, object] = {}
     for number, sample in enumerate(_samples(file), 1):
         found = read_sample(sample, fields)
@@ -43,25 +43,25 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
                 "this log has several epochs",
                 place=Place(file.name),
                 expected="one answer for each sample",
-                found=f"epochs {epochs[identity]} and {sample.get('epoch')} of {describe(identity)}",
+                found=f"epochs {epochs[identity]} and {sample.get('epoch')} of {describe_value(identity)}",
                 advice="run Inspect with --epochs 1, or write the answers of one epoch to a file of predictions",
             )
         yield number, found
 
 
-def read_sample(sample: Any, fields: Fields) -> Answer | None:
+def read_sample(sample: Any, fields: FieldPaths) -> LayoutAnswer | None:
     """The answer of a sample; none where it ended with an error before there was one."""
     if not isinstance(sample, dict):
-        raise InputError("predictions.not_a_log", "a sample of a log is an object", found=describe(sample))
+        raise InputError("predictions.not_a_log", "a sample of a log is an object", found=describe_value(sample))
     if fields.response is not None or fields.id is not None:
-        return pick(sample, Fields(fields.id or "id", fields.response or "output.completion"))
+        return answer_of(sample, FieldPaths(fields.id or "id", fields.response or "output.completion"))
     text = _completion(sample.get("output"))
     if not text and sample.get("error") is not None:
         return None
     attachments = sample.get("attachments")
     if text.startswith(_ATTACHMENT) and isinstance(attachments, dict):
         text = attachments.get(text.removeprefix(_ATTACHMENT), text)
-    return Answer(record_id(sample), {"response": text})
+    return LayoutAnswer(record_id(sample), {"response": text})
 
 
 def _completion(output: Any) -> str:
@@ -78,45 +78,47 @@ def _completion(output: Any) -> str:
 
 def _samples(file: RecordFile) -> Iterator[Any]:
     if file.plain.read_some(0, len(_ZIP)) == _ZIP:
-        yield from _packed(file)
+        yield from _archive_samples(file)
         return
     size = file.plain.size() - file.start
     if size > file.limit:
-        error = too_large(file.kind, Place(file.name), f"a log of {size:,} bytes, which is read whole", file.limit)
+        error = too_large_error(
+            file.kind, Place(file.name), f"a log of {size:,} bytes, which is read whole", file.limit
+        )
         error.advice = f"convert it: inspect log convert --to eval; or {error.advice}"
         raise error
     data = file.plain.read(file.start, size)
-    check_values(data, file.kind, lambda: Place(file.name), file.limit)
+    check_value_count(data, file.kind, lambda: Place(file.name), file.limit)
     try:
         log = json.loads(data)
     except (ValueError, RecursionError):
-        raise _not_a_log(file, "it is not one JSON object") from None
+        raise _not_a_log_error(file, "it is not one JSON object") from None
     samples = log.get("samples")
     if not isinstance(samples, list):
-        raise _not_a_log(file, "it has no samples: was it read with header_only, or did the run fail?")
+        raise _not_a_log_error(file, "it has no samples: was it read with header_only, or did the run fail?")
     yield from samples
 
 
-def _packed(file: RecordFile) -> Iterator[Any]:
+def _archive_samples(file: RecordFile) -> Iterator[Any]:
     import zipfile  # for these files alone
 
     try:
         with zipfile.ZipFile(file.plain.stream()) as archive:
             members = [each for each in archive.infolist() if each.filename.startswith("samples/")]
             if not members:
-                raise _not_a_log(file, "it is a zip archive without samples/")
+                raise _not_a_log_error(file, "it is a zip archive without samples/")
             for member in members:
                 if member.file_size > file.limit:
                     found = f"{member.filename} with {member.file_size:,} bytes"
-                    raise too_large(file.kind, Place(file.name), found, file.limit)
-                data = _unpacked(archive, member, file)
-                check_values(data, file.kind, lambda: Place(file.name), file.limit)
+                    raise too_large_error(file.kind, Place(file.name), found, file.limit)
+                data = _unpack_member(archive, member, file)
+                check_value_count(data, file.kind, lambda: Place(file.name), file.limit)
                 yield json.loads(data)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, RecursionError) as problem:
-        raise _not_a_log(file, str(problem) or type(problem).__name__) from None
+        raise _not_a_log_error(file, str(problem) or type(problem).__name__) from None
 
 
-def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: RecordFile) -> bytes:
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: RecordFile) -> bytes:
     if member.compress_type != _ZSTANDARD:
         return archive.read(member)
     try:
@@ -138,13 +140,13 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: RecordFil
         with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
             return bytes(stream.read(member.file_size))
     except zstandard.ZstdError as problem:
-        raise _not_a_log(file, str(problem)) from None
+        raise _not_a_log_error(file, str(problem)) from None
 
 
-def _not_a_log(file: RecordFile, found: str) -> InputError:
+def _not_a_log_error(file: RecordFile, found: str) -> InputError:
     return InputError(
         "predictions.not_a_log", "this is not a whole log of Inspect", place=Place(file.name), found=found
     )
 
 
-LAYOUT = FileLayout("inspect", "A log of Inspect, .json or .eval", recognizes, answers)
+INSPECT = FileLayout("inspect", "A log of Inspect, .json or .eval", _recognizes, _answers)

@@ -1,4 +1,4 @@
-"""What a layout of predictions is: how another program's file is recognized, and the answers in it."""
+"""The interface of a layout of predictions: recognize the file of another program, and get the answers in it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe, did_you_mean
-from goldgate.readers.guess import no_answer
+from goldgate.core.finding import record_id
+from goldgate.errors import InputError, Place, describe_value, did_you_mean
+from goldgate.readers.guess import no_answer_error
 from goldgate.readers.records import RecordFile
 
-_SHOWN_KEYS = 8
+_MAX_LISTED_KEYS = 8
 ANSWER_NAMES = ("response", "events", "event_list")  # under which a record in our form has its answer
 
 
-class Answer(NamedTuple):
+class LayoutAnswer(NamedTuple):
     """An answer: the id of what was asked, or its place in the data set from 0, or neither; and what it says."""
 
     id: str | None
@@ -24,14 +24,14 @@ class Answer(NamedTuple):
     part: bool = False  # one of several records that are one answer, all of the same id
 
 
-class Fields(NamedTuple):
+class FieldPaths(NamedTuple):
     """Where a record has the id and the response: dotted paths. None stands for our own names."""
 
     id: str | None = None
     response: str | None = None
 
 
-OUR_NAMES = Fields()
+OWN_FIELDS = FieldPaths()
 
 
 class RecordLayout(NamedTuple):
@@ -40,7 +40,7 @@ class RecordLayout(NamedTuple):
     name: str
     about: str
     recognizes: Callable[[Any], bool]
-    answer: Callable[[Mapping[str, Any]], Answer | None]
+    answer: Callable[[Mapping[str, Any]], LayoutAnswer | None]
     in_order: bool = False  # it never has ids, and is in the order of the data set
     in_tokens: bool = False  # its events name tokens of the gold record
     view: Callable[[Mapping[str, Any]], object] = lambda _: None  # only records with that of the first one count
@@ -52,18 +52,18 @@ class FileLayout(NamedTuple):
     name: str
     about: str
     recognizes: Callable[[RecordFile], bool]
-    answers: Callable[[RecordFile, Fields], Iterator[tuple[int, Answer | None]]]
+    answers: Callable[[RecordFile, FieldPaths], Iterator[tuple[int, LayoutAnswer | None]]]
 
 
-def pick(record: Mapping[str, Any], fields: Fields) -> Answer:
+def answer_of(record: Mapping[str, Any], fields: FieldPaths) -> LayoutAnswer:
     """The answer of a record with these fields; InputError where one is named that the record does not have."""
     identity = record_id(record) if fields.id is None else id_at(record, fields.id)
     if fields.response is not None:
-        return Answer(identity, {"response": value_at(record, fields.response, through_null=True)})
+        return LayoutAnswer(identity, {"response": value_at(record, fields.response, through_null=True)})
     answer = {name: record[name] for name in ANSWER_NAMES if name in record}
     if not answer:
-        raise no_answer(record)
-    return Answer(identity, answer)
+        raise no_answer_error(record)
+    return LayoutAnswer(identity, answer)
 
 
 def id_at(record: Mapping[str, Any], path: str) -> str:
@@ -76,12 +76,12 @@ def id_at(record: Mapping[str, Any], path: str) -> str:
             "this prediction cannot be joined",
             place=Place(field=path),
             expected="an id: a string that is not empty, or an integer",
-            found=describe(value),
+            found=describe_value(value),
         )
     return identity
 
 
-_PLACE = re.compile(r"-?[0-9]{1,9}")
+_LIST_POSITION = re.compile(r"-?[0-9]{1,9}")
 
 
 def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = "predictions") -> Any:
@@ -95,13 +95,13 @@ def value_at(record: Any, path: str, *, through_null: bool = False, kind: str = 
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and _PLACE.fullmatch(part) and -len(value) <= int(part) < len(value):
+        elif isinstance(value, list) and _LIST_POSITION.fullmatch(part) and -len(value) <= int(part) < len(value):
             value = value[int(part)]
         elif value is None and through_null:
             return None
         else:
-            keys = ", ".join(list(map(str, value))[:_SHOWN_KEYS]) if isinstance(value, Mapping) else None
-            found = describe(value) if keys is None else f"the keys {keys}"
+            keys = ", ".join(list(map(str, value))[:_MAX_LISTED_KEYS]) if isinstance(value, Mapping) else None
+            found = describe_value(value) if keys is None else f"the keys {keys}"
             raise InputError(
                 f"{kind}.no_field",
                 f"there is no {part} here",
@@ -122,13 +122,13 @@ def has_path(record: Mapping[str, Any], path: str) -> bool:
     return True
 
 
-def not_generated(path: str, found: object) -> InputError:
+def not_generated_error(path: str, found: object) -> InputError:
     """The error for a record of another kind of task, in which no model wrote anything."""
     return InputError(
         "predictions.not_generated",
         "this record has no text that a model wrote",
         place=Place(field=path),
         expected="a generated answer",
-        found=describe(found),
+        found=describe_value(found),
         advice="was this a task of another kind, such as multiple choice or embeddings?",
     )

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from goldgate.errors import InputError, MachineError, Place
-from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
-from goldgate.readers.records import RecordFile, too_large
+from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
+from goldgate.readers.records import RecordFile, too_large_error
 
 _MAGIC = b"PAR1"
 _NAMES = ("id", "response", "events", "event_list")
@@ -22,11 +22,11 @@ _VALUE_BYTES = 64  # of a Python value beside its text
 _HEADER_BYTES = 4096
 
 
-def recognizes(file: RecordFile) -> bool:
+def _recognizes(file: RecordFile) -> bool:
     return file.plain.read_some(0, len(_MAGIC)) == _MAGIC
 
 
-def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+def parquet_answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
     try:
         import pyarrow
         from pyarrow.parquet import ParquetFile
@@ -48,7 +48,7 @@ def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | No
             for batch in table.iter_batches(plan.rows, [group], columns):
                 for row in _rows(file, batch, number):
                     number += 1
-                    yield number, pick(row, fields)
+                    yield number, answer_of(row, fields)
     except (pyarrow.ArrowException, OSError) as problem:
         raise InputError(
             "predictions.bad_table", "this table cannot be read", place=Place(file.name), found=str(problem)
@@ -83,7 +83,7 @@ def _plan(file: RecordFile, metadata: Any, names: list[str]) -> _Plan:
                 continue
             pages = _pages(file, column)
             if pages.largest > most:
-                raise _too_large(file, path, f"a page of {pages.largest:,} bytes", most)
+                raise _column_too_large_error(file, path, f"a page of {pages.largest:,} bytes", most)
             if not metadata.schema.column(number).max_repetition_level:
                 rows = min(rows, max(1, file.limit // _PAGE_RECORDS // max(1, pages.largest)))
                 continue
@@ -93,7 +93,9 @@ def _plan(file: RecordFile, metadata: Any, names: list[str]) -> _Plan:
             elif column.physical_type.endswith("BYTE_ARRAY"):  # pyarrow reads no dictionary of these
                 worst = max(worst, pages.values * pages.largest)
             if worst > most:
-                raise _too_large(file, path, f"lists that may unpack to {worst:,} bytes in one row group", most)
+                raise _column_too_large_error(
+                    file, path, f"lists that may unpack to {worst:,} bytes in one row group", most
+                )
     return _Plan(list(dictionaries), rows)
 
 
@@ -175,7 +177,9 @@ def _rows(file: RecordFile, batch: Any, before: int) -> Iterator[dict[str, Any]]
         row = batch.slice(number, 1)
         size = sum(map(_size, row.columns))
         if size > file.limit:
-            raise too_large(file.kind, Place(file.name, before + number + 1), f"a row of {size:,} bytes", file.limit)
+            raise too_large_error(
+                file.kind, Place(file.name, before + number + 1), f"a row of {size:,} bytes", file.limit
+            )
         yield from row.to_pylist()
 
 
@@ -198,12 +202,12 @@ def _size(values: Any) -> int:
     return size + int(values.nbytes)
 
 
-def _too_large(file: RecordFile, column: str, found: str, most: int) -> InputError:
-    error = too_large(file.kind, Place(file.name), f"{found} in the column {column}", file.limit)
+def _column_too_large_error(file: RecordFile, column: str, found: str, most: int) -> InputError:
+    error = too_large_error(file.kind, Place(file.name), f"{found} in the column {column}", file.limit)
     error.message = "a column of this table is larger than the limit"
     error.expected = f"at most {most:,} bytes at a time: {_PAGE_RECORDS} times the limit of a record"
     error.advice = f"write the table with smaller pages and row groups; {error.advice}"
     return error
 
 
-LAYOUT = FileLayout("parquet", "Parquet", recognizes, answers)
+PARQUET = FileLayout("parquet", "Parquet", _recognizes, parquet_answers)

@@ -8,24 +8,24 @@ from typing import TextIO
 
 import orjson
 
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.layouts.layout import Answer, Fields, FileLayout, pick
-from goldgate.readers.records import RecordFile, decode, too_large
-from goldgate.readers.wrapped import ONE_LINE, on_their_lines, replaced
+from goldgate.errors import InputError, Place, describe_value
+from goldgate.readers.layouts.layout import FieldPaths, FileLayout, LayoutAnswer, answer_of
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, pad_to_lines, with_content
+from goldgate.readers.records import RecordFile, decode_json, too_large_error
 
 _RESPONSE = "response"
 _EVENTS = ("events", "event_list")
 _ONE_ROW = 'write {"id": …, "text": …, "events": […]} for each document, one per line of a .jsonl file'
 
 
-def recognizes(file: RecordFile) -> bool:
+def is_table(file: RecordFile) -> bool:
     return file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
 
 
-def answers(file: RecordFile, fields: Fields) -> Iterator[tuple[int, Answer | None]]:
+def _answers(file: RecordFile, fields: FieldPaths) -> Iterator[tuple[int, LayoutAnswer | None]]:
     name = None if fields.response is not None else _RESPONSE
     for line, row in _rows(file, (name,), "--response-field names the column with what the model wrote"):
-        yield line, pick(row, Fields(fields.id, fields.response or _RESPONSE))
+        yield line, answer_of(row, FieldPaths(fields.id, fields.response or _RESPONSE))
 
 
 def gold_rows(file: RecordFile) -> RecordFile:
@@ -36,15 +36,17 @@ def gold_rows(file: RecordFile) -> RecordFile:
             name = next(name for name in _EVENTS if name in row)
             cell = row[name].encode()
             try:
-                events = decode(cell)
+                events = decode_json(cell)
             except ValueError:
                 events = None
             if not isinstance(events, list):
                 advice = f'with pandas: frame["{name}"] = frame["{name}"].map(json.dumps)'
-                raise _wrong(file, line, f"a list in JSON in the column {name}", describe(row[name]), advice)
-            yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(ONE_LINE))})
+                raise _bad_table_error(
+                    file, line, f"a list in JSON in the column {name}", describe_value(row[name]), advice
+                )
+            yield line, orjson.dumps({**row, name: orjson.Fragment(cell.translate(LINE_ENDS_TO_BLANKS))})
 
-    return replaced(file, on_their_lines(records()), LAYOUT.name)
+    return with_content(file, pad_to_lines(records()), TABLE.name)
 
 
 def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -59,20 +61,20 @@ def _rows(file: RecordFile, names: Sequence[str | None], advice: str) -> Iterato
         try:
             columns = rows.fieldnames or []
             if None not in names and not any(name in columns for name in names):
-                raise _wrong(file, 1, f"a column {names[0]}", f"the columns {', '.join(columns)}", advice)
+                raise _bad_table_error(file, 1, f"a column {names[0]}", f"the columns {', '.join(columns)}", advice)
             lines.begin_row()
             for row in rows:
                 lines.begin_row()
                 if "" in row or None in row.values():
                     found = "more cells" if "" in row else "fewer cells"
-                    raise _wrong(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
+                    raise _bad_table_error(file, rows.line_num, f"{len(columns)} cells, as in the header", found, None)
                 yield rows.line_num, row
         except csv.Error as problem:
-            raise _wrong(
+            raise _bad_table_error(
                 file, rows.line_num, "a table in which quotation marks are doubled", str(problem), None
             ) from None
         except UnicodeDecodeError:
-            raise _wrong(file, None, "text in UTF-8", "other bytes", "save the file as UTF-8") from None
+            raise _bad_table_error(file, None, "text in UTF-8", "other bytes", "save the file as UTF-8") from None
 
 
 class _Lines:
@@ -98,11 +100,11 @@ class _Lines:
         self._line, self._size = self._line + 1, self._size + len(line)
         if self._size > self._file.limit:
             place, found = Place(self._file.name, self._first), f"a row of at least {self._size:,} characters"
-            raise too_large(self._file.kind, place, found, self._file.limit)
+            raise too_large_error(self._file.kind, place, found, self._file.limit)
         return line
 
 
-def _wrong(file: RecordFile, line: int | None, expected: str, found: str, advice: str | None) -> InputError:
+def _bad_table_error(file: RecordFile, line: int | None, expected: str, found: str, advice: str | None) -> InputError:
     return InputError(
         f"{file.kind}.bad_table",
         "this table cannot be read",
@@ -113,4 +115,4 @@ def _wrong(file: RecordFile, line: int | None, expected: str, found: str, advice
     )
 
 
-LAYOUT = FileLayout("table", "CSV or TSV with a header", recognizes, answers)
+TABLE = FileLayout("table", "CSV or TSV with a header", is_table, _answers)

@@ -11,23 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.layouts.layout import Answer, RecordLayout
+from goldgate.core.finding import record_id
+from goldgate.errors import InputError, Place, describe_value
+from goldgate.readers.layouts.layout import LayoutAnswer, RecordLayout
 
 _LISTS = ("events", "triggers")
-_OURS = ("id", "response", "event_mentions")
+_FOREIGN_KEYS = ("id", "response", "event_mentions")
 
 
-def recognizes(record: Any) -> bool:
-    if not isinstance(record, dict) or "wnd_id" not in record or any(name in record for name in _OURS):
+def _recognizes(record: Any) -> bool:
+    if not isinstance(record, dict) or "wnd_id" not in record or any(name in record for name in _FOREIGN_KEYS):
         return False
     if isinstance(record.get("events"), list):
         return all(isinstance(event, dict) and isinstance(event.get("trigger"), list) for event in record["events"])
     return isinstance(record.get("triggers"), list) or _is_one_event(record)
 
 
-def answer(record: Mapping[str, Any]) -> Answer:
+def _answer(record: Mapping[str, Any]) -> LayoutAnswer:
     if isinstance(record.get("events"), list):
         events = [_event(event, f"events[{number}]") for number, event in enumerate(record["events"])]
     elif isinstance(record.get("triggers"), list):
@@ -37,7 +37,7 @@ def answer(record: Mapping[str, Any]) -> Answer:
         ]
     else:
         events = [_event(record, "")]
-    return Answer(record_id({"id": record.get("wnd_id")}), {"events": events}, part=_is_one_event(record))
+    return LayoutAnswer(record_id({"id": record.get("wnd_id")}), {"events": events}, part=_is_one_event(record))
 
 
 def _is_one_event(record: Mapping[str, Any]) -> bool:
@@ -49,10 +49,10 @@ def _is_one_event(record: Mapping[str, Any]) -> bool:
 def _event(event: Any, path: str) -> dict[str, Any]:
     inner = f"{path}." if path else ""
     if not isinstance(event, Mapping):
-        raise _wrong(path, "an object with a trigger and arguments", event)
+        raise _format_error(path, "an object with a trigger and arguments", event)
     arguments = event.get("arguments")
     if not isinstance(arguments, list):
-        raise _wrong(f"{inner}arguments", "a list", arguments)
+        raise _format_error(f"{inner}arguments", "a list", arguments)
     return {
         **_part(event.get("trigger"), f"{inner}trigger", "event_type", "trigger"),
         "arguments": [
@@ -66,22 +66,24 @@ def _event(event: Any, path: str) -> dict[str, Any]:
 def _part(given: Any, path: str, label: str, name: str) -> dict[str, Any]:
     """A trigger or an argument: its label, its words if they are there, and its tokens."""
     if not isinstance(given, list) or len(given) < 3 or not isinstance(given[2], str):
-        raise _wrong(path, f"[start, end, {label.replace('_', ' ')}]", given)
+        raise _format_error(path, f"[start, end, {label.replace('_', ' ')}]", given)
     start, end, said = given[:3]
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        raise _wrong(path, "0 <= start < end, counted in tokens", given)
+        raise _format_error(path, "0 <= start < end, counted in tokens", given)
     words = {name: given[3]} if len(given) > 3 and isinstance(given[3], str) else {}
     return {label: said, **words, "token_start": start, "token_end": end}
 
 
-def _wrong(path: str, expected: str, found: Any) -> InputError:
+def _format_error(path: str, expected: str, found: Any) -> InputError:
     return InputError(
         "predictions.not_in_layout",
         "this prediction does not have the form of TextEE's",
         place=Place(field=path),
         expected=expected,
-        found=describe(found),
+        found=describe_value(found),
     )
 
 
-LAYOUT = RecordLayout("textee", "what TextEE's trainers predict, window by window", recognizes, answer, in_tokens=True)
+TEXTEE = RecordLayout(
+    "textee", "what TextEE's trainers predict, window by window", _recognizes, _answer, in_tokens=True
+)

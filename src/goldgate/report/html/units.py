@@ -1,48 +1,193 @@
-"""Units as HTML: one with all that explains its result, and the list of those worth looking at."""
+"""Gates and units as HTML: the verdicts, the worst units of a report, and which of them explain a failed gate."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
 
-from goldgate.core.page import Paragraph, counted
-from goldgate.core.unit_page import MarkedText, UnitPage, UnitSummary
-from goldgate.report.html.anchors import unit_anchor
-from goldgate.report.html.blocks import SAMPLES, Facets, block
-from goldgate.report.html.element import Content, Markup, element, fragment
-from goldgate.report.html.gates import FIRST, GATE
-from goldgate.report.html.looked import Looked
-from goldgate.report.html.texts import PAGE, Limits, marked, name, names, words
+import orjson
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.gate import Verdict
+from goldgate.core.page import GateLine, GatePicture, Page, Paragraph, count_text
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Suite
+from goldgate.core.unit_page import InputLookup, MarkedText, UnitPage, UnitSummary
+from goldgate.report.element import Content, Markup, element, fragment
+from goldgate.report.html.blocks import (
+    PAGE_LIMITS,
+    SAMPLES,
+    DisplayLimits,
+    Facets,
+    column_heads,
+    html_block,
+    html_marked_text,
+    html_name,
+    html_names,
+    html_sentence,
+    html_table,
+)
+from goldgate.report.svg import draw
+from goldgate.report.verdicts import gate_columns, gate_notes
+from goldgate.suites.worst_units import SHOWN, SHOWN_A_GATE, GateCost, HeaviestUnits, UnitRecord, WorstUnits, gate_costs
+
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_OTHER = re.compile(r"[^a-z0-9]+")
+_SLUG = 32  # characters of a title or an id that a reader can still recognize
+_OWN = ("main", "filters")
+_DIGEST = 12  # hex digits
+
+
+def unit_anchor(identity: str) -> str:
+    """`sample-zh-003`; an id that cannot stand in a link as it is gets a digest, and no two ids get the same."""
+    if _PLAIN.fullmatch(identity):
+        return f"sample-{identity}"
+    digest = sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:_DIGEST]
+    return f"sample-{_slug(identity)}~{digest}"  # no plain id has a ~
+
+
+def section_anchors(titles: Iterable[str]) -> list[str]:
+    """`errors-by-name`; the second of that name gets a number, and none is that of a unit or of our own."""
+    found: list[str] = []
+    for title in titles:
+        slug = _slug(title) or "section"
+        slug = f"section-{slug}" if slug.startswith("sample") or slug in _OWN else slug
+        number, anchor = 1, slug
+        while anchor in found:
+            number += 1
+            anchor = f"{slug}-{number}"
+        found.append(anchor)
+    return found
+
+
+def _slug(text: str) -> str:
+    return _OTHER.sub("-", text[:_SLUG].lower()).strip("-")
+
+
+class UnitSelection(NamedTuple):
+    """Units in the order in which they are looked at, beside how many there are."""
+
+    units: tuple[tuple[UnitSummary, UnitPage], ...] = ()
+    total: int = 0
+    wrong: int = 0  # those of all in which something went wrong
+    unit: str = "sample"
+    # By the metric of a gate that did not pass: how many units cost it something, and those shown, the worst first.
+    explains: Mapping[str, tuple[int, tuple[str, ...]]] = MappingProxyType({})
+    note: str = ""  # what could not be shown, and why
+    # Where units are that are not in the page: by the metric of a gate each with its id, and all of them.
+    unit_links: Mapping[tuple[str, str], str] = MappingProxyType({})
+    gate_links: Mapping[str, str] = MappingProxyType({})
+
+
+GATE_FACET = "gate"  # the facet of a unit that explains one
+FIRST_UNITS = 3  # units that are named beside a gate
+
+_SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", "SYSTEM_ERROR": "!"}
+_LOOKS = {"PASS": "pass", "FAIL": "fail", "SYSTEM_ERROR": "fail", "INCONCLUSIVE": "open", "NO_GATES": "open"}
+
+
+def verdict_mark(word: str, shown: str | None = None) -> Markup:
+    """A verdict with its sign: colour alone says nothing. Of another command it has none of the two."""
+    sign = element("span", _SIGNS[word], aria_hidden="true") if word in _SIGNS else None
+    return element("span", sign, html_sentence(shown or word), class_=f"verdict {_LOOKS.get(word, 'plain')}")
+
+
+def gate_table(page: Page, looked: UnitSelection) -> Markup | None:
+    """The gates of a page, or that there are none; None where a page has none to show."""
+    if page.gates is None:
+        return None
+    if not page.gates:
+        return element("p", "None: no gate can fail.", class_="none")
+    columns = gate_columns(page.gates)
+    own, shared = gate_notes(page.gates)
+    titles = [title or "verdict" for title in columns]
+    explained = any(gate.metric in looked.explains for gate in page.gates)
+    rows = []
+    for gate in page.gates:
+        cells = [_cell(title, show(gate), gate) for title, show in columns.items()]
+        cells += [element("td", _explaining_units(gate, looked), class_="why")] if explained else []
+        rows.append(element("tr", *cells))
+        if gate.metric in own:
+            rows.append(
+                element("tr", element("td", html_sentence(own[gate.metric]), colspan=len(cells)), class_="reason")
+            )
+    shown = html_table(
+        "Gates",
+        column_heads(
+            [*titles, *(["look at"] if explained else [])], [*(t in _NUMBERS for t in titles), *[False] * explained]
+        ),
+        rows,
+        class_="gates",
+    )
+    notes = [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
+    notes += [page.gates_note] if page.gates_note else []
+    drawn = element("figure", draw(GatePicture(page.gates)), tabindex=0, role="group", aria_label="Picture: Gates")
+    return fragment(shown, [element("p", html_sentence(note), class_="note") for note in notes], drawn)
+
+
+_NUMBERS = ("value", "interval", "counts", "gate")
+
+
+def _cell(title: str, shown: str, gate: GateLine) -> Markup:
+    if not title:
+        return element("td", verdict_mark(gate.verdict, shown))
+    if title == "metric":
+        return element("th", element("code", html_name(shown), dir="auto"), scope="row")
+    return element("td", html_sentence(shown), class_="num" if title in _NUMBERS else None)
+
+
+def _explaining_units(gate: GateLine, looked: UnitSelection) -> Content:
+    """Links to the units that cost it most, and to all that are shown."""
+    if gate.verdict == Verdict.PASS or gate.metric not in looked.explains:
+        return None
+    count, shown = looked.explains[gate.metric]
+    if not shown:
+        return None
+    links: list[Content] = []
+    for identity in shown[:FIRST_UNITS]:
+        href = looked.unit_links.get((gate.metric, identity)) or f"#{unit_anchor(identity)}"
+        links += [element("a", element("bdi", html_name(identity)), href=href), " "]
+    if gate.metric in looked.gate_links:
+        links.append(element("a", f"all {count}", href=looked.gate_links[gate.metric]))
+    elif len(shown) > FIRST_UNITS or count > len(shown):
+        of = f"all {len(shown)}" if count == len(shown) else f"{len(shown)} of {count} shown"
+        links.append(element("a", of, href=f"#{SAMPLES}", data_facet=GATE_FACET, data_value=html_name(gate.metric)))
+    return links
+
 
 NOTHING_WRONG = "nothing went wrong"
 SIZE_LIMIT = 600_000  # characters of markup for all units of a page
 
 
-def unit_sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Markup:
+def unit_sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 3) -> Markup:
     """All that is known of a unit: its sections, each under its title, a heading of this level."""
     return fragment(_sections(unit, limits, level))
 
 
-def _sections(unit: UnitPage, limits: Limits = PAGE, level: int = 3) -> Iterator[Markup]:
+def _sections(unit: UnitPage, limits: DisplayLimits = PAGE_LIMITS, level: int = 3) -> Iterator[Markup]:
     for section in unit.sections:
         blocks = [
-            marked(each, f"{section.title} of {unit.id}", limits)
+            html_marked_text(each, f"{section.title} of {unit.id}", limits)
             if isinstance(each, MarkedText)
-            else block(each, f"{section.title} of {unit.id}", rows=limits.rows)
+            else html_block(each, f"{section.title} of {unit.id}", rows=limits.rows)
             for each in section.blocks
         ]
-        yield element("section", element(f"h{level}", words(section.title)), *blocks)
+        yield element("section", element(f"h{level}", html_sentence(section.title)), *blocks)
 
 
-def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
+def unit_list(looked: UnitSelection, limit: int = SIZE_LIMIT) -> tuple[Markup, UnitSelection]:
     """Units that can be opened one by one, until the page would be too large; and what of them is in it."""
     reasons: dict[str, list[str]] = {}
     for metric, (_, identities) in looked.explains.items():
         for identity in identities:
             reasons.setdefault(identity, []).append(metric)
-    shown = names(summary.id for summary, _ in looked.units)
-    first = {identity for _, identities in looked.explains.values() for identity in identities[:FIRST]}
+    shown = html_names(summary.id for summary, _ in looked.units)
+    first = {identity for _, identities in looked.explains.values() for identity in identities[:FIRST_UNITS]}
     found: dict[int, Markup] = {}
     left = limit
     # Those that a gate names find room before all others.
@@ -55,10 +200,12 @@ def unit_list(looked: Looked, limit: int = SIZE_LIMIT) -> tuple[Markup, Looked]:
         found[place] = item
     kept = tuple(looked.units[place] for place in sorted(found))
     items = [found[place] for place in sorted(found)]
-    return element("div", *items, class_="units"), looked._replace(units=kept, explains=_kept(looked, kept))
+    return element("div", *items, class_="units"), looked._replace(
+        units=kept, explains=_explanations_on_page(looked, kept)
+    )
 
 
-def shown_words(looked: Looked) -> str:
+def shown_count_text(looked: UnitSelection) -> str:
     """How many of how many are shown."""
     shown = sum(1 for summary, _ in looked.units if summary.weight)
     rest = len(looked.units) - shown
@@ -66,15 +213,15 @@ def shown_words(looked: Looked) -> str:
     if not looked.wrong and looked.units:  # the suite does not say what went wrong in a unit
         count = len(looked.units)
         said = "is shown that costs" if count == 1 else "are shown that cost"
-        return f"{counted(count, looked.unit)} {said} a gate; of {looked.total} in all."
+        return f"{count_text(count, looked.unit)} {said} a gate; of {looked.total} in all."
     if not looked.wrong:
-        return f"In none of {counted(looked.total, looked.unit)} anything went wrong."
+        return f"In none of {count_text(looked.total, looked.unit)} anything went wrong."
     said = f"{shown} of {looked.wrong} {things} with errors are shown, the worst first"
     said += f", and {rest} without" if rest else ""
     return f"{said}; of {looked.total} in all."
 
 
-def facets_of(looked: Looked) -> Facets:
+def facets_of(looked: UnitSelection) -> Facets:
     """By what the units can be filtered, and with which values."""
     found: dict[str, set[str]] = {}
     for summary, _ in looked.units:
@@ -89,7 +236,7 @@ def _item(
     """A unit to be opened; None as soon as it is seen that there is no room for it."""
     word = summary.word or (f"it costs {', '.join(gates)}" if gates else NOTHING_WRONG)
     sections: list[Markup] = []
-    for section in _sections(_without(unit, word)):
+    for section in _sections(_without_repetition(unit, word)):
         sections.append(section)
         if room is not None:
             room -= len(section)
@@ -102,7 +249,7 @@ def _item(
         element(
             "summary",
             element("bdi", shown, class_="id"),
-            element("span", words(word), class_="word", dir="auto"),
+            element("span", html_sentence(word), class_="word", dir="auto"),
         ),
         element(
             "article",
@@ -116,7 +263,7 @@ def _item(
     )
 
 
-def _without(unit: UnitPage, said: str) -> UnitPage:
+def _without_repetition(unit: UnitPage, said: str) -> UnitPage:
     """Without a first section that only says again what stands above it."""
     first = unit.sections[0].blocks if unit.sections else ()
     match first:
@@ -126,11 +273,13 @@ def _without(unit: UnitPage, said: str) -> UnitPage:
 
 
 def _facets(summary: UnitSummary, gates: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    found = {GATE: tuple(gates), **summary.facets}
-    return {name(facet): tuple(dict.fromkeys(map(name, values))) for facet, values in found.items() if values}
+    found = {GATE_FACET: tuple(gates), **summary.facets}
+    return {html_name(facet): tuple(dict.fromkeys(map(html_name, values))) for facet, values in found.items() if values}
 
 
-def _kept(looked: Looked, kept: Iterable[tuple[UnitSummary, UnitPage]]) -> dict[str, tuple[int, tuple[str, ...]]]:
+def _explanations_on_page(
+    looked: UnitSelection, kept: Iterable[tuple[UnitSummary, UnitPage]]
+) -> dict[str, tuple[int, tuple[str, ...]]]:
     """What explains a gate, of the units that are in the page."""
     inside = {summary.id for summary, _ in kept}
     return {
@@ -139,9 +288,51 @@ def _kept(looked: Looked, kept: Iterable[tuple[UnitSummary, UnitPage]]) -> dict[
     }
 
 
-def filters(looked: Looked) -> Content:
+def filter_placeholder(looked: UnitSelection) -> Content:
     """The place where the page's script puts the filters; without one there is nothing to see."""
     if not looked.units:
         return None
     facets = list(dict.fromkeys(chain.from_iterable(summary.facets for summary, _ in looked.units)))
-    return element("div", id="filters", data_facets=json.dumps([GATE, *map(name, facets)]), hidden=True)
+    return element("div", id="filters", data_facets=json.dumps([GATE_FACET, *map(html_name, facets)]), hidden=True)
+
+
+ReadLine = Callable[[int, int], bytes]  # so many bytes of the records, from an offset on
+
+
+def worst_units(
+    suite: Suite,
+    plan: Plan,
+    evaluation: Evaluation,
+    worst: WorstUnits,
+    read: ReadLine,
+    given: InputLookup,
+    shown: int = SHOWN,
+) -> UnitSelection:
+    """The units to show, from those that weigh most, the lines of their records and what they were made from."""
+    costs = gate_costs(suite, plan, evaluation.gates)
+    by_gate = {metric: worst.by_gate.get(metric, HeaviestUnits(0)) for metric in costs}
+    a_gate = min(SHOWN_A_GATE, shown)
+    first = {each.place: each for of_gate in by_gate.values() for each in of_gate.listed()[:a_gate]}
+    others = [each for each in worst.overall.listed() if each.place not in first]
+    chosen = {**first, **{each.place: each for each in others[: max(shown - len(first), 0)]}}
+    records = {place: orjson.loads(read(each.offset, each.length)) for place, each in chosen.items()}
+    units, weighed = {}, []
+    for place, record in records.items():
+        summary = suite.summary(record)
+        units[place] = summary.id
+        weighed.append((-summary.weight, place, (summary, suite.unit_page(record, given.of(record)))))
+    weighed.sort(key=lambda entry: entry[:2])
+    shown_ids = {metric: _shown_ids(costs[metric], records.items(), units) for metric in costs}
+    return UnitSelection(
+        units=tuple(unit for *_, unit in weighed),
+        total=worst.total,
+        wrong=worst.overall.count,
+        unit=suite.unit,
+        explains={metric: (by_gate[metric].count, shown_ids[metric]) for metric in costs if by_gate[metric].count},
+    )
+
+
+def _shown_ids(cost: GateCost, records: Iterable[tuple[int, UnitRecord]], ids: Mapping[int, str]) -> tuple[str, ...]:
+    """The ids of those of the shown units that cost a gate something, the worst first."""
+    costs = [(cost(record), place) for place, record in records]
+    return tuple(ids[place] for amount, place in sorted(costs, key=lambda c: (-c[0], c[1])) if amount > 0)

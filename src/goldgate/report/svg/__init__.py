@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from goldgate.core.page import Matrix
-from goldgate.core.picture import BarPicture, CountPicture, GatePicture, Picture, ScorePicture
+from goldgate.core.page import BarPicture, CountPicture, GatePicture, Matrix, Picture, ScorePicture
 
 if TYPE_CHECKING:
     from goldgate.core.page import Page
-    from goldgate.report.html.element import Markup
+    from goldgate.report.element import Markup
 
 
 def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
@@ -27,10 +26,10 @@ def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
 
         return draw_scores(drawn, standalone=standalone)
     if isinstance(drawn, BarPicture):
-        from goldgate.report.svg.bars import draw_bars
+        from goldgate.report.svg.counts import draw_bars
 
         return draw_bars(drawn, standalone=standalone)
-    from goldgate.report.svg.heat_map import draw_counts
+    from goldgate.report.svg.counts import draw_counts
 
     return draw_counts(drawn, standalone=standalone)
 

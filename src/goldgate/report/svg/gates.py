@@ -8,30 +8,38 @@ from decimal import Decimal
 from fractions import Fraction
 
 from goldgate.core.gate import Verdict
-from goldgate.core.page import NOT_AVAILABLE, GateLine, Measured
-from goldgate.core.picture import GatePicture
-from goldgate.report.html.element import Markup
-from goldgate.report.svg.axis import numbers
-from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
-from goldgate.report.svg.scale import Scale, exact, fit_scale
+from goldgate.core.page import NOT_AVAILABLE, GateLine, GatePicture, MeasuredValue
+from goldgate.report.element import Markup
 from goldgate.report.svg.shapes import (
+    BOLD,
     GAP,
     INTERVAL,
     LINE,
     MARGIN,
     MARK,
     ROUNDING,
+    SMALL,
     WIDTH,
     Canvas,
+    Scale,
+    as_fraction,
+    axis_numbers,
+    description_text,
     dot,
-    hatched,
+    draw_notes,
+    fit_labels,
+    fit_number,
+    fit_scale,
+    fit_text,
+    full_label,
+    hatching,
     heading,
     interval,
     line,
-    notes,
     picture,
     rect,
     text,
+    text_width,
 )
 
 _VERDICT = 150
@@ -50,7 +58,7 @@ class _Line:
 
     gate: GateLine
     label: str
-    measured: Measured
+    measured: MeasuredValue
     least: Decimal | None
     most: Decimal | None
     bounds: str
@@ -83,10 +91,10 @@ def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
     for found in lines:
         _row(canvas, found, labels[found.label], columns)
     if lines:
-        notes(canvas, ["Mark: the value. Bar: its interval. Upright: the bound; what is hatched passes."])
+        draw_notes(canvas, ["Mark: the value. Bar: its interval. Upright: the bound; what is hatched passes."])
     else:
-        notes(canvas, [_NO_GATES])
-    return picture(canvas, in_full(drawn.title), _description(drawn, lines), standalone=standalone)
+        draw_notes(canvas, [_NO_GATES])
+    return picture(canvas, full_label(drawn.title), _description(drawn, lines), standalone=standalone)
 
 
 def _lines(gate: GateLine) -> Iterator[_Line]:
@@ -98,7 +106,7 @@ def _lines(gate: GateLine) -> Iterator[_Line]:
         yield _Line(gate, gate.metric, gate.measured, bounds.least, bounds.most, own.bounds())
     if by_difference:
         drop, rise = bounds.max_drop, bounds.max_rise
-        change = gate.difference or Measured(None, reason=gate.reason)
+        change = gate.difference or MeasuredValue(None, reason=gate.reason)
         own = replace(bounds, min=None, max=None, equals=None)
         label = f"{gate.metric} − {bounds.against}" if bounds.against else gate.metric
         yield _Line(gate, label, change, None if drop is None else -drop, rise, own.bounds())
@@ -150,10 +158,10 @@ def _passing(canvas: Canvas, found: _Line, scale: Scale, columns: _Columns, top:
     low = columns.left if found.least is None else columns.left + scale.share(found.least) * width
     high = columns.right if found.most is None else columns.left + scale.share(found.most) * width
     if high > low:
-        canvas.add(rect(low, top, high - low, _BAND, "passes"), hatched(low, top, high - low, _BAND, "hatch"))
+        canvas.add(rect(low, top, high - low, _BAND, "passes"), hatching(low, top, high - low, _BAND, "hatch"))
     canvas.add(line(columns.left, bottom, columns.right, bottom, "axis"))
     canvas.add(*(line(x, bottom, x, bottom + 4, "axis") for x in places))
-    canvas.add(*numbers(scale, columns.left, columns.right, bottom + 14))
+    canvas.add(*axis_numbers(scale, columns.left, columns.right, bottom + 14))
     for bound, x in ((found.least, low), (found.most, high)):
         if bound is not None:
             canvas.add(line(x, top - 3, x, bottom + 3, "bound"))
@@ -163,16 +171,16 @@ def _scale(found: _Line) -> Scale:
     """Everything that is to be seen, and something beyond each bound; shares end at 0 and 1, where these are near."""
     measured = found.measured
     interval_ends = measured.interval.ends if measured.interval else ()
-    ends = [exact(end) for end in (measured.value, *interval_ends) if end is not None]
-    known = [*ends, *(exact(bound) for bound in (found.least, found.most) if bound is not None)]
+    ends = [as_fraction(end) for end in (measured.value, *interval_ends) if end is not None]
+    known = [*ends, *(as_fraction(bound) for bound in (found.least, found.most) if bound is not None)]
     low, high = min(known), max(known)
     span = high - low or max(abs(low), Fraction(1, 10))
     beyond = []
     if found.least is not None:
-        far = exact(found.least) + span * _BEYOND
+        far = as_fraction(found.least) + span * _BEYOND
         beyond.append(far if high > 1 else Fraction(1) if 1 - high <= span else min(far, Fraction(1)))
     if found.most is not None:
-        far = exact(found.most) - span * _BEYOND
+        far = as_fraction(found.most) - span * _BEYOND
         beyond.append(far if low < 0 else Fraction(0) if low <= span else max(far, Fraction(0)))
     is_count = not measured.counts and all(number.denominator == 1 for number in known)
     return fit_scale([*known, *beyond], whole=is_count)
@@ -187,4 +195,4 @@ def _description(drawn: GatePicture, lines: Sequence[_Line]) -> str:
     for found in lines:
         ends = "" if found.measured.interval is None else f", interval {found.measured.interval}"
         said.append(f"{_verdict(found.gate)} {found.label}: {found.measured}{ends}, gate {found.bounds}")
-    return described([drawn.about, *(said or [_NO_GATES])])
+    return description_text([drawn.about, *(said or [_NO_GATES])])

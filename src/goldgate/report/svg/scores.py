@@ -5,28 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from goldgate.core.metric import rounded
-from goldgate.core.page import NOT_AVAILABLE
-from goldgate.core.picture import Score, ScorePicture
-from goldgate.report.html.element import Markup
-from goldgate.report.svg.axis import axis
-from goldgate.report.svg.lettering import BOLD, SMALL, described, fit_labels, fit_number, fit_text, in_full, text_width
-from goldgate.report.svg.scale import Number, Scale, exact, fit_scale
+from goldgate.core.metric import format_number
+from goldgate.core.page import NOT_AVAILABLE, ScorePicture, ScoreRow
+from goldgate.report.element import Markup
 from goldgate.report.svg.shapes import (
+    BOLD,
     GAP,
     INTERVAL,
     LINE,
     MARGIN,
     MARK,
     ROUNDING,
+    SMALL,
     WIDTH,
     Canvas,
+    Number,
+    Scale,
+    as_fraction,
+    description_text,
     dot,
+    draw_axis,
+    draw_notes,
+    fit_labels,
+    fit_number,
+    fit_scale,
+    fit_text,
+    full_label,
     heading,
     interval,
-    notes,
     picture,
     text,
+    text_width,
 )
 
 _LABELS = 200  # the most room for labels
@@ -70,13 +79,13 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
             body.y += 2
         for row in group.rows:
             _row(body, row, labels[row.label], columns, scale)
-    canvas.add(*axis(scale, columns.left, columns.right, top, body.y + 4), *body.parts)
+    canvas.add(*draw_axis(scale, columns.left, columns.right, top, body.y + 4), *body.parts)
     canvas.y = body.y + 4 + LINE
-    notes(canvas, [*_legend(rows), *map(in_full, drawn.notes)])
-    return picture(canvas, in_full(drawn.title), _description(drawn), standalone=standalone)
+    draw_notes(canvas, [*_legend(rows), *map(full_label, drawn.notes)])
+    return picture(canvas, full_label(drawn.title), _description(drawn), standalone=standalone)
 
 
-def _columns(rows: Sequence[Score], drawn: ScorePicture) -> _Columns:
+def _columns(rows: Sequence[ScoreRow], drawn: ScorePicture) -> _Columns:
     """Numbers take what they need, labels too if there is room, and the scale what is left."""
     asides = [fit_text(row.aside, _ASIDE) for row in rows if row.aside]
     aside_width = (
@@ -106,7 +115,7 @@ def _heads(canvas: Canvas, columns: _Columns, drawn: ScorePicture) -> None:
     canvas.y += 5
 
 
-def _row(canvas: Canvas, row: Score, label: str, columns: _Columns, scale: Scale) -> None:
+def _row(canvas: Canvas, row: ScoreRow, label: str, columns: _Columns, scale: Scale) -> None:
     height = _ROW_WITH_RUNS if row.runs else _ROW
     y = canvas.y + height - _ROW / 2
     canvas.y += height
@@ -142,10 +151,10 @@ def _run_dots(places: Sequence[float], y: float) -> Iterator[Markup]:
         last = x
 
 
-def _values(row: Score) -> Iterator[Number]:
+def _values(row: ScoreRow) -> Iterator[Number]:
     found = row.measured
     if found.value is not None:
-        yield exact(found.value)
+        yield as_fraction(found.value)
     yield from found.interval.ends if found.interval else ()
     yield from row.runs
 
@@ -154,7 +163,7 @@ def _value_title(drawn: ScorePicture) -> str:
     return "difference" if drawn.with_zero else "value"
 
 
-def _legend(rows: Sequence[Score]) -> Iterator[str]:
+def _legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
     of_runs = any(row.runs for row in rows)
     if any(row.measured.interval for row in rows):
         value = "the mean of the runs" if of_runs else "the value"
@@ -164,16 +173,16 @@ def _legend(rows: Sequence[Score]) -> Iterator[str]:
 
 
 def _description(drawn: ScorePicture) -> str:
-    rows = [_said(group.title, row) for group in drawn.groups for row in group.rows]
-    return described([drawn.about, *rows, *drawn.notes])
+    rows = [_score_words(group.title, row) for group in drawn.groups for row in group.rows]
+    return description_text([drawn.about, *rows, *drawn.notes])
 
 
-def _said(group: str, row: Score) -> str:
+def _score_words(group: str, row: ScoreRow) -> str:
     """A score in words."""
     found = row.measured
     label = f"{group} {row.label}".strip()
     if found.value is None:
         return f"{label}: {NOT_AVAILABLE}" + (f", {found.reason}" if found.reason else "")
     ends = "" if found.interval is None else f", interval {found.interval}"
-    runs = f", runs {', '.join(map(rounded, row.runs))}" if row.runs else ""
+    runs = f", runs {', '.join(map(format_number, row.runs))}" if row.runs else ""
     return f"{label}: {found}{BEST if found.best else ''}{ends}{runs}"

@@ -12,25 +12,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from goldgate.core.finding import record_id
 from goldgate.core.gate import Verdict
-from goldgate.core.record_id import record_id
-from goldgate.errors import InputError, Place, describe, did_you_mean
+from goldgate.errors import InputError, Place, describe_value, did_you_mean
 from goldgate.files.random_access import BLOCK
-from goldgate.readers.dialect_file import GoldOpener, PlacedFlaw, Unconverted, offset_flaws, written_flaws
+from goldgate.readers.gold_files import ConversionFailure, GoldOpener, LineFlaw, offset_flaws, record_flaws
 from goldgate.readers.guess import id_problem, is_other_file
 from goldgate.readers.records import (
     OFFSET_BITS,
     RecordFile,
     RecordStore,
-    decode,
-    held,
-    iterate,
+    decode_json,
+    iterate_records,
     json_problem,
+    require_unchanged_files,
 )
+from goldgate.suites.extraction.events.answer_form import NOT_ROLES
+from goldgate.suites.extraction.events.argument_text import Haystack, normalize
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.events.form import NOT_ROLES
-from goldgate.suites.extraction.events.normalize import Haystack, normalize
 from goldgate.suites.extraction.records import (
     GoldEvents,
     events_key,
@@ -38,7 +38,7 @@ from goldgate.suites.extraction.records import (
     gold_problems,
     read_gold,
     source_text,
-    without_empty,
+    without_empty_texts,
 )
 
 FORMAT_VERSION = 1  # of the JSON form
@@ -50,7 +50,7 @@ Severity = Literal["error", "note"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GoldFinding:
     """One thing that is wrong, or odd, with the gold."""
 
     code: str
@@ -70,7 +70,7 @@ class GoldCheck:
     records: int = 0
     without_events: int = 0
     inputs: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[GoldFinding] = field(default_factory=list)
 
     @property
     def errors(self) -> int:
@@ -116,19 +116,19 @@ def check_gold(
     store, opener = RecordStore([]), GoldOpener(dialect, id_field=id_field)
     seen: dict[str, int] = {}  # id → file and line where it was first
     try:
-        unconverted: list[list[Unconverted]] = []
-        flaws: list[list[PlacedFlaw]] = []
+        unconverted: list[list[ConversionFailure]] = []
+        flaws: list[list[LineFlaw]] = []
         for path in paths:
             unconverted.append([])
             flaws.append([])
             opener.unconverted, opener.flaws = unconverted[-1], flaws[-1]
             store.files.append(opener(path, "gold"))
-        with held([store]):
+        with require_unchanged_files([store]):
             for number, file in enumerate(store.files):
-                _note_unconverted(file, unconverted[number], result)
+                _report_unconverted(file, unconverted[number], result)
                 for line, flaw in flaws[number]:
                     code = f"gold.{flaw.code}"
-                    result.findings.append(Finding(code, "error", file.name, line, None, flaw.field, flaw.message))
+                    result.findings.append(GoldFinding(code, "error", file.name, line, None, flaw.field, flaw.message))
                 _check_file(file, store, number, schema, seen, result)
                 form = {} if file.form is None else {"form": file.form}
                 result.inputs.append({"file": file.name, "records": file.records, **form})
@@ -139,13 +139,13 @@ def check_gold(
     return result
 
 
-def _note_unconverted(file: RecordFile, unconverted: list[Unconverted], result: GoldCheck) -> None:
+def _report_unconverted(file: RecordFile, unconverted: list[ConversionFailure], result: GoldCheck) -> None:
     """Records that are not what their dialect says, which nobody could read."""
     for line, error in unconverted:
         file.records += 1
         expected = "" if error.expected is None else f"expected {error.expected}, "
         message = f"{error.message}: {expected}found {error.found}"
-        result.findings.append(Finding(error.code, "error", file.name, line, None, error.place.field, message))
+        result.findings.append(GoldFinding(error.code, "error", file.name, line, None, error.place.field, message))
 
 
 class _Problem(NamedTuple):
@@ -169,12 +169,12 @@ def _check_file(
     _require_records(file, store, base)
     lines, spans = _LineCounter(file), Counter[int]()
     try:
-        for offset, data in iterate(file):
+        for offset, data in iterate_records(file):
             line = lines.line_of(offset, data)
             file.records += 1
             record, problems = _decoded(data)
             if file.form is None:
-                problems += [_Problem(code, message, path) for code, path, message in written_flaws(data)]
+                problems += [_Problem(code, message, path) for code, path, message in record_flaws(data)]
             identity = None
             if record is not None:
                 result.without_events += record.get(events_key(record), []) == []
@@ -188,24 +188,24 @@ def _check_file(
                     spans.update(_span_lengths(record))
                     problems += _check_links(record)
             for code, message, path, severity in problems:
-                result.findings.append(Finding(f"gold.{code}", severity, file.name, line, identity, path, message))
+                result.findings.append(GoldFinding(f"gold.{code}", severity, file.name, line, identity, path, message))
     except InputError as error:  # an array that is never closed, a record that is too large: the records before count
         line = error.place.line or 1
         message = "; ".join(filter(None, (error.message, error.found, error.advice)))
         message += "; what follows is not checked"
-        result.findings.append(Finding(error.code, "error", file.name, line, None, None, message))
+        result.findings.append(GoldFinding(error.code, "error", file.name, line, None, None, message))
     result.records += file.records
     if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
         message = (
             f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span has a"
             " token too many; --dialect oee-cfc reads them as exclusive"
         )
-        result.findings.append(Finding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
+        result.findings.append(GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
 
 
 def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
     """How many tokens each trigger and argument has."""
-    for event in _list(record.get("events")):
+    for event in _as_list(record.get("events")):
         for part in (event, *event["arguments"]):
             yield part["token_end"] - part["token_start"]
 
@@ -213,7 +213,7 @@ def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
 def _check_links(record: dict[str, Any]) -> Iterator[_Problem]:
     """Events that have the arguments of each other, for links name only the tokens of the trigger."""
     first: dict[tuple[int, int], str] = {}
-    for number, event in enumerate(_list(record.get("events"))):
+    for number, event in enumerate(_as_list(record.get("events"))):
         path, place = f"events[{number}]", (event["token_start"], event["token_end"])
         if place in first and event["arguments"]:
             message = f"{first[place]} has this trigger too: links name only the trigger, so each event has all of them"
@@ -225,7 +225,7 @@ def _require_records(file: RecordFile, store: RecordStore, base: int) -> None:
     """Refuse a file that is something else as a whole, where every line would be a mistake."""
     if file.is_array:
         return
-    for offset, data in iterate(file):
+    for offset, data in iterate_records(file):
         record, _ = _decoded(data)
         if record is None and is_other_file(file.name, file.plain.read_some(offset, BLOCK)):
             store.decode(base + offset, data)  # the error that says what it is
@@ -251,13 +251,13 @@ class _LineCounter:
 
 def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[_Problem]]:
     try:
-        value = decode(data)
+        value = decode_json(data)
     except ValueError:
         problem = json_problem(data)
         where = f"column {problem.column}" + (f" of its line {problem.line}" if problem.line > 1 else "")
         return None, [_Problem("not_json", f"this record is not JSON: {problem.message} at {where}")]
     if type(value) is not dict:
-        return None, [_Problem("not_an_object", f"expected an object with an id, found {describe(value)}")]
+        return None, [_Problem("not_an_object", f"expected an object with an id, found {describe_value(value)}")]
     return value, []
 
 
@@ -280,7 +280,7 @@ def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> I
         yield _Problem(what, f"expected {error.expected}, found {error.found}{advice}", error.place.field)
     text = source_text(record)
     if type(text) is not str and text is not None:
-        yield _Problem("wrong_type", f"expected a string, found {describe(text)}", "text")
+        yield _Problem("wrong_type", f"expected a string, found {describe_value(text)}", "text")
     elif not text:
         yield _Problem("no_text", "there is no source text: hallucination cannot be checked", "text", "note")
     haystack = Haystack(text) if type(text) is str and text else None
@@ -305,7 +305,7 @@ def _check_events(read: GoldEvents, key: str, schema: EventSchema | None, text: 
         yield from _check_trigger(event, path, text)
         if "flat" in read.shapes and roles:
             yield from _check_keys(event, event_type, path, sorted(roles))
-        for place, argument in enumerate(_list(event.get("arguments"))):
+        for place, argument in enumerate(_as_list(event.get("arguments"))):
             role = _name(argument, "role")
             if role is None:
                 continue
@@ -315,7 +315,7 @@ def _check_events(read: GoldEvents, key: str, schema: EventSchema | None, text: 
                 message = f"{_quoted(role)} is not a role of {_quoted(event_type)}{advice}"
                 yield _Problem("unknown_role", message, f"{inner}.role")
             if read.shapes:
-                argument = without_empty(argument) or {}  # an object has a place for every role
+                argument = without_empty_texts(argument) or {}  # an object has a place for every role
             yield from _check_argument(argument, inner, text)
             for value in _texts(argument):
                 unit = (event_type, role, normalize(value))
@@ -408,12 +408,12 @@ def _name(part: Any, key: str) -> str | None:
     return value.strip() or None if type(value) is str else None
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if type(value) is list else []
 
 
 def _quoted(text: str) -> str:
-    return describe(text).removeprefix("the string ")
+    return describe_value(text).removeprefix("the string ")
 
 
 @cache  # a wrong name seldom comes alone

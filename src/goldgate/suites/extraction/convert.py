@@ -10,17 +10,17 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from goldgate.errors import InputError, Place
-from goldgate.readers.dialect_file import GoldOpener, load_clusters, written_flaws
-from goldgate.readers.dialects import OWN
-from goldgate.readers.noted import id_of
-from goldgate.readers.records import OFFSET_BITS, RecordStore, held, iterate
-from goldgate.suites.extraction.events.event import with_number_texts
+from goldgate.readers.dialects import OWN_FORM
+from goldgate.readers.gold_files import GoldOpener, load_clusters, record_flaws
+from goldgate.readers.id_index import require_id
+from goldgate.readers.records import OFFSET_BITS, RecordStore, iterate_records, require_unchanged_files
+from goldgate.suites.extraction.events.event import value_as_written
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.records import in_own_shape, parse_gold
+from goldgate.suites.extraction.records import parse_gold, with_own_event_form
 from goldgate.suites.extraction.sample import Gold
 
 
-class Lost(NamedTuple):
+class LostPart(NamedTuple):
     """A part of a record that could not be written as it was stored, and what became of it."""
 
     file: str
@@ -38,7 +38,7 @@ class Conversion:
     events: int = 0
     mentions: int = 0  # of events: each counts at least once
     arguments: int = 0
-    lost: list[Lost] = field(default_factory=list)  # what is not written as it was stored
+    lost: list[LostPart] = field(default_factory=list)  # what is not written as it was stored
 
 
 def convert_gold(
@@ -59,7 +59,7 @@ def convert_gold(
     found = Conversion()
     names: set[str] = set()
     for form, gold, data in _gold(paths, opener, schema, found.lost, with_ids=True):
-        names.update([form] if form is not None else gold.shapes or [OWN], gold.shapes)
+        names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
         found.records += 1
         found.events += len(gold.listed)
         found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
@@ -96,7 +96,7 @@ def _gold(
     paths: Sequence[str | Path],
     opener: GoldOpener,
     schema: EventSchema | None,
-    lost: list[Lost] | None,
+    lost: list[LostPart] | None,
     *,
     with_ids: bool,
 ) -> Iterator[tuple[str | None, Gold, bytes]]:
@@ -107,18 +107,20 @@ def _gold(
             opener.flaws = None if lost is None else []
             store.files.append(opener(path, "gold"))
             if lost is not None:
-                lost += [Lost(str(path), line, *flaw[1:]) for line, flaw in opener.flaws or ()]
-        with held([store]):
+                lost += [LostPart(str(path), line, *flaw[1:]) for line, flaw in opener.flaws or ()]
+        with require_unchanged_files([store]):
             for number, file in enumerate(store.files):
-                for offset, data in iterate(file):
+                for offset, data in iterate_records(file):
                     location = (number << OFFSET_BITS) + offset
                     record = store.decode(location, data)
                     try:
-                        gold = parse_gold(record, id_of(record, store, location) if with_ids else "", data, schema)
+                        gold = parse_gold(record, require_id(record, store, location) if with_ids else "", data, schema)
                     except InputError as error:
                         raise store.at(error, location) from None
                     if lost is not None and file.form is None and not _is_kept(gold, data):
-                        lost += [Lost(file.name, store.place(location).line or 1, *f[1:]) for f in written_flaws(data)]
+                        lost += [
+                            LostPart(file.name, store.place(location).line or 1, *f[1:]) for f in record_flaws(data)
+                        ]
                     yield file.form, gold, data
     finally:
         store.close()
@@ -131,6 +133,6 @@ def _is_kept(gold: Gold, data: bytes) -> bool:
 
 def _rewritten(data: bytes, schema: EventSchema | None) -> bytes:
     """The record in our own form, on one line; numbers keep their digits."""
-    record = in_own_shape(with_number_texts(data), schema)
+    record = with_own_event_form(value_as_written(data), schema)
     as_written = orjson.OPT_PASSTHROUGH_DATACLASS  # a number is one
     return orjson.dumps(record, default=lambda number: orjson.Fragment(number.text), option=as_written)

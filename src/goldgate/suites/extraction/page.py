@@ -1,30 +1,44 @@
-"""The extraction suite's report as a page: scores, diagnostics, errors, how answers were read, types, roles."""
+"""The extraction suite's report as a page and as pictures; the rates of a stored report, checked against itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from goldgate.core.frame import findings_section, frame
 from goldgate.core.page import (
+    BarPicture,
     Block,
     Cell,
     Column,
+    LabelList,
+    LabelRow,
     Matrix,
     MatrixCell,
-    Measured,
+    MeasuredValue,
     Name,
     Notes,
     Page,
-    Pair,
-    Pairs,
     Paragraph,
+    Picture,
     Samples,
+    ScoreGroup,
+    ScorePicture,
+    ScoreRow,
     Section,
     Table,
-    counted,
-    measured,
-    values,
+    count_text,
+    measured_value,
+    metric_values,
+    score_row,
+)
+from goldgate.core.report_page import findings_section, suite_report_page
+from goldgate.core.suite import (
+    ContradictionError,
+    HitsAndTrials,
+    StoredRates,
+    require_equal_rates,
+    stated_rates,
+    whole_number,
 )
 
 SHOWN_TYPES = 20
@@ -54,7 +68,7 @@ _RATE_COLUMNS = tuple(
 _HITS = {"strict_hits": "strict hits", "relaxed_hits": "relaxed hits"}
 
 
-def describe(report: Mapping[str, Any]) -> Page:
+def extraction_page(report: Mapping[str, Any]) -> Page:
     """Scores first, chain of thought last."""
     total = report["metrics"]["main"]["total_samples"]["value"]
     sections = [
@@ -71,7 +85,7 @@ def describe(report: Mapping[str, Any]) -> Page:
         _papers_by_type(report),
         _diagnostics(report),
     ]
-    return frame(report, counted(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
+    return suite_report_page(report, count_text(total, "sample"), sections, Samples(SAMPLES, total), HEADLINE)
 
 
 def _scores(report: Mapping[str, Any]) -> Table:
@@ -91,7 +105,7 @@ def _macro(report: Mapping[str, Any]) -> Table:
 def _rates(families: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
     """Precision, recall and F1 in columns."""
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, *(measured(rates[rate]) for rate in RATES)) for label, rates in families
+        (label, *(measured_value(rates[rate]) for rate in RATES)) for label, rates in families
     )
     return Table((Column(""), *map(Column, RATES)), rows, with_counts=True)
 
@@ -105,14 +119,14 @@ def _groups(report: Mapping[str, Any]) -> list[Section]:
         if name not in in_scores and not name.startswith(_THOUGHT):
             title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
             found[title][name] = metric
-    return [Section(title, (values(metrics),)) for title, metrics in found.items() if metrics]
+    return [Section(title, (metric_values(metrics),)) for title, metrics in found.items() if metrics]
 
 
 def _papers(report: Mapping[str, Any]) -> Section:
     """What the protocol's profile adds: precision, recall and F1 of each family in a row, then counts."""
     found = report["metrics"].get("papers", {})
     counts = {name: metric for name, metric in found.items() if not name.endswith(RATES)}
-    blocks = (_rates(_families(found)), *((values(counts),) if counts else ()))
+    blocks = (_rates(_families(found)), *((metric_values(counts),) if counts else ()))
     return Section("As papers report", blocks if found else ())
 
 
@@ -123,7 +137,7 @@ def _papers_by_type(report: Mapping[str, Any]) -> Section:
     columns = (Column("event type"), Column(""), *map(Column, RATES))
     entries: list[tuple[Cell, Mapping[str, Any]]] = [(Name(e["event_type"]), e["metrics"]) for e in found]
     rows: list[tuple[Cell, ...]] = [
-        (name, family, *(measured(rates[rate]) for rate in RATES))
+        (name, family, *(measured_value(rates[rate]) for rate in RATES))
         for name, metrics in (*entries, ("average", averages))
         for family, rates in _families(metrics)
     ]
@@ -140,14 +154,14 @@ def _diagnostics(report: Mapping[str, Any]) -> Section:
     """The chain-of-thought metrics, coverage first: no rate of them means anything without it."""
     found = {name: m for name, m in report["metrics"]["diagnostics"].items() if name.startswith(_THOUGHT)}
     order = sorted(found, key=lambda name: name != "cot_coverage_rate")
-    return Section("Diagnostics", (values({name: found[name] for name in order}),) if found else ())
+    return Section("Diagnostics", (metric_values({name: found[name] for name in order}),) if found else ())
 
 
 def _mistakes(report: Mapping[str, Any]) -> Table:
     """Error name, false positives, false negatives; the last row is their sum."""
     counts = {name: (e["false_positives"], e["false_negatives"]) for name, e in report["errors"].items()}
     counts["total"] = (sum(fp for fp, _ in counts.values()), sum(fn for _, fn in counts.values()))
-    rows = tuple((Name(name), Measured(fp), Measured(fn)) for name, (fp, fn) in counts.items())
+    rows = tuple((Name(name), MeasuredValue(fp), MeasuredValue(fn)) for name, (fp, fn) in counts.items())
     return Table((Column("error"), Column("FP"), Column("FN")), rows)
 
 
@@ -164,13 +178,13 @@ def _confusions(report: Mapping[str, Any]) -> list[Section]:
         blocks: list[Block] = [Matrix("gold", "predicted", cells, group, SHOWN_CONFUSIONS, MOST_CONFUSIONS)]
         rest = found["left_out"]
         if rest["pairs"]:
-            words = f"{counted(rest['pairs'], 'rarer pair')} with {counted(rest['count'], 'confusion')}"
+            words = f"{count_text(rest['pairs'], 'rarer pair')} with {count_text(rest['count'], 'confusion')}"
             blocks.append(Paragraph(f"Not listed: {words}."))
         sections.append(Section(f"Confused {title}", tuple(blocks)))
     return sections
 
 
-def _reading(report: Mapping[str, Any]) -> Pairs:
+def _reading(report: Mapping[str, Any]) -> LabelList:
     """`name count` for each that occurred."""
     found = report["reading"]
     lists = {
@@ -178,10 +192,10 @@ def _reading(report: Mapping[str, Any]) -> Pairs:
         for heading in ("methods", "thoughts", "repairs")
     }
     lists["violations"] = [
-        f"{name} {entry['occurrences']} (in {counted(entry['samples'], 'sample')})"
+        f"{name} {entry['occurrences']} (in {count_text(entry['samples'], 'sample')})"
         for name, entry in found["violations"].items()
     ]
-    return Pairs(tuple(Pair(heading, tuple(entries) or ("none",)) for heading, entries in lists.items()))
+    return LabelList(tuple(LabelRow(heading, tuple(entries) or ("none",)) for heading, entries in lists.items()))
 
 
 def _hints(report: Mapping[str, Any]) -> Section:
@@ -214,7 +228,69 @@ def _numbers(entry: Mapping[str, Any]) -> list[Cell]:
     """Precision, recall and F1, of which the last has its interval beside it: three would leave no room."""
     rates: list[Cell] = []
     for family in MATCHED:
-        found = [measured(entry[f"{family}_{rate}"]) for rate in RATES]
+        found = [measured_value(entry[f"{family}_{rate}"]) for rate in RATES]
         rates += [rate._replace(interval=None) for rate in found]
         rates.append("" if found[-1].interval is None else str(found[-1].interval))
-    return [*rates, *(Measured(entry[name]) for name in (*_HITS, "predicted", "gold"))]
+    return [*rates, *(MeasuredValue(entry[name]) for name in (*_HITS, "predicted", "gold"))]
+
+
+_TYPE_SCORE = "strict_f1"
+
+
+def extraction_pictures(report: Mapping[str, Any]) -> tuple[Picture, ...]:
+    """In the order of the page. Without a gold argument there are no types to draw."""
+    found: tuple[Picture, ...] = (_score_picture(report), _error_picture(report))
+    return (*found, _type_picture(report)) if report["breakdown"]["event_types"] else found
+
+
+def _score_picture(report: Mapping[str, Any]) -> Picture:
+    main = report["metrics"]["main"]
+    groups = (ScoreGroup(f, tuple(score_row(rate, main[f"{f}_{rate}"]) for rate in RATES)) for f in FAMILIES)
+    return ScorePicture("scores", "Scores", tuple(groups))
+
+
+def _error_picture(report: Mapping[str, Any]) -> Picture:
+    rows = tuple((name, (e["false_positives"], e["false_negatives"])) for name, e in report["errors"].items())
+    return BarPicture("errors", "Errors by name", ("false positives", "false negatives"), rows)
+
+
+def _type_picture(report: Mapping[str, Any]) -> Picture:
+    """Those with most gold, then by name."""
+    types = sorted(report["breakdown"]["event_types"], key=lambda entry: (-entry["gold"], entry["event_type"]))
+    shown = types[:SHOWN_TYPES]
+    rows = tuple(ScoreRow(e["event_type"], measured_value(e[_TYPE_SCORE]), aside=str(e["gold"])) for e in shown)
+    count = f"{len(shown)} of {len(types)} event types" if len(shown) < len(types) else "Event types"
+    note = f"{count}, those with most gold first."
+    return ScorePicture("types", "Event types", (ScoreGroup(_TYPE_SCORE, rows),), aside="gold", notes=(note,))
+
+
+_RATES_OF_ALL_SAMPLES = ("schema_compliance_rate",)
+
+
+def extraction_rates(report: Mapping[str, Any]) -> StoredRates:
+    """The rates under metrics.main; a ContradictionError where the event types, or each other, give others."""
+    stated = stated_rates(report)
+    samples = whole_number(report["metrics"]["main"]["total_samples"]["value"])
+    units = {
+        name: sum(whole_number(entry[name]) for entry in report["breakdown"]["event_types"])
+        for name in ("predicted", "gold", "strict_hits", "relaxed_hits")
+    }
+    given = {
+        **_family_counts("strict_", units["strict_hits"], units["predicted"], units["gold"]),
+        **_family_counts("relaxed_", units["relaxed_hits"], units["predicted"], units["gold"]),
+        # The breakdown has no sets of types: precision and recall give F1, and have one numerator.
+        **_family_counts("type_", stated["type_precision"][0], stated["type_precision"][1], stated["type_recall"][1]),
+    }
+    require_equal_rates("metrics.main", given, {name: stated[name] for name in given})
+    for name in _RATES_OF_ALL_SAMPLES:
+        if stated[name][1] != samples:
+            raise ContradictionError(f"metrics.main.{name}.denominator", str(samples), str(stated[name][1]))
+    return StoredRates(stated, {"samples": samples}, judged=report["inputs"]["predictions"] or None)
+
+
+def _family_counts(prefix: str, hits: int, predicted: int, gold: int) -> dict[str, HitsAndTrials]:
+    return {
+        f"{prefix}precision": (hits, predicted),
+        f"{prefix}recall": (hits, gold),
+        f"{prefix}f1": (2 * hits, predicted + gold),
+    }

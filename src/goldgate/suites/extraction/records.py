@@ -11,25 +11,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.errors import InputError, Place, describe
-from goldgate.readers.dialects import nearest
-from goldgate.readers.group import record_group
-from goldgate.readers.guess import SWAPPED, keys_of, no_answer
-from goldgate.readers.layouts.chat import is_reply
-from goldgate.readers.layouts.openai_batch import body_text
-from goldgate.suites.extraction.events.event import EventList, Events, Found, Violation, no_events
+from goldgate.errors import InputError, Place, describe_value
+from goldgate.readers.dialects import nearest_dialect_advice
+from goldgate.readers.guess import SWAPPED_ADVICE, describe_keys, no_answer_error
+from goldgate.readers.layouts.chat import body_text, is_reply
+from goldgate.readers.records import record_group
+from goldgate.suites.extraction.events.answer_form import CANONICAL, NOT_ROLES, Form, gold_form, gold_shapes
+from goldgate.suites.extraction.events.event import (
+    EventList,
+    Events,
+    Violation,
+    ViolationPlace,
+    empty_events,
+    read_events,
+)
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.events.form import CANONICAL, NOT_ROLES, Form, gold_form, gold_shapes
-from goldgate.suites.extraction.events.read_events import read_events
-from goldgate.suites.extraction.messages import is_chat, read_chat
-from goldgate.suites.extraction.sample import Gold
+from goldgate.suites.extraction.sample import Gold, is_chat, read_chat
 
 # Gold may hold numbers and nulls where a prediction should not: they give units, or none.
 TOLERATED_IN_GOLD = frozenset({Violation.VALUE_NUMBER, Violation.VALUE_NULL})
 
 _LISTED_KEYS = 8  # of an event, in an error
 _ARGUMENT_NAMES = frozenset({"args", "argument", "arg", "roles", "participants", "slots", "entities"})
-_NOTHING = object()
+_ABSENT = object()
 _STEP = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')  # of a JSON path
 
 _EXPECTED = {
@@ -74,7 +78,7 @@ def parse_gold(
             "the source text is not text",
             place=Place(field="text"),
             expected="a string",
-            found=describe(text),
+            found=describe_value(text),
         )
     group = record_group(record) if "group" in record else None
     return Gold(identity, text or None, read.events, group, read.listed, read.shapes)
@@ -109,7 +113,7 @@ class GoldEvents:
     @property
     def listed(self) -> list[Any]:
         """The events in our own form; a role for which an object has no value is left out."""
-        return [_without_nothing(event) for event in self.renamed] if self.shapes else self.renamed
+        return [_without_empty_roles(event) for event in self.renamed] if self.shapes else self.renamed
 
     def field(self, path: str) -> str:
         """Where in the record as it stands something is, from its path in `renamed`: events[0].arguments[1].role."""
@@ -121,7 +125,7 @@ def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSche
     key = events_key(record)
     items = record.get(key)
     if type(items) is not list:
-        return GoldEvents(no_events(), [])
+        return GoldEvents(empty_events(), [])
     events = read_events(EventList(items, f"$.{key}[*]"), source)
     if _LAYOUT.isdisjoint(found.violation for found in events.violations):
         return GoldEvents(events, items)
@@ -141,26 +145,28 @@ def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSche
         form,
         {key: items},
     )
-    read.events.violations = [Found(what, "$." + read.field(path[2:])) for what, path in read.events.violations]
+    read.events.violations = [
+        ViolationPlace(what, "$." + read.field(path[2:])) for what, path in read.events.violations
+    ]
     read.events.bad_offsets = ["$." + read.field(path[2:]) for path in read.events.bad_offsets]
     return read
 
 
-def in_own_shape(record: Mapping[str, Any], schema: EventSchema | None) -> Mapping[str, Any]:
+def with_own_event_form(record: Mapping[str, Any], schema: EventSchema | None) -> Mapping[str, Any]:
     """A gold record with its events in our own form; the record itself where they are."""
     read = read_gold(record, None, schema)
     return {**record, events_key(record): read.listed} if read.shapes else record
 
 
-def _without_nothing(event: Any) -> Any:
+def _without_empty_roles(event: Any) -> Any:
     """An event without the roles for which an object has nothing, which was read as an empty text."""
     if not isinstance(event, dict) or not isinstance(event.get("arguments"), list):
         return event
-    arguments = [without_empty(argument) for argument in event["arguments"]]
+    arguments = [without_empty_texts(argument) for argument in event["arguments"]]
     return {**event, "arguments": [each for each in arguments if each is not None]}
 
 
-def without_empty(argument: Any) -> Any:
+def without_empty_texts(argument: Any) -> Any:
     """An argument without its empty texts; None if it has no other."""
     value = argument.get("argument") if isinstance(argument, dict) else None
     if isinstance(value, list) and "" in value:
@@ -187,16 +193,17 @@ def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, 
 def gold_error(what: str, path: str, record: Mapping[str, Any], schema: EventSchema | None = None) -> InputError:
     """The error for a gold record whose events are not what they must be."""
     is_answer = what == "events_not_list" and "response" in record
-    advice = nearest(record) if what == "events_not_list" else None
+    advice = nearest_dialect_advice(record) if what == "events_not_list" else None
     if what == Violation.ARGUMENTS_NOT_LIST:
-        advice = _advice_on_arguments(_at(record, path.rpartition(".")[0]), schema)
+        advice = _advice_on_arguments(_value_at(record, path.rpartition(".")[0]), schema)
     return InputError(
         f"gold.{what}",
         "this gold record is malformed",
         place=Place(field=path.removeprefix("$.")),
         expected=_EXPECTED[what],
-        found=_found_at(record, path, what) + (" beside a response, as predictions have it" if is_answer else ""),
-        advice=SWAPPED if is_answer else advice,
+        found=_describe_value_at(record, path, what)
+        + (" beside a response, as predictions have it" if is_answer else ""),
+        advice=SWAPPED_ADVICE if is_answer else advice,
     )
 
 
@@ -241,16 +248,16 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
             "the events of a structured prediction are a list",
             place=Place(field=key),
             expected="a list",
-            found=describe(events),
+            found=describe_value(events),
         )
     if "response" in record:
         return None, None
-    raise no_answer(record)
+    raise no_answer_error(record)
 
 
 def _other_response(response: Any) -> tuple[str | None, Any]:
     """A response that is not text: chat messages, an endpoint's reply, or JSON that was decoded elsewhere."""
-    found, advice = describe(response), None
+    found, advice = describe_value(response), None
     if is_chat(response):
         try:
             return read_chat(response).response, None
@@ -280,27 +287,27 @@ def _not_a_record(value: object) -> InputError:
         "gold.wrong_type",
         "a gold record is an object with events" + (", not text" if isinstance(value, (str, bytes)) else ""),
         expected='a mapping such as {"id": "1", "text": "…", "events": […]}, or what parse_gold gives',
-        found=describe(value),
+        found=describe_value(value),
         advice=advice,
     )
 
 
-def _found_at(record: Mapping[str, Any], path: str, what: str) -> str:
+def _describe_value_at(record: Mapping[str, Any], path: str, what: str) -> str:
     """What is at a JSON path of the form that `read_gold` gives, in words."""
-    value = _at(record, path)
-    if value is _NOTHING:
+    value = _value_at(record, path)
+    if value is _ABSENT:
         head, _, name = path.rpartition(".")
-        parent = _at(record, head)
-        return f"no {name}; {keys_of(parent)}" if isinstance(parent, Mapping) else "nothing"
+        parent = _value_at(record, head)
+        return f"no {name}; {describe_keys(parent)}" if isinstance(parent, Mapping) else "nothing"
     if what == "offsets_invalid" and isinstance(value, Mapping):
         if value.get("start") is None and value.get("end") is None:
-            return f"argument_start_index {describe(value.get('argument_start_index'))}"
-        return f"start {describe(value.get('start'))}, end {describe(value.get('end'))}"
-    return describe(value)
+            return f"argument_start_index {describe_value(value.get('argument_start_index'))}"
+        return f"start {describe_value(value.get('start'))}, end {describe_value(value.get('end'))}"
+    return describe_value(value)
 
 
-def _at(record: Mapping[str, Any], path: str) -> Any:
-    """What is at a JSON path; `_NOTHING` where that leads nowhere."""
+def _value_at(record: Mapping[str, Any], path: str) -> Any:
+    """What is at a JSON path; `_ABSENT` where that leads nowhere."""
     value: Any = record
     for name, place, quoted in _STEP.findall(path):
         if place:
@@ -308,6 +315,6 @@ def _at(record: Mapping[str, Any], path: str) -> Any:
             continue
         key = json.loads(quoted) if quoted else name
         if not isinstance(value, Mapping) or key not in value:
-            return _NOTHING
+            return _ABSENT
         value = value[key]
     return value

@@ -1,41 +1,109 @@
-"""One sample through the line: parse, compare, check. Cheap enough for a training loop."""
+"""One sample scored: parse, compare, check, and render its record and findings. Cheap enough for a training loop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from goldgate.core.counted_unit import CountedUnit
+import orjson
+
+from goldgate.core.finding import Finding
 from goldgate.core.metric import Metrics, NamedMetrics
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
-from goldgate.readers.dialects import recognize
-from goldgate.readers.unit_records import unit_values
+from goldgate.readers.dialects import recognize_dialect
+from goldgate.readers.unit_records import counts_as_read
+from goldgate.suites.extraction.events.answer_form import form_of
+from goldgate.suites.extraction.events.argument_text import Haystack
 from goldgate.suites.extraction.events.event import (
     EventList,
     Events,
-    Found,
     Unit,
     Violation,
+    ViolationPlace,
+    empty_events,
     event_list,
-    no_events,
+    read_events,
 )
 from goldgate.suites.extraction.events.event_schema import EventSchema
-from goldgate.suites.extraction.events.form import form_of
-from goldgate.suites.extraction.events.match import compare
-from goldgate.suites.extraction.events.mistakes import name_mistakes
-from goldgate.suites.extraction.events.normalize import Haystack
-from goldgate.suites.extraction.events.read_events import read_events
-from goldgate.suites.extraction.events.relaxed_rule import relaxed_rule
-from goldgate.suites.extraction.measures import all_measures
-from goldgate.suites.extraction.measures.hallucination import count_where_none_is_repeated, support_rule
-from goldgate.suites.extraction.measures.thought import ThoughtChecker
+from goldgate.suites.extraction.events.match import match_units, name_mistakes
+from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
+from goldgate.suites.extraction.measures import extraction_measures
+from goldgate.suites.extraction.measures.chain_of_thought import ThoughtChecker
+from goldgate.suites.extraction.measures.hallucination import count_distinct, fast_count_distinct, support_rule
 from goldgate.suites.extraction.records import events_key, parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
-from goldgate.suites.extraction.sample import Facts, Gold, Response, Sample, sample_of
-from goldgate.suites.extraction.sample_record import sample_record
+from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample
 from goldgate.suites.extraction.settings import ExtractionSettings
+
+
+def render_record(facts: Facts) -> bytes:
+    """The record as one line of JSON."""
+    return orjson.dumps(sample_record(facts), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def sample_record(facts: Facts) -> dict[str, Any]:
+    """The record as plain values. `gold` and `predicted` are type → [role, argument] pairs."""
+    parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
+    return {
+        "id": facts.sample.gold.id,
+        "parse": None
+        if parsed is None
+        else {
+            "status": parsed.status,
+            "method": parsed.method,
+            "repairs": parsed.repairs,
+            "thought": parsed.thought_state,
+            "start": parsed.start,
+            "end": parsed.end,
+            "left_out": [{"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out],
+        },
+        "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
+        "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
+        "relaxed_pairs": [{"predicted": said, "gold": wanted} for said, wanted in facts.comparison.pairs],
+        "errors": [
+            {
+                "error": mistake,
+                "side": "predicted" if is_predicted else "gold",
+                "unit": unit,
+                "paired_with": partner,
+            }
+            for mistake, unit, is_predicted, partner in facts.mistakes
+        ],
+        "violations": [{"violation": found.violation, "path": found.path} for found in predicted.violations],
+        "hallucination": None
+        if facts.text is None
+        else {
+            "checked": count_distinct(predicted),
+            "unsupported": [(*value.unit[:2], value.text) for value in facts.unsupported],
+        },
+        "cot": None
+        if thought is None
+        else {
+            "bucket": thought.bucket,
+            "type_consistent": thought.type_consistent,
+            "argument_consistent": thought.argument_consistent,
+            "mentioned": thought.mentioned,
+            "missing": thought.missing,
+            "copied": thought.copied,
+        },
+    }
+
+
+def sample_findings(facts: Facts) -> Iterator[Finding]:
+    """At most one for a sample."""
+    parsed = facts.parsed
+    if parsed is None:
+        yield _finding("missing_prediction", facts, "no prediction: everything in its gold counts as missed")
+    elif parsed.status == Status.ERROR:
+        yield _finding("unreadable_answer", facts, f"the answer cannot be read: {parsed.method}")
+    elif facts.predicted.violations and facts.predicted.violations[0].violation == Violation.NOT_AN_EVENT_LIST:
+        yield _finding("not_an_event_list", facts, "the answer is JSON, but no list of events")
+
+
+def _finding(code: str, facts: Facts, message: str) -> Finding:
+    return Finding(code, "error", "predictions", None, "", message, facts.sample.gold.id)
 
 
 class Scorer:
@@ -45,7 +113,7 @@ class Scorer:
         _require_schema(settings, schema)
         self.settings = settings
         self.schema = schema
-        self.measures = all_measures(settings)
+        self.measures = extraction_measures(settings)
         self.form = form_of(settings.response)
         self._tags = settings.response.thought_tags
         self._roles = schema.roles if schema is not None and settings.schema.mode == "schema_strict" else None
@@ -53,7 +121,7 @@ class Scorer:
         self._unsupported = support_rule(settings.hallucination)
         self._thoughts = ThoughtChecker(settings.cot, schema) if settings.cot.enabled and schema is not None else None
 
-    def score(self, response: Response, gold: Gold | Mapping[str, Any]) -> Score:
+    def score(self, response: ResponseInput, gold: Gold | Mapping[str, Any]) -> Score:
         """Score one answer: raw text, chat messages, decoded JSON, a prediction record with one of these as its
         `response`, or None for no answer.
 
@@ -62,11 +130,11 @@ class Scorer:
         again and again can be parsed once, with `parse_gold`.
         """
         if not isinstance(gold, Gold):
-            dialect = recognize(gold)
+            dialect = recognize_dialect(gold)
             gold = parse_gold(gold if dialect is None else dialect.convert(gold), schema=self.schema)
-        return Score(self, self.facts(sample_of(response, gold)))
+        return Score(self, self.facts(make_sample(response, gold)))
 
-    def score_many(self, responses: Iterable[Response], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
+    def score_many(self, responses: Iterable[ResponseInput], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
         """Score answers beside their gold records, one for one; an error says which of them it is about."""
         for name, given in (("responses", responses), ("golds", golds)):
             if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
@@ -116,7 +184,7 @@ class Scorer:
         parsed = [self._parse(sample) for sample in samples]
         predicted = [self._events(*answer) for answer in zip(samples, parsed, strict=True)]
         compared = [
-            compare(events, sample.gold.events, self._relaxed)
+            match_units(events, sample.gold.events, self._relaxed)
             for sample, events in zip(samples, predicted, strict=True)
         ]
         return [Facts(*known) for known in zip(samples, parsed, predicted, compared, strict=True)]
@@ -143,7 +211,7 @@ class Scorer:
     def _events(self, sample: Sample, parsed: Parsed | None) -> Events:
         """The events of an answer; what is no event list has no events and a violation."""
         if parsed is None or parsed.status == Status.ERROR:
-            return no_events(Violation.NOT_PARSED)
+            return empty_events(Violation.NOT_PARSED)
         if not self.form.unchanged:
             return self._read_form(sample, parsed)
         if isinstance(sample.events, list):
@@ -151,7 +219,7 @@ class Scorer:
         else:
             events = event_list(parsed.value)
         if events is None:
-            return no_events(Violation.NOT_AN_EVENT_LIST)
+            return empty_events(Violation.NOT_AN_EVENT_LIST)
         return read_events(events, parsed.source if sample.response is not None else sample.source, self._roles)
 
     def _read_form(self, sample: Sample, parsed: Parsed) -> Events:
@@ -167,12 +235,12 @@ class Scorer:
         written = form.decoded(sample.events) if is_record else parsed.value
         listed = event_list(form.to_canonical(written, event_types))
         if listed is None:
-            return no_events(Violation.NOT_AN_EVENT_LIST)
+            return empty_events(Violation.NOT_AN_EVENT_LIST)
         source = parsed.source if sample.response is not None else sample.source
         events = read_events(listed, source, self._roles, to_canonical)
         root = "$.events[0]" if is_record and sample.events and written is sample.events[0] else "$"
         events.violations = [
-            Found(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
+            ViolationPlace(violation, root + form.path_in(written, path)[1:]) for violation, path in events.violations
         ]
         return events
 
@@ -189,7 +257,7 @@ class Score:
     def tally(self) -> Tally:
         """The counts of this sample alone; tallies add up."""
         tally = Tally()
-        tally.now = CountedUnit(self.facts.sample.gold.group)
+        tally.now = UnitCounts(self.facts.sample.gold.group)
         self.scorer.add(self.facts, tally)
         return tally
 
@@ -203,9 +271,9 @@ class Score:
     def record(self) -> dict[str, Any]:
         """The sample's record, as in samples.jsonl."""
         tally = Tally()
-        tally.now = CountedUnit(self.facts.sample.gold.group, wanted=True)
+        tally.now = UnitCounts(self.facts.sample.gold.group, wanted=True)
         self.scorer.add(self.facts, tally)
-        return {**sample_record(self.facts), **unit_values(tally.now)}
+        return {**sample_record(self.facts), **counts_as_read(tally.now)}
 
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value
@@ -240,7 +308,7 @@ def _unsupported_units(facts: Facts) -> set[Unit]:
     if not facts.unsupported:
         return set()
     units = {value.unit for value in facts.unsupported}
-    if count_where_none_is_repeated(facts.predicted) is not None:
+    if fast_count_distinct(facts.predicted) is not None:
         return units  # each unit has one value
     unsupported = {(value.unit, value.span) for value in facts.unsupported}
     return units - {value.unit for value in facts.predicted.values() if (value.unit, value.span) not in unsupported}

@@ -1,10 +1,12 @@
-"""What a protocol may set for the extraction suite, with the defaults. The names are the file's own."""
+"""Settings of the extraction suite in a protocol: defaults, and a check that they do not contradict each other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, TypedDict
 
+from goldgate.core.plan import Plan
+from goldgate.errors import ConfigError, describe_value
 from goldgate.shape.kinds import Share
 
 
@@ -89,3 +91,77 @@ class ExtractionSettings:
     hallucination: HallucinationSettings = HallucinationSettings()
     cot: CotSettings = CotSettings()
     profile: Profile | None = None
+
+
+_KEYS = "metrics.response.keys"
+# The names that stand in one object: what a key says there must be clear.
+_SIDE_BY_SIDE = (("events", "event_type", "arguments"), ("role", "argument"))
+
+
+def check_settings(plan: Plan) -> None:
+    """Raise a ConfigError for the first mistake in the settings."""
+    settings: ExtractionSettings = plan.settings
+    _check_tags(settings.response, plan)
+    check_response_settings(settings.response, plan)
+
+
+def check_response_settings(settings: ResponseSettings, plan: Plan) -> None:
+    """Raise a ConfigError where two settings exclude each other, or one could do nothing."""
+    changed = [name for name, keys in asdict(settings.keys).items() if keys != getattr(KeySettings(), name)]
+    if settings.flat is not None and settings.arguments == "mapping":
+        raise _excluded(plan, "metrics.response.arguments", "mapping", "metrics.response.flat")
+    for name in changed:
+        keys = getattr(settings.keys, name)
+        if not keys:
+            raise _wrong(plan, f"{_KEYS}.{name}", "this list names no key", "one key or more", describe_value(keys))
+        if settings.flat is not None:
+            raise _excluded(plan, f"{_KEYS}.{name}", " ".join(keys), "metrics.response.flat")
+        if settings.arguments == "mapping" and name in ("role", "argument"):
+            raise _excluded(plan, f"{_KEYS}.{name}", " ".join(keys), "metrics.response.arguments: mapping")
+    _check_clear(settings.keys, plan, changed)
+
+
+def all_keys(keys: KeySettings) -> KeySettings:
+    """The keys in the order in which they are looked for: those declared, then our own."""
+    own = asdict(KeySettings())
+    return KeySettings(**{name: tuple(dict.fromkeys((*listed, *own[name]))) for name, listed in asdict(keys).items()})
+
+
+def _check_tags(settings: ResponseSettings, plan: Plan) -> None:
+    for number, tag in enumerate(settings.thought_tags):
+        if not tag.replace("-", "").replace("_", "").isalnum():
+            place = f"metrics.response.thought_tags.{number}"
+            raise _wrong(plan, place, "not the name of a tag", "a name without brackets and blanks, such as think", tag)
+
+
+def _check_clear(keys: KeySettings, plan: Plan, changed: list[str]) -> None:
+    """One key must not say two things in the same object."""
+    read = asdict(all_keys(keys))
+    for names in _SIDE_BY_SIDE:
+        for name in names:
+            for other in names:
+                both = set(read[name]) & set(read[other])
+                if name != other and name in changed and both:
+                    key = min(both)
+                    raise _wrong(
+                        plan,
+                        f"{_KEYS}.{name}",
+                        f"the key {key} is also read as {other}",
+                        "another key",
+                        describe_value(key),
+                    )
+
+
+def _excluded(plan: Plan, setting: str, value: str, by: str) -> ConfigError:
+    return ConfigError(
+        "protocol.wrong_value",
+        f"{setting} does nothing beside {by}",
+        place=plan.place(setting),
+        expected=f"one of the two: {setting} or {by}",
+        found=f"{value}, and {by}",
+        advice="keep the one that says what the answers look like",
+    )
+
+
+def _wrong(plan: Plan, setting: str, message: str, expected: str, found: str) -> ConfigError:
+    return ConfigError("protocol.wrong_value", message, place=plan.place(setting), expected=expected, found=found)

@@ -1,30 +1,66 @@
-"""The files of an extraction evaluation: gold and predictions joined by id, read and scored shard by shard."""
+"""The files of an extraction evaluation: gold and predictions joined by id, scored shard by shard.
+
+The same files, opened again, explain single samples of a stored report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper
-from goldgate.readers.joined import PairReader, Record
-from goldgate.readers.joined_work import JoinedSource, JoinedWork, open_pairs
+from goldgate.core.unit_page import InputLookup
+from goldgate.readers.join import LocatedRecord, PairReader, open_joined_inputs
+from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
+from goldgate.readers.layouts.layout import FieldPaths
+from goldgate.readers.pair_files import PairOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
-from goldgate.suites.extraction.findings import findings_of
-from goldgate.suites.extraction.look.given import ExtractionGiven
-from goldgate.suites.extraction.look.weight import weight_of
-from goldgate.suites.extraction.opener import one, pair_opener
-from goldgate.suites.extraction.outcome import ExtractionOutcome
+from goldgate.suites.extraction.explain import error_weight, make_reader
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
-from goldgate.suites.extraction.sample_record import render_record
-from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.scorer import Scorer, render_record, sample_findings
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
-class Stated(NamedTuple):
+def pair_opener(inputs: Inputs) -> PairOpener:
+    """What opens gold and predictions as these inputs say."""
+    return PairOpener(
+        single_input(inputs, "dialect"),
+        FieldPaths(single_input(inputs, "id_field"), single_input(inputs, "response_field")),
+    )
+
+
+def single_input(inputs: Inputs, name: str) -> Any:
+    """The one value of an input, or None."""
+    return next(iter(inputs.get(name) or ()), None)
+
+
+class ExtractionInputs:
+    """`gold` and `predictions` are the records as they are stored; `protocol` reads an answer again."""
+
+    def __init__(
+        self, records: InputLookup, settings: ExtractionSettings | None, schema: EventSchema | None = None
+    ) -> None:
+        self._records = records
+        self._protocol = {} if settings is None else {"protocol": make_reader(settings, schema)}
+
+    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self._records.of(record), **self._protocol}
+
+
+@contextmanager
+def open_extraction_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[ExtractionInputs]:
+    """The inputs, opened; without a plan, no answer can be read again."""
+    with open_joined_inputs(inputs, pair_opener(inputs)) as records:
+        settings = None if plan is None else plan.settings
+        yield ExtractionInputs(records, settings, obtain_event_schema(single_input(inputs, "schema")))
+
+
+class StoredPrediction(NamedTuple):
     """A prediction: the raw response, or decoded events and the line that they were decoded from."""
 
     response: str | None
@@ -43,48 +79,48 @@ class ExtractionWork(JoinedWork[Facts]):
     def __reduce__(self) -> tuple[object, ...]:
         return (ExtractionWork, self._made_of)
 
-    def read_gold(self, identity: str, record: Record) -> Gold:
+    def read_gold(self, identity: str, record: LocatedRecord) -> Gold:
         return parse_gold(record.value, identity, record.data, self.scorer.schema)
 
-    def read_prediction(self, record: Record) -> Stated:
-        return Stated(*parse_prediction(record.value), record.data)
+    def read_prediction(self, record: LocatedRecord) -> StoredPrediction:
+        return StoredPrediction(*parse_prediction(record.value), record.data)
 
-    def compare(self, identity: str, gold: Gold, prediction: Stated | None) -> Facts:
+    def compare(self, identity: str, gold: Gold, prediction: StoredPrediction | None) -> Facts:
         return self.scorer.facts(_sample(gold, prediction))
 
-    def compare_all(self, samples: Sequence[tuple[str, Gold, Stated | None]]) -> list[Facts]:
+    def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
     def record(self, facts: Facts) -> bytes:
         return render_record(facts)
 
     def weight(self, facts: Facts) -> int:
-        return weight_of(facts)
+        return error_weight(facts)
 
-    def read_group(self, gold: Gold, record: Record) -> str | None:
+    def read_group(self, gold: Gold, record: LocatedRecord) -> str | None:
         return gold.group
 
     def findings(self, facts: Facts) -> Iterable[Finding]:
-        return findings_of(facts)
+        return sample_findings(facts)
 
 
-def _sample(gold: Gold, prediction: Stated | None) -> Sample:
+def _sample(gold: Gold, prediction: StoredPrediction | None) -> Sample:
     return Sample(gold) if prediction is None else Sample(gold, *prediction)
 
 
 class ExtractionSource(JoinedSource[Facts]):
     """The files, and what the answers in them are read by."""
 
-    def given(self) -> ExtractionGiven:
+    def given(self) -> ExtractionInputs:
         work = self.work()
         assert isinstance(work, ExtractionWork)
-        return ExtractionGiven(super().given(), work.settings, work.scorer.schema)
+        return ExtractionInputs(super().given(), work.settings, work.scorer.schema)
 
 
 @contextmanager
-def open_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
+def open_extraction_source(inputs: Inputs, plan: Plan, engine: Mapper | None = None) -> Iterator[JoinedSource[Facts]]:
     """The inputs of the suite, opened. Mistakes in the schema come before any in the records."""
-    schema = obtain_event_schema(one(inputs, "schema"))
+    schema = obtain_event_schema(single_input(inputs, "schema"))
     Scorer(plan.settings, schema)  # refuses settings that need a schema where there is none
     outcome = ExtractionOutcome(plan.settings, schema)
     opener = pair_opener(inputs)

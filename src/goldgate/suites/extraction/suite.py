@@ -7,17 +7,15 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, get_args
 
 from goldgate.core.plan import Plan
-from goldgate.core.stored import Stored
-from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, Suite
+from goldgate.core.suite import GOLD, PREDICTIONS, Contract, Input, Inputs, Mapper, Measure, Report, StoredRates, Suite
 from goldgate.core.tally import Tally
 from goldgate.errors import as_yaml
 from goldgate.suites.extraction.settings import ExtractionSettings, Profile
 
 if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
-    from goldgate.core.page import Page
-    from goldgate.core.picture import Picture
-    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
-    from goldgate.readers.joined_work import JoinedSource
+    from goldgate.core.page import Page, Picture
+    from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+    from goldgate.readers.joined_suite import JoinedSource
     from goldgate.suites.extraction.sample import Facts
 
 
@@ -76,65 +74,68 @@ class ExtractionSuite(Suite):
         return CONTRACTS
 
     def check(self, plan: Plan) -> None:
-        from goldgate.suites.extraction.check_settings import check_settings
+        from goldgate.suites.extraction.settings import check_settings
 
         check_settings(plan)
 
     def measures(self, settings: ExtractionSettings) -> Sequence[Measure[Facts]]:
-        from goldgate.suites.extraction.measures import all_measures
+        from goldgate.suites.extraction.measures import extraction_measures
 
-        return all_measures(settings)
+        return extraction_measures(settings)
 
     def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
         named = signed.get("profile", "").partition(".")[0]
         return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
 
     def adding(self, metric: str, settings: ExtractionSettings) -> str | None:
-        from goldgate.core.gated import find_gated
+        from goldgate.core.gate import find_gate_target
         from goldgate.suites.extraction.papers import ALL, PROFILES
 
         for profile, made in PROFILES.items():
             added = [make(settings) for make in made]
-            if any(metric in measure.metrics(Tally()) for measure in added) or find_gated(metric, added) is not None:
+            if (
+                any(metric in measure.metrics(Tally()) for measure in added)
+                or find_gate_target(metric, added) is not None
+            ):
                 return as_yaml("metrics.profile", profile if settings.profile is None else ALL)
         return None
 
     def open(
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[JoinedSource[Facts]]:
-        from goldgate.suites.extraction.source import open_source
+        from goldgate.suites.extraction.source import open_extraction_source
 
-        return open_source(inputs, plan, engine)
+        return open_extraction_source(inputs, plan, engine)
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
-        from goldgate.suites.extraction.look.given import open_given
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+        from goldgate.suites.extraction.source import open_extraction_inputs
 
-        return open_given(inputs, plan)
+        return open_extraction_inputs(inputs, plan)
 
     def describe(self, report: Report) -> Page:
-        from goldgate.suites.extraction.page import describe
+        from goldgate.suites.extraction.page import extraction_page
 
-        return describe(report)
+        return extraction_page(report)
 
     def pictures(self, report: Report) -> tuple[Picture, ...]:
-        from goldgate.suites.extraction.pictures import pictures
+        from goldgate.suites.extraction.page import extraction_pictures
 
-        return pictures(report)
+        return extraction_pictures(report)
 
     def summary(self, record: Mapping[str, Any]) -> UnitSummary:
-        from goldgate.suites.extraction.look.summary import summary
+        from goldgate.suites.extraction.explain import sample_summary
 
-        return summary(record)
+        return sample_summary(record)
 
     def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
-        from goldgate.suites.extraction.look.page import unit_page
+        from goldgate.suites.extraction.explain.page import sample_page
 
-        return unit_page(record, given)
+        return sample_page(record, given)
 
-    def stored(self, report: Report) -> Stored:
-        from goldgate.suites.extraction.stored_report import stored
+    def stored(self, report: Report) -> StoredRates:
+        from goldgate.suites.extraction.page import extraction_rates
 
-        return stored(report)
+        return extraction_rates(report)
 
 
 SUITE = ExtractionSuite()

@@ -1,21 +1,116 @@
-"""What the extraction suite asks a model: every gold document, with a prompt, the event schema and worked examples."""
+"""What the extraction suite asks a model: each gold document, with a prompt, the event schema and worked examples.
+
+The gold is checked once before anything is paid for, then read again document by document.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from goldgate.core.task import AnswerSchema, Format, Question
-from goldgate.errors import ConfigError
-from goldgate.suites.extraction.documents import Documents, load_documents
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.sums import Counts
+from goldgate.core.task import AnswerFormat, AnswerSchema, Question
+from goldgate.errors import ConfigError, InputError, Place
+from goldgate.files.address import STANDARD_INPUT
+from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.id_index import IdIndex, index_files, require_id
+from goldgate.readers.join import join_indexes
+from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
-from goldgate.suites.extraction.events.form import form_of
-from goldgate.suites.extraction.prompts.examples import ExamplePool, load_examples, no_examples
-from goldgate.suites.extraction.prompts.template import Template, load_template, messages, schema_values
-from goldgate.suites.extraction.settings import ResponseSettings
+from goldgate.suites.extraction.prompts.template import (
+    ExamplePool,
+    Template,
+    load_examples,
+    load_template,
+    no_examples,
+    prompt_messages,
+    schema_values,
+)
+from goldgate.suites.extraction.records import parse_gold, read_gold, source_text
+from goldgate.suites.extraction.sample import Gold, Sample
+from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.settings import ExtractionSettings, ResponseSettings
+
+
+class Document(NamedTuple):
+    """A document of the gold: its id, its source text, and the events that an answer should find."""
+
+    id: str
+    text: str
+    events: list[Any]
+
+
+class Documents:
+    """All documents of the gold, by position. What is kept in memory is an index."""
+
+    def __init__(self, index: IdIndex, schema: EventSchema | None = None) -> None:
+        self._index = index
+        self._schema = schema
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __getitem__(self, position: int) -> Document:
+        index = self._index
+        location = index.locations[position]
+        record = index.store.decode(location, index.store.read(location, index.lengths[position]))
+        events = read_gold(record, None, self._schema).listed
+        return Document(require_id(record, index.store, location), str(source_text(record)), events)
+
+    def data(self, position: int) -> bytes:
+        """The record as it is stored, on one line."""
+        index = self._index
+        return index.store.read(index.locations[position], index.lengths[position])
+
+    def gold(self, position: int) -> Gold:
+        """The record, parsed."""
+        location, data = self._index.locations[position], self.data(position)
+        record = self._index.store.decode(location, data)
+        return parse_gold(record, require_id(record, self._index.store, location), data, self._schema)
+
+    def close(self) -> None:
+        self._index.store.close()
+
+
+def load_documents(
+    paths: Sequence[str | Path], dialect: str | None = None, schema: EventSchema | None = None
+) -> Documents:
+    """Read and check the gold; a malformed record, an id twice or a record without text is an InputError.
+
+    Flat events are read by the roles of `schema`.
+    """
+    if STANDARD_INPUT in map(str, paths):
+        raise InputError(
+            "gold.standard_input",
+            "the gold is read more than once here: to ask, and to score the answers",
+            place=Place(STANDARD_INPUT),
+            expected="a file",
+            advice="store it in a file first",
+        )
+    index = index_files(paths, "gold", GoldOpener(dialect))
+    join_indexes(index, index)  # a duplicate id is an error of its own
+    store = index.store
+    for location, length in zip(index.locations, index.lengths, strict=True):
+        data = store.read(location, length)
+        record = store.decode(location, data)
+        try:
+            gold = parse_gold(record, require_id(record, store, location), data, schema)
+            if gold.text is None:
+                raise InputError(
+                    "gold.no_text",
+                    "a model can only be asked about a record that has a text",
+                    place=Place(field="text"),
+                    expected="a string that is not empty",
+                )
+        except InputError as error:
+            raise store.at(error, location) from None
+    return Documents(index, schema)
+
 
 _ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 
@@ -61,7 +156,7 @@ class ExtractionTask:
         return AnswerSchema("events", response_schema(self.schema))
 
     @property
-    def first_format(self) -> Format:
+    def first_format(self) -> AnswerFormat:
         """A thought before the JSON can only be written where the format leaves room for it."""
         return "text" if self.template.wants_thought or self.other_form else "json_schema"
 
@@ -78,7 +173,7 @@ class ExtractionTask:
     def question(self, position: int, seed: int | None) -> Question:
         document = self.documents[position]
         examples = self.examples[seed].without(document.text)
-        return Question(document.id, messages(self.template, self._schema_values, document.text, examples))
+        return Question(document.id, prompt_messages(self.template, self._schema_values, document.text, examples))
 
     def prediction(self, document_id: str, response: str) -> dict[str, Any]:
         return {"id": document_id, "response": response}
@@ -170,3 +265,20 @@ def _all_required(value: Any) -> Any:
 def _file_hash(path: str) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class AnswerCounts:
+    """Counts by table, for the document at a position of the gold. No answer is None."""
+
+    def __init__(self, documents: Documents, settings: ExtractionSettings, schema: EventSchema) -> None:
+        self.documents = documents
+        self.scorer = Scorer(settings, schema)
+        self._measures = [measure for measure in self.scorer.measures if isinstance(measure, RatioMeasure)]
+
+    def __call__(self, position: int, response: str | None) -> dict[str, Counts | None]:
+        facts = self.scorer.facts(Sample(self.documents.gold(position), response))
+        return {measure.table: measure.units(facts) for measure in self._measures}
+
+    def unanswered(self) -> Iterator[dict[str, Counts | None]]:
+        """Of every document, where nothing is answered."""
+        return (self(position, None) for position in range(len(self.documents)))

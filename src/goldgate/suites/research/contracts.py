@@ -1,17 +1,302 @@
-"""The shapes of the stored artifacts. These types read the files, and the JSON Schemas are generated from them.
+"""The shapes of the stored artifacts and of the report, from which the JSON Schemas are generated.
 
-A decoded file that fits its type is used as it is; what an agent records beyond these fields is left alone.
+A decoded file that fits its type is used as it is; fields beyond these are ignored.
 """
 
-# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from goldgate.core.contracts import (
+    CountedRecord,
+    ErrorValue,
+    FindingValue,
+    JudgedGate,
+    PlainMean,
+    PlainRate,
+    ProtocolValue,
+    RateValue,
+    StandsOut,
+)
 from goldgate.shape.kinds import AtLeast, Matching, NotEmpty
-from goldgate.suites.research.report_contract import Report, TrialRecord
 
-Words = Annotated[str, Matching(r"\S", "a text that is not blank")]
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+
+
+class GateValue(JudgedGate):
+    """One gate. Bounds are decimals as written."""
+
+    measured: RateValue
+
+
+class MainMetrics(TypedDict):
+    """The four."""
+
+    evidence_coverage_rate: RateValue
+    golden_recall: RateValue
+    abstention_accuracy: RateValue
+    manifest_integrity: RateValue
+
+
+class CompanionMetrics(TypedDict):
+    """What keeps the four honest."""
+
+    false_abstention_rate: RateValue
+    cited_golden_recall: RateValue
+    ledger_precision: RateValue
+    run_completion_rate: RateValue
+    uncited_evidence_rate: RateValue
+
+
+class MetricsValue(TypedDict):
+    """All metrics, with the version of their definitions."""
+
+    version: str
+    main: MainMetrics
+    companions: CompanionMetrics
+
+
+class LevelsValue(TypedDict):
+    """How many valid records were checked to which level."""
+
+    structural: int
+    verbatim: int
+    chain: int
+    anchored: int
+
+
+class EvidenceValue(TypedDict):
+    """The ledgers of all runs that are not broken. `note` says what levels do not prove where no corpus is given."""
+
+    levels: LevelsValue
+    failures: dict[str, object]
+    note: str | None
+
+
+class OverTrials(TypedDict):
+    """A rate over the trials of one query; one that is missing has hit nothing."""
+
+    best: PlainRate
+    worst: PlainRate
+    mean: PlainMean
+
+
+class QueryValue(TypedDict):
+    """One golden query and what became of it."""
+
+    objective: str
+    id: str | None
+    evidence_sufficient: bool
+    required_ids: int
+    status: Literal["answered", "broken", "missing"]
+    trials: int
+    owed_trials: int
+    broken_trials: int
+    recall: OverTrials | None
+    abstention: OverTrials | None
+    right_abstentions: int | None
+
+
+class RunValue(TypedDict):
+    """One run. `query` is its place in `queries`. Runs that differ in ids and times only have one `fingerprint`.
+
+    `copies` is the number of directories, beside this one, that hold the same run: each counts as often as the run
+    itself in rates that are worse for it.
+    """
+
+    run: str
+    run_id: str | None
+    query: int | None
+    status: Literal["evaluated", "broken"]
+    reason: str | None
+    stop_reason: str | None
+    verified_claims: int
+    covered_claims: int
+    required_ids: int
+    found_ids: int
+    ledger: int
+    uncited: int
+    structural: int
+    verbatim: int
+    chain: int
+    anchored: int
+    steps: int
+    steps_with_manifest: int
+    fingerprint: str | None
+    copies: NotRequired[int]
+
+
+class IgnoredValue(TypedDict):
+    """What was not read, and why."""
+
+    path: str
+    reason: str
+
+
+class QueryBalance(TypedDict):
+    """total = answered + missing; those answered by broken runs only are among the answered."""
+
+    total: int
+    answered: int
+    missing: int
+    broken_only: int
+
+
+class TrialBalance(TypedDict):
+    """total = runs + missing, over the golden queries; every one owes the same number."""
+
+    total: int
+    runs: int
+    missing: int
+
+
+class DirectoryBalance(TypedDict):
+    """total = runs + ignored."""
+
+    total: int
+    runs: int
+    ignored: int
+
+
+class RunBalance(TypedDict):
+    """total = evaluated + broken."""
+
+    total: int
+    evaluated: int
+    broken: int
+
+
+class ClaimBalance(TypedDict):
+    """total = verified + candidate + retracted; unreadable ones are among the verified."""
+
+    total: int
+    verified: int
+    candidate: int
+    retracted: int
+    unreadable: int
+
+
+class EvidenceBalance(TypedDict):
+    """total = valid + failed."""
+
+    total: int
+    valid: int
+    failed: int
+
+
+class StepBalance(TypedDict):
+    """total = with_manifest + without_manifest."""
+
+    total: int
+    with_manifest: int
+    without_manifest: int
+    orphan_manifests: int
+
+
+class Conservation(TypedDict):
+    """Nothing drops out: each total is the sum of its parts."""
+
+    queries: QueryBalance
+    trials: TrialBalance
+    directories: DirectoryBalance
+    runs: RunBalance
+    claims: ClaimBalance
+    evidence: EvidenceBalance
+    steps: StepBalance
+    files_read: int
+
+
+class GoldenInput(TypedDict):
+    sha256: str
+    queries: int
+
+
+class OutputsInput(TypedDict):
+    sha256: str
+    runs: int
+
+
+class CorpusInput(TypedDict):
+    sha256: str
+    hashes: int
+
+
+class InputsValue(TypedDict):
+    """Digests of what the numbers come from."""
+
+    golden: GoldenInput
+    outputs: OutputsInput
+    corpus: CorpusInput | None
+    protocol: str | None
+    baseline: str | None
+
+
+class ResearchReport(TypedDict):
+    """A report with numbers; one that ended in SYSTEM_ERROR has `error` instead."""
+
+    format_version: int
+    suite: Literal["research"]
+    status: Literal["PASS", "FAIL", "INCONCLUSIVE", "NO_GATES"]
+    protocol: ProtocolValue
+    signature: str
+    inputs: InputsValue
+    gates: list[GateValue]
+    gates_together: NotRequired[str]
+    metrics: MetricsValue
+    stands_out: list[StandsOut]
+    evidence: EvidenceValue
+    conservation: Conservation
+    queries: list[QueryValue]
+    runs: list[RunValue]
+    ignored: list[IgnoredValue]
+    findings: list[FindingValue]
+    error: None
+
+
+class ErrorReport(TypedDict):
+    """The evaluation could not be carried out."""
+
+    format_version: int
+    suite: Literal["research"]
+    status: Literal["SYSTEM_ERROR"]
+    error: ErrorValue
+
+
+ReportFile = ResearchReport | ErrorReport
+
+
+class RunRecord(RunValue, CountedRecord):
+    """A line of runs.jsonl: a run, what it was asked, and how many of its evidence records fail for what reason.
+
+    `findings` are the codes of what was found in it; `sha256` is the digest of its files, their names and bytes.
+    """
+
+    objective: str | None
+    query_id: str | None
+    failures: dict[str, int]
+    findings: list[str]
+    sha256: str | None
+
+
+class MissingTrials(CountedRecord):
+    """A line of runs.jsonl for the trials that a query owes and has not."""
+
+    run: None
+    objective: str
+    query_id: str | None
+    status: Literal["missing"]
+    trials: int
+
+
+TrialRecord = RunRecord | MissingTrials
+
+
+# No `from __future__ import annotations` here: it hides NotRequired from `__required_keys__`.
+
+
+NonBlankText = Annotated[str, Matching(r"\S", "a text that is not blank")]
 Identifier = Annotated[str, Matching(r"^\S([\s\S]*\S)?(?![\s\S])", "an id, neither blank nor padded with blanks")]
-Hash = Annotated[str, Matching(r"^(sha256:)?[0-9a-fA-F]{64}(?![\s\S])", "a SHA-256 hash of 64 hexadecimal digits")]
+Sha256Text = Annotated[
+    str, Matching(r"^(sha256:)?[0-9a-fA-F]{64}(?![\s\S])", "a SHA-256 hash of 64 hexadecimal digits")
+]
 StepNumber = Annotated[int, AtLeast(0)]
 
 StopReason = Literal["OBJECTIVE_ACHIEVED", "BUDGET_EXCEEDED", "NO_EVIDENCE", "HUMAN_REQUESTED", "SYSTEM_ERROR"]
@@ -21,9 +306,9 @@ Status = Literal["verified", "candidate", "retracted"]
 class Pins(TypedDict, total=False):
     """What evidence ids are bound to; every run must record the same."""
 
-    corpus_id: Words
-    index_id: Words
-    chunker: Words
+    corpus_id: NonBlankText
+    index_id: NonBlankText
+    chunker: NonBlankText
 
 
 class GoldenQuery(TypedDict):
@@ -32,13 +317,13 @@ class GoldenQuery(TypedDict):
     `artifact_hashes` are those of sources that the evaluator knows: records that reach one are `anchored`.
     """
 
-    objective: Words
+    objective: NonBlankText
     required_evidence_ids: list[Identifier]
     evidence_sufficient: bool
     id: NotRequired[Identifier]
     tags: NotRequired[list[str]]
     notes: NotRequired[str]
-    artifact_hashes: NotRequired[list[Hash]]
+    artifact_hashes: NotRequired[list[Sha256Text]]
 
 
 Queries = Annotated[list[GoldenQuery], NotEmpty("at least one query")]
@@ -74,7 +359,7 @@ class Provenance(TypedDict):
 class Evidence(TypedDict):
     """An entry of the ledger: a quote, a span or both, in a chunk, with provenance."""
 
-    evidence_id: Words
+    evidence_id: NonBlankText
     chunk_id: str
     quote: NotRequired[str | None]
     span: NotRequired[Span | None]
@@ -84,7 +369,7 @@ class Evidence(TypedDict):
 class Claim(TypedDict):
     """What the agent states, and the evidence that it cites for it."""
 
-    claim_id: Words
+    claim_id: NonBlankText
     statement: str
     status: Status
     evidence_ids: NotRequired[list[str]]
@@ -100,8 +385,8 @@ class ListedStep(TypedDict):
 class ResearchOutput(TypedDict):
     """research_output.json: what a run came to."""
 
-    run_id: Words
-    objective: Words
+    run_id: NonBlankText
+    objective: NonBlankText
     stop_reason: StopReason
     claims: list[Claim]
     evidence: NotRequired[list[Evidence]]
@@ -133,7 +418,7 @@ class Manifest(TypedDict):
 class Chunk(TypedDict):
     """A line of chunks.jsonl: the stored text that evidence points to."""
 
-    chunk_id: Words
+    chunk_id: NonBlankText
     source_id: str
     text: str
     artifact_id: NotRequired[str | None]
@@ -149,6 +434,6 @@ CONTRACTS: dict[str, tuple[str, Any]] = {
     "event.schema.json": ("Event, a line of events.jsonl", Event),
     "manifest.schema.json": ("Context manifest", Manifest),
     "chunk.schema.json": ("Chunk, a line of chunks.jsonl", Chunk),
-    "report.schema.json": ("Report of the research suite", Report),
+    "report.schema.json": ("Report of the research suite", ReportFile),
     "research_run.schema.json": ("Trial, a line of runs.jsonl", TrialRecord),
 }

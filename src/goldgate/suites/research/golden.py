@@ -1,29 +1,35 @@
-"""Golden queries: read strictly, with every problem of the file listed, because a wrong one measures nothing."""
+"""What the evaluator knows: golden queries, and the corpus as hashes of its sources.
+
+A golden file is read strictly, and every problem in it is listed. Objectives that are nearly equal are hints, never
+a match. Evidence from an artifact of the corpus is anchored.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import normalize
 
-from goldgate.core.finding import Finding
-from goldgate.core.problem import Problem
-from goldgate.errors import InputError, Place, describe
-from goldgate.files.strict_json import decode_strictly
-from goldgate.files.text_file import TextFile, read_text
-from goldgate.files.url import is_url, shown_url
-from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
+from goldgate.core.finding import Finding, Problem
+from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.files.address import is_url, public_url, resolved_path
+from goldgate.files.parsing import decode_strictly
+from goldgate.files.reading import TextFile, read_failure, read_text_file
+from goldgate.files.remote.remote_file import open_remote
+from goldgate.readers.records import bounded_lines
+from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import GoldenFile, GoldenQuery, Pins, Queries
 from goldgate.suites.research.run.files import sha256_of
-from goldgate.suites.research.run.fold import nfc
-from goldgate.suites.research.run.telling import is_blank
+from goldgate.suites.research.run.text import is_invisible, nfc
 
-KIND = "golden"
-_FORMAT = "1"  # major version of `schema_version`
+GOLDEN_KIND = "golden"
+_SCHEMA_VERSION = "1"  # major version of `schema_version`
 _SHOWN_PROBLEMS = 1_000
 
 
@@ -80,10 +86,10 @@ class GoldenError(InputError):
 
 def load_golden(path: str | Path) -> Golden:
     """Read a golden queries file; whatever is wrong with it is a GoldenError that lists all of it."""
-    file = shown_url(str(path))
-    text, sha256 = _read(path)
+    file = public_url(str(path))
+    text, sha256 = _read_golden(path)
     parsed = parse_golden(text, file)
-    merged, contradictions, findings = _merge(parsed, PurePath(file).name)
+    merged, contradictions, findings = _merge_queries(parsed, PurePath(file).name)
     if parsed.problems or contradictions:
         raise GoldenError(file, [*parsed.problems, *contradictions])
     return Golden(
@@ -122,13 +128,13 @@ def parse_golden(text: str, file: str) -> ParsedGolden:
     pins: dict[str, str] = {}
     start, queries = "", value
     if isinstance(value, dict):
-        found += _wrong_version(value)
+        found += _version_problems(value)
         start, queries = "/queries", value.get("queries")
-        if fits(Pins)(value.get("pins")):
+        if type_test(Pins)(value.get("pins")):
             pins = dict(value["pins"])
     numbered = enumerate(queries if isinstance(queries, list) else ())
-    right = {f"{start}/{number}": query for number, query in numbered if fits(GoldenQuery)(query)}
-    found += _invisible(right)
+    right = {f"{start}/{number}": query for number, query in numbered if type_test(GoldenQuery)(query)}
+    found += _invisible_texts(right)
     hashes = [written for query in right.values() for written in query.get("artifact_hashes", ())]
     return ParsedGolden(right, pins, found, hashes)
 
@@ -138,9 +144,9 @@ def match_key(objective: str) -> str:
     return " ".join(nfc(objective).split())
 
 
-def _read(path: str | Path) -> TextFile:
+def _read_golden(path: str | Path) -> TextFile:
     try:
-        return read_text(path, KIND)
+        return read_text_file(path, GOLDEN_KIND)
     except InputError as error:  # whoever has no golden file needs to know what one is
         error.expected = (
             "a JSON file of golden queries: objective, required_evidence_ids, evidence_sufficient (--golden)"
@@ -148,25 +154,27 @@ def _read(path: str | Path) -> TextFile:
         raise
 
 
-def _invisible(queries: dict[str, GoldenQuery]) -> Iterator[Problem]:
+def _invisible_texts(queries: dict[str, GoldenQuery]) -> Iterator[Problem]:
     """Texts that are there and cannot be seen: no rule of a contract finds them."""
     for pointer, query in queries.items():
-        if is_blank(query["objective"]):
+        if is_invisible(query["objective"]):
             yield Problem(f"{pointer}/objective", "a text that is not blank", "characters that cannot be seen")
         for number, identity in enumerate(query["required_evidence_ids"]):
-            if is_blank(identity):
+            if is_invisible(identity):
                 where = f"{pointer}/required_evidence_ids/{number}"
                 yield Problem(where, "an id that is not blank", "characters that cannot be seen")
 
 
-def _wrong_version(value: dict[str, Any]) -> list[Problem]:
+def _version_problems(value: dict[str, Any]) -> list[Problem]:
     version = value.get("schema_version")
-    if type(version) not in (str, int) or str(version).partition(".")[0] == _FORMAT:
+    if type(version) not in (str, int) or str(version).partition(".")[0] == _SCHEMA_VERSION:
         return []
-    return [Problem("/schema_version", f"{_FORMAT}, the version that this goldgate reads", describe(version))]
+    return [
+        Problem("/schema_version", f"{_SCHEMA_VERSION}, the version that this goldgate reads", describe_value(version))
+    ]
 
 
-def _merge(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[Problem], list[Finding]]:
+def _merge_queries(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[Problem], list[Finding]]:
     """Queries with every objective once; equal copies are merged, contradicting ones are problems."""
     merged: dict[str, tuple[str, Query]] = {}
     found: list[Problem] = []
@@ -192,7 +200,155 @@ def _merge(parsed: ParsedGolden, file: str) -> tuple[list[Query], list[Problem],
                 Problem(
                     f"{pointer}/{'evidence_sufficient' if label else 'required_evidence_ids'}",
                     f"the same as in {first}, which has the same objective",
-                    describe(query.sufficient) if label else "other ids",
+                    describe_value(query.sufficient) if label else "other ids",
                 )
             )
     return [query for _, query in merged.values()], found, findings
+
+
+MIN_SIMILARITY = 0.9  # of all characters
+_MAX_OBJECTIVE = 1_000  # characters of an objective that is compared
+_MOST_COMPARED = 10_000_000  # characters of queries, which take up to 3 s; a hint is a hint
+
+_NON_WORD = re.compile(r"[\W_]+")
+
+
+def plain_objective(objective: str) -> str:
+    """The objective without case, punctuation and compatibility forms."""
+    return _NON_WORD.sub(" ", normalize("NFKC", nfc(objective)).casefold()).strip()
+
+
+def nearly_equal(one: str, other: str) -> bool:
+    """Whether two bare objectives have nearly all characters in common, in their order."""
+    if one == other:
+        return True
+    size = len(one) + len(other)
+    if max(len(one), len(other)) > _MAX_OBJECTIVE or 2 * min(len(one), len(other)) < MIN_SIMILARITY * size:
+        return False
+    return 2 * _common_length(one, other) >= MIN_SIMILARITY * size
+
+
+def _common_length(one: str, other: str) -> int:
+    """The length of the longest common subsequence, one row in one integer (Hyyrö 2004)."""
+    places: dict[str, int] = {}
+    for number, sign in enumerate(one):
+        places[sign] = places.get(sign, 0) | 1 << number
+    row = whole = (1 << len(one)) - 1
+    for sign in other:
+        both = row & places.get(sign, 0)
+        row = (row + both) | (row - both)
+    return len(one) - (row & whole).bit_count()
+
+
+class NearQueries(NamedTuple):
+    """The number of the query that may be meant, for objectives that have one; and how many were not compared."""
+
+    queries: dict[str, int]
+    not_compared: int
+
+
+def near_queries(objectives: Iterable[str], golden: Golden) -> NearQueries:
+    """Compare objectives of no query with all queries, until that would take too long."""
+    queries = [plain_objective(query.objective[:_MAX_OBJECTIVE]) for query in golden.queries]
+    exact = {text: number for number, text in reversed(list(enumerate(queries)))}
+    size = sum(map(len, queries)) + len(queries)
+    near: dict[str, int] = {}
+    compared = not_compared = 0
+    for objective in dict.fromkeys(objectives):
+        if len(objective) > _MAX_OBJECTIVE:
+            not_compared += 1
+            continue
+        wanted = plain_objective(objective)
+        if wanted in exact:
+            near[objective] = exact[wanted]
+            continue
+        compared += size
+        if compared > _MOST_COMPARED:
+            not_compared += 1
+            continue
+        number = next((number for number, text in enumerate(queries) if nearly_equal(wanted, text)), None)
+        if number is not None:
+            near[objective] = number
+    return NearQueries(near, not_compared)
+
+
+CORPUS_KIND = "corpus"
+_CORPUS_EXPECTED = (
+    "a file with a SHA-256 hash a line, as sha256sum writes it, or a directory of source files (--corpus)"
+)
+
+
+class Corpus(NamedTuple):
+    """Hashes of sources, and one digest of them all: the order of lines and files changes nothing."""
+
+    hashes: frozenset[str]
+    sha256: str
+
+
+def load_corpus(path: str | Path) -> Corpus:
+    """Read a list of hashes, or hash every file of a directory and of the directories in it."""
+    file = public_url(str(path))
+    try:
+        hashes = _directory_hashes(file) if os.path.isdir(path) else _listed_hashes(path, file)
+    except OSError as problem:
+        error = read_failure(file, CORPUS_KIND, problem)
+        error.expected = _CORPUS_EXPECTED
+        raise error from None
+    if not hashes:
+        raise InputError(
+            "corpus.empty",
+            "the corpus has no source: nothing could be anchored",
+            place=Place(file),
+            expected=_CORPUS_EXPECTED,
+        )
+    return Corpus(hashes, hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest())
+
+
+def check_corpus_apart(corpus: str | Path, outputs: str | Path) -> None:
+    """A corpus in the outputs, or around them, is the agent's to write: then it anchors nothing."""
+    if is_url(str(corpus)) != is_url(str(outputs)):
+        return
+    known, written = resolved_path(corpus), resolved_path(outputs)
+    if os.path.commonpath((known, written)) in (known, written):
+        raise ConfigError(
+            "corpus.holds_outputs",
+            "the corpus and the outputs overlap: the agent could add to its own sources",
+            place=Place(public_url(str(corpus))),
+            expected="a list or a folder that the agent does not write to (--corpus)",
+        )
+
+
+def _listed_hashes(path: str | Path, file: str) -> frozenset[str]:
+    """The first word of each line; what follows it is a name, and a line that begins with # a remark."""
+    found: set[str] = set()
+    with open_remote(str(path), CORPUS_KIND).stream() if is_url(path) else open(path, "rb") as stream:
+        for number, line in enumerate(bounded_lines(stream, CORPUS_KIND, file), 1):
+            words = line.decode("utf-8-sig", "replace").split(maxsplit=1)
+            if not words or words[0].startswith("#"):
+                continue
+            digits = sha256_of(words[0].removeprefix("\\"))  # sha256sum marks names that it had to escape
+            if digits is None:
+                raise InputError(
+                    "corpus.not_a_hash",
+                    "this line does not begin with a SHA-256 hash",
+                    place=Place(file, number),
+                    expected=_CORPUS_EXPECTED,
+                    found=describe_value(words[0]),
+                )
+            found.add(digits)
+    return frozenset(found)
+
+
+def _directory_hashes(folder: str) -> frozenset[str]:
+    found: set[str] = set()
+    for inner, _, names in os.walk(folder, onerror=_reraise):
+        for name in names:
+            path = os.path.join(inner, name)
+            if os.path.isfile(path):  # no pipe and no socket: reading one could wait for ever
+                with open(path, "rb") as stream:
+                    found.add(hashlib.file_digest(stream, "sha256").hexdigest())
+    return frozenset(found)
+
+
+def _reraise(problem: OSError) -> None:
+    raise problem

@@ -1,45 +1,148 @@
-"""What a research evaluation came to: the settled runs, and its own parts of the report."""
+"""The outcome of a research evaluation: the suite's own parts of the report, its run records and its remarks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
-from goldgate.core.gate import GateResult, Verdict, counts_of
+from goldgate.core.finding import shorten
+from goldgate.core.gate import GateResult, Verdict, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
-from goldgate.core.remarks import Remark
+from goldgate.core.remarks import Remark, remark
 from goldgate.core.suite import Measure, Outcome, Report
 from goldgate.core.tally import Tally
-from goldgate.suites.research.collect import Collected, trials, trials_of, trials_with_copies
-from goldgate.suites.research.corpus import Corpus
-from goldgate.suites.research.dilution import (
-    better_if_merged,
-    not_by_easy_queries,
-    not_unless_also,
-    not_with_unknown_claims,
+from goldgate.suites.research.golden import Corpus, Golden, Query
+from goldgate.suites.research.measures import Trial, research_measures, trial_metrics
+from goldgate.suites.research.run.claims import ABSTAINED
+from goldgate.suites.research.run.evidence import FAILURES, LEVELS
+from goldgate.suites.research.run.facts import NO_QUERY, RunFacts
+from goldgate.suites.research.run.text import FOLDING
+from goldgate.suites.research.safeguards import (
+    fail_uneven_queries,
+    fail_unknown_claims,
+    metrics_improved_by_merging,
     note_copies,
     note_empty_evidence,
     note_nothing_stored,
     note_uneven_runs,
     note_uniform_dilution,
+    require_pass_also,
 )
-from goldgate.suites.research.golden import Golden, Query
-from goldgate.suites.research.measures import all_measures
-from goldgate.suites.research.measures.trial import Trial, metrics_of
-from goldgate.suites.research.run.evidence import FAILURES
-from goldgate.suites.research.run.facts import NO_QUERY, RunFacts
-from goldgate.suites.research.run.fold import FOLDING
-from goldgate.suites.research.run.sources import LEVELS
-from goldgate.suites.research.run.suspicion import ABSTAINED
-from goldgate.suites.research.run_record import run_entry
-from goldgate.suites.research.settings import ResearchSettings
-from goldgate.suites.research.stands_out import stands_out
+from goldgate.suites.research.suite import ALARMS, ResearchSettings
+from goldgate.suites.research.trials import RunCollection, iter_trials, trial_counts, trial_counts_with_copies
 
 
-class Origin(NamedTuple):
+def trial_record(trial: Trial) -> dict[str, Any]:
+    """The run of a trial with its objective; for trials that a query owes and has not, how many they are."""
+    query = trial.query
+    if trial.run is None:
+        assert query is not None  # what is owed is owed by a query
+        head = {"run": None, "objective": shorten(query.objective), "query_id": query.id}
+        return {**head, "status": "missing", "trials": trial.times}
+    objective = query.objective if query is not None else trial.run.objective
+    return {
+        **run_entry(trial.run, query, trial.readings[1] - 1),
+        "objective": None if objective is None else shorten(objective),
+        "query_id": None if query is None else query.id,
+        "failures": dict(trial.run.failures),
+        "findings": trial.findings,
+        "sha256": trial.run.digest.hex() or None,
+    }
+
+
+def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, Any]:
+    """The counts of a run, and how many copies of it there are, if any."""
+    return {
+        "run": run.name,
+        "run_id": None if run.run_id is None else shorten(run.run_id),
+        "query": None if query is None else run.query,
+        "status": "evaluated" if run.broken is None else "broken",
+        "reason": run.broken,
+        "stop_reason": None if run.stop_reason is None else shorten(run.stop_reason),
+        "verified_claims": run.verified,
+        "covered_claims": run.covered,
+        "required_ids": 0 if query is None else len(query.required),
+        "found_ids": run.found,
+        "ledger": run.ledger,
+        "uncited": run.uncited,
+        "structural": run.structural,
+        "verbatim": run.verbatim,
+        "chain": run.chain,
+        "anchored": run.anchored,
+        "steps": run.steps,
+        "steps_with_manifest": run.with_manifest,
+        "fingerprint": run.fingerprint.hex() or None,
+        **({"copies": copies} if copies else {}),
+    }
+
+
+def research_remarks(report: Report) -> Iterator[Remark]:
+    """Trials that are missing or broken, copies that count, unkept manifests, companions beyond their alarms."""
+    yield from _incomplete_remarks(report)
+    yield from _copy_remarks(report)
+    yield from _manifest_remarks(report)
+    yield from _companion_remarks(report)
+    yield from _evidence_remarks(report)
+
+
+def _incomplete_remarks(report: Report) -> Iterator[Remark]:
+    trials, runs = report["conservation"]["trials"], report["conservation"]["runs"]
+    if trials["missing"]:
+        message = f"{trials['missing']} of {trials['total']} trials are missing: they count as failed"
+        yield remark("missing_trials", message, missing=trials["missing"], trials=trials["total"])
+    if runs["broken"]:
+        message = f"{runs['broken']} of {runs['total']} runs are broken: they count as failed"
+        yield remark("broken_runs", message, broken=runs["broken"], runs=runs["total"])
+
+
+def _copy_remarks(report: Report) -> Iterator[Remark]:
+    """Rates that would be better if copies of runs were merged."""
+    rates = [entry["pointer"].rpartition("/")[2] for entry in report["findings"] if entry["code"] == "copies_counted"]
+    if rates:
+        copies = sum(run.get("copies", 0) for run in report["runs"])
+        count = "1 copy of a run counts" if copies == 1 else f"{copies} copies of runs count"
+        message = f"{count}, because merging would improve {', '.join(rates)}"
+        yield remark("copies_counted", message, copies=copies, rates=len(rates))
+
+
+def _manifest_remarks(report: Report) -> Iterator[Remark]:
+    """That none are kept is said where the metric is undefined; that there are some all the same is said here."""
+    steps = report["conservation"]["steps"]
+    total, kept = steps["total"], steps["with_manifest"]
+    if report["metrics"]["main"]["manifest_integrity"]["value"] is None and kept:
+        message = f"{kept} of {total} steps have a manifest, and the protocol says that this agent keeps none"
+        yield remark("manifests_not_kept", message, steps=total, with_manifest=kept)
+
+
+def _evidence_remarks(report: Report) -> Iterator[Remark]:
+    """Findings about all runs together: claims that are covered in form only, or that hide others."""
+    messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
+    if "empty_evidence" in messages:
+        yield remark("empty_evidence", messages["empty_evidence"])
+    if "uniform_dilution" in messages:
+        yield remark("uniform_dilution", messages["uniform_dilution"])
+
+
+def _companion_remarks(report: Report) -> Iterator[Remark]:
+    """Companions that stand out: an agent that files the whole corpus, or always abstains, shows here."""
+    for name, gate in ALARMS.items():
+        metric = report["metrics"]["companions"][name]
+        numerator, denominator = metric["numerator"], metric["denominator"]
+        if not denominator:
+            continue
+        exact = Fraction(numerator, denominator)
+        low = gate.min is not None and exact < Fraction(gate.min)
+        high = gate.max is not None and exact > Fraction(gate.max)
+        if low or high:
+            message = f"{name}: {numerator}/{denominator} is not {gate.bounds()}"
+            yield remark(name, message, numerator=numerator, denominator=denominator)
+
+
+class OutcomeInputs(NamedTuple):
     """What the numbers come from, beside the golden queries."""
 
     plan: Plan
@@ -50,7 +153,7 @@ class Origin(NamedTuple):
 
 
 # What the levels leave open, said where the records are counted.
-UNANCHORED = (
+UNANCHORED_NOTE = (
     "No corpus was given: verbatim and chain show that a quote is in a text which the run itself stored, not that it "
     "is from one of your sources. With --corpus, or artifact_hashes in the golden queries, records that reach your "
     "sources are anchored."
@@ -60,34 +163,34 @@ UNANCHORED = (
 class ResearchOutcome(Outcome):
     """The runs of all directories, settled, beside the golden queries."""
 
-    def __init__(self, collected: Collected, golden: Golden, origin: Origin) -> None:
+    def __init__(self, collected: RunCollection, golden: Golden, origin: OutcomeInputs) -> None:
         self._collected = collected
         self._golden = golden
         self._origin = origin
         inputs: dict[str, Any] = {
             "golden": {"sha256": golden.sha256, "queries": len(golden.queries)},
             "outputs": {"sha256": origin.outputs_sha256, "runs": len(collected.runs)},
-            "corpus": _corpus(origin.corpus),
+            "corpus": _corpus_input(origin.corpus),
         }
-        super().__init__(inputs, _signed(origin.plan.settings, golden, origin.corpus), collected.findings)
+        super().__init__(inputs, _signature_fields(origin.plan.settings, golden, origin.corpus), collected.findings)
 
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         collected = self._collected
-        measures = all_measures(self._origin.plan.settings)
-        merged, with_copies = trials_of(collected.runs), trials_with_copies(collected)
+        measures = research_measures(self._origin.plan.settings)
+        merged, with_copies = trial_counts(collected.runs), trial_counts_with_copies(collected)
         uneven = len({*merged.values()}) > 1 or len({*with_copies.values()}) > 1
         strangers = merged.total() < len(collected.runs)
-        for condition, counted in readings(collected, measures).items():
-            every = [*trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
+        for condition, counted in copy_readings(collected, measures).items():
+            every = [*iter_trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
             asked = [trial for trial in every if trial.query is not None]
             if collected.copies:
-                gates = not_unless_also(gates, metrics_of(every, measures), condition)
+                gates = require_pass_also(gates, trial_metrics(every, measures), condition)
             if strangers:  # anyone can add runs with a thousand claims about nothing in question
-                gates = not_unless_also(gates, metrics_of(asked, measures), "without the runs of no query")
+                gates = require_pass_also(gates, trial_metrics(asked, measures), "without the runs of no query")
             if uneven:
-                gates = not_by_easy_queries(gates, asked)
-        gates = [_not_with_torn_logs(_with_merged(gate, collected.merged), tally) for gate in gates]
-        return not_with_unknown_claims(gates, collected.runs)
+                gates = fail_uneven_queries(gates, asked)
+        gates = [_fail_torn_logs(_add_merged_value(gate, collected.merged), tally) for gate in gates]
+        return fail_unknown_claims(gates, collected.runs)
 
     def details(self, tally: Tally, metrics: Metrics, gates: list[GateResult]) -> dict[str, Any]:
         collected, golden, origin = self._collected, self._golden, self._origin
@@ -100,41 +203,41 @@ class ResearchOutcome(Outcome):
             *note_uniform_dilution(gates, runs),
         ]
         return {
-            "evidence": {**_evidence(collected.runs), "note": None if origin.anchored else UNANCHORED},
+            "evidence": {**_evidence_counts(collected.runs), "note": None if origin.anchored else UNANCHORED_NOTE},
             "conservation": conservation(collected, golden, origin.directories),
-            "queries": _queries(collected, golden),
-            "runs": _runs(collected, golden),
+            "queries": _query_entries(collected, golden),
+            "runs": _run_entries(collected, golden),
             "ignored": [{"path": path, "reason": reason} for path, reason in collected.ignored],
         }
 
     def remarks(self, report: Report) -> Iterable[Remark]:
-        return stands_out(report)
+        return research_remarks(report)
 
 
-def readings(collected: Collected, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
+def copy_readings(collected: RunCollection, measures: Sequence[Measure[Trial]]) -> dict[str, frozenset[str]]:
     """The metrics in which every copy counts: none, and where there are copies all, each with words for it."""
-    every = frozenset(metrics_of((), measures))
+    every = frozenset(trial_metrics((), measures))
     return {"with copies merged": frozenset(), **({"with every copy counted": every} if collected.copies else {})}
 
 
-def settle_copies(collected: Collected, golden: Golden, measures: Sequence[Measure[Trial]]) -> None:
+def choose_copy_readings(collected: RunCollection, golden: Golden, measures: Sequence[Measure[Trial]]) -> None:
     """Find the metrics in which every copy of a run must count, because merging would make them better."""
     if collected.copies:
         both = [
-            metrics_of(trials(collected, golden, counted), measures)
-            for counted in readings(collected, measures).values()
+            trial_metrics(iter_trials(collected, golden, counted), measures)
+            for counted in copy_readings(collected, measures).values()
         ]
-        collected.merged = better_if_merged(*both)
+        collected.merged = metrics_improved_by_merging(*both)
 
 
-def conservation(collected: Collected, golden: Golden, directories: int) -> dict[str, Any]:
+def conservation(collected: RunCollection, golden: Golden, directories: int) -> dict[str, Any]:
     """Each total beside the parts that must add up to it."""
     runs = collected.runs
     answered = {run.query for run in runs if run.query != NO_QUERY}
     whole = {run.query for run in runs if run.query != NO_QUERY and run.broken is None}
     broken = sum(run.broken is not None for run in runs)
     valid = sum(getattr(run, level) for run in runs for level in LEVELS)
-    present = trials_of(runs)
+    present = trial_counts(runs)
     lacking = sum(max(0, collected.owed - present[number]) for number in range(len(golden.queries)))
     verified, candidate, retracted = (
         sum(getattr(run, n) for run in runs) for n in ("verified", "candidate", "retracted")
@@ -172,20 +275,20 @@ def conservation(collected: Collected, golden: Golden, directories: int) -> dict
     }
 
 
-def _corpus(corpus: Corpus | None) -> dict[str, Any] | None:
+def _corpus_input(corpus: Corpus | None) -> dict[str, Any] | None:
     return None if corpus is None else {"sha256": corpus.sha256, "hashes": len(corpus.hashes)}
 
 
-def _with_merged(result: GateResult, merged: Metrics) -> GateResult:
+def _add_merged_value(result: GateResult, merged: Metrics) -> GateResult:
     """The result; where every copy counts, with what it would be without copies."""
     metric = merged.get(result.metric)
     if metric is None:
         return result
-    value = counts_of(metric, result.gate)
+    value = counts_text(metric, result.gate)
     return replace(result, reason=f"{result.reason}; every copy counts: with copies merged it is {value}")
 
 
-def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
+def _fail_torn_logs(result: GateResult, tally: Tally) -> GateResult:
     """A torn log hides steps: the gate on manifests cannot pass, wherever its threshold is."""
     torn = tally.counts["torn_logs"]
     if result.metric != "manifest_integrity" or not torn:
@@ -194,7 +297,7 @@ def _not_with_torn_logs(result: GateResult, tally: Tally) -> GateResult:
     return replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {logs}: not all steps are known")
 
 
-def _evidence(runs: Iterable[RunFacts]) -> dict[str, Any]:
+def _evidence_counts(runs: Iterable[RunFacts]) -> dict[str, Any]:
     """Levels and failures over the runs that count."""
     counted = [run for run in runs if run.broken is None]
     failures: Counter[str] = Counter()
@@ -207,14 +310,16 @@ def _evidence(runs: Iterable[RunFacts]) -> dict[str, Any]:
     }
 
 
-def _queries(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
+def _query_entries(collected: RunCollection, golden: Golden) -> list[dict[str, Any]]:
     by_query: dict[int, list[RunFacts]] = {}
     for run in collected.runs:
         by_query.setdefault(run.query, []).append(run)
-    return [_query(query, by_query.get(number, []), collected.owed) for number, query in enumerate(golden.queries)]
+    return [
+        _query_entry(query, by_query.get(number, []), collected.owed) for number, query in enumerate(golden.queries)
+    ]
 
 
-def _query(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any]:
+def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any]:
     whole = [run for run in runs if run.broken is None]
     entry: dict[str, Any] = {
         "objective": query.objective,
@@ -252,7 +357,7 @@ def _over_trials(hits: list[int], of: int, missing: int) -> dict[str, Any]:
     }
 
 
-def _runs(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
+def _run_entries(collected: RunCollection, golden: Golden) -> list[dict[str, Any]]:
     """An entry for each run. A run's facts are let go as its entry is made: there may be very many."""
     facts, collected.runs = collected.runs[::-1], []
     entries = []
@@ -263,7 +368,7 @@ def _runs(collected: Collected, golden: Golden) -> list[dict[str, Any]]:
     return entries
 
 
-def _signed(research: ResearchSettings, golden: Golden, corpus: Corpus | None) -> dict[str, object]:
+def _signature_fields(research: ResearchSettings, golden: Golden, corpus: Corpus | None) -> dict[str, object]:
     """Everything that can change a number, for the signature."""
     limits = research.max_file_megabytes, research.max_run_megabytes, research.max_total_megabytes
     return {

@@ -1,4 +1,4 @@
-"""The stored runs of an evaluation, judged one by one and settled together."""
+"""The inputs of an evaluation, opened: run directories are judged one by one, then finalized together."""
 
 from __future__ import annotations
 
@@ -13,49 +13,54 @@ import orjson
 
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
-from goldgate.core.unit_page import Given
+from goldgate.core.unit_page import InputLookup
 from goldgate.errors import ConfigError, InputError, Place
-from goldgate.files.storable import storable_name
-from goldgate.files.url import real_place
-from goldgate.suites.research.collect import Collected, collect, trials
-from goldgate.suites.research.corpus import Corpus, load_corpus, require_apart
-from goldgate.suites.research.golden import Golden, load_golden
-from goldgate.suites.research.measures import all_measures
-from goldgate.suites.research.measures.trial import Trial
-from goldgate.suites.research.outcome import Origin, ResearchOutcome, settle_copies
-from goldgate.suites.research.run.content import Content
-from goldgate.suites.research.run.evidence import Demands
-from goldgate.suites.research.run.facts import RunResult, Settings
-from goldgate.suites.research.run.files import Limits
-from goldgate.suites.research.run_record import trial_record
-from goldgate.suites.research.settings import ResearchSettings
-from goldgate.suites.research.shards import Entry, Listing, RunJudge, list_outputs, no_runs, shards
+from goldgate.files.address import resolved_path
+from goldgate.files.writing import escape_name
+from goldgate.suites.research.golden import Corpus, Golden, check_corpus_apart, load_corpus, load_golden
+from goldgate.suites.research.measures import Trial, research_measures
+from goldgate.suites.research.outcome import OutcomeInputs, ResearchOutcome, choose_copy_readings, trial_record
+from goldgate.suites.research.outputs import (
+    OutputsListing,
+    RunDirectory,
+    RunJudge,
+    list_outputs,
+    no_runs_error,
+    run_shards,
+)
+from goldgate.suites.research.run.evidence import EvidenceDemands
+from goldgate.suites.research.run.facts import ContentDigests, RunResult, RunSettings
+from goldgate.suites.research.run.files import ReadLimits
+from goldgate.suites.research.suite import ResearchSettings
+from goldgate.suites.research.trials import RunCollection, collect_runs, iter_trials
 
 MEGABYTE = 1_000_000
-LARGEST = Decimal(10**9)  # megabytes; a limit above it is none
-MOST_TRIALS = 10_000
+MAX_MEGABYTES = Decimal(10**9)  # megabytes; a limit above it is none
+MAX_TRIALS = 10_000
 
 
-class ResearchWork(Work[list[Entry], Any]):
+class ResearchWork(Work[list[RunDirectory], Any]):
     """Judges the run directories of a shard. What is counted are trials, which take all of them."""
 
     def __init__(self, judge: RunJudge, measures: Sequence[Measure[Trial]]) -> None:
         self.judge = judge
         self.measures = measures
 
-    def score(self, shard: list[Entry]) -> list[RunResult]:
+    def score(self, shard: list[RunDirectory]) -> list[RunResult]:
         return self.judge(shard)
 
     def record(self, facts: Trial) -> bytes:
         return orjson.dumps(trial_record(facts), option=orjson.OPT_APPEND_NEWLINE)
 
 
-class ResearchSource(Source[list[Entry], Any]):
+class ResearchSource(Source[list[RunDirectory], Any]):
     """Run directories and the golden queries that they are judged by."""
 
     together = True
 
-    def __init__(self, outputs: str, listing: Listing, queries: Golden, plan: Plan, corpus: Corpus | None) -> None:
+    def __init__(
+        self, outputs: str, listing: OutputsListing, queries: Golden, plan: Plan, corpus: Corpus | None
+    ) -> None:
         anchors = queries.anchors | (corpus.hashes if corpus is not None else frozenset())
         self._outputs = outputs
         self._listing = listing
@@ -64,59 +69,59 @@ class ResearchSource(Source[list[Entry], Any]):
         self._corpus = corpus
         self._anchored = bool(anchors)
         self._judge = RunJudge(listing.root, queries, run_settings(plan, anchors))
-        self._collected = Collected()
+        self._collected = RunCollection()
         self.units = len(listing.directories)
 
     def work(self) -> ResearchWork:
-        return ResearchWork(self._judge, all_measures(self._plan.settings))
+        return ResearchWork(self._judge, research_measures(self._plan.settings))
 
-    def shards(self) -> Iterator[list[Entry]]:
-        return shards(self._listing.directories)
+    def shards(self) -> Iterator[list[RunDirectory]]:
+        return run_shards(self._listing.directories)
 
     def settle(self, found: Iterator[RunResult], engine: Mapper) -> Iterator[Trial]:
-        within = _within_limit(found, self._plan.settings.max_total_megabytes, self._outputs)
-        self._collected = collect(
+        within = _limit_bytes(found, self._plan.settings.max_total_megabytes, self._outputs)
+        self._collected = collect_runs(
             within,
             self._queries,
             self._listing.strays,
-            lambda names: _contents(names, self._listing, engine, self._judge),
-            _trials(self._plan),
+            lambda names: _read_contents(names, self._listing, engine, self._judge),
+            _protocol_trials(self._plan),
         )
         if not self._collected.runs:
-            raise no_runs(self._outputs, self._listing)
-        settle_copies(self._collected, self._queries, all_measures(self._plan.settings))
-        return trials(self._collected, self._queries)
+            raise no_runs_error(self._outputs, self._listing)
+        choose_copy_readings(self._collected, self._queries, research_measures(self._plan.settings))
+        return iter_trials(self._collected, self._queries)
 
     def finish(self) -> ResearchOutcome:
-        origin = Origin(
-            self._plan, len(self._listing.directories), _digest(self._collected), self._corpus, self._anchored
+        origin = OutcomeInputs(
+            self._plan, len(self._listing.directories), _outputs_digest(self._collected), self._corpus, self._anchored
         )
         return ResearchOutcome(self._collected, self._queries, origin)
 
-    def given(self) -> Given:
-        from goldgate.suites.research.look.given import ResearchGiven  # which needs this module
+    def given(self) -> InputLookup:
+        from goldgate.suites.research.explain import RunInputs  # which needs this module
 
-        return ResearchGiven(self._listing, self._queries, self._judge.settings)
+        return RunInputs(self._listing, self._queries, self._judge.settings)
 
 
 @contextmanager
-def open_source(inputs: Inputs, plan: Plan, written: Sequence[str]) -> Iterator[ResearchSource]:
+def open_research_source(inputs: Inputs, plan: Plan, written: Sequence[str]) -> Iterator[ResearchSource]:
     """The inputs of the suite, opened. Whatever is written among the runs is none of them."""
     outputs, corpus = inputs["outputs"][0], next(iter(inputs.get("corpus") or ()), None)
     queries = load_golden(inputs["golden"][0])
     known = load_corpus(corpus) if corpus is not None else None
     if corpus is not None:
-        require_apart(corpus, outputs)
-    own = frozenset(os.path.basename(path) for path in written if lies_in(path, outputs))
+        check_corpus_apart(corpus, outputs)
+    own = frozenset(os.path.basename(path) for path in written if is_directly_in(path, outputs))
     yield ResearchSource(outputs, list_outputs(outputs, own), queries, plan, known)
 
 
-def lies_in(path: str, folder: str) -> bool:
+def is_directly_in(path: str, folder: str) -> bool:
     """Whether a path is directly in a folder."""
-    return real_place(os.path.dirname(path) or ".") == real_place(folder)
+    return resolved_path(os.path.dirname(path) or ".") == resolved_path(folder)
 
 
-def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> Settings:
+def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> RunSettings:
     """What a protocol sets for reading a run."""
     research: ResearchSettings = plan.settings
     if research.require_anchored and not anchors:
@@ -126,25 +131,29 @@ def run_settings(plan: Plan, anchors: frozenset[str] = frozenset()) -> Settings:
             place=plan.place("research.require_anchored"),
             expected="--corpus, or artifact_hashes in the golden queries",
         )
-    demands = Demands(research.require == "quote_and_span", research.require_verbatim, research.require_anchored)
-    limits = Limits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes))
-    return Settings(demands, limits, anchors, research.manifests == "required")
+    demands = EvidenceDemands(
+        research.require == "quote_and_span", research.require_verbatim, research.require_anchored
+    )
+    limits = ReadLimits(_bytes(research.max_file_megabytes), _bytes(research.max_run_megabytes))
+    return RunSettings(demands, limits, anchors, research.manifests == "required")
 
 
 def _bytes(megabytes: Decimal) -> int:
-    return int(min(megabytes, LARGEST) * MEGABYTE)
+    return int(min(megabytes, MAX_MEGABYTES) * MEGABYTE)
 
 
-def _contents(names: list[str], listing: Listing, engine: Mapper, work: RunJudge) -> dict[str, Content]:
+def _read_contents(
+    names: list[str], listing: OutputsListing, engine: Mapper, work: RunJudge
+) -> dict[str, ContentDigests]:
     """The contents of runs that look alike: they are read again, because there are few of them."""
     wanted = set(names)
-    entries = [entry for entry in listing.directories if storable_name(entry.name) in wanted]
+    entries = [entry for entry in listing.directories if escape_name(entry.name) in wanted]
     again = RunJudge(work.root, work.golden, work.settings, with_content=True)
-    results = (result for shard in engine.map(again, shards(entries)) for result in shard)
+    results = (result for shard in engine.map(again, run_shards(entries)) for result in shard)
     return {result.name: result.facts.content for result in results if result.facts is not None}
 
 
-def _within_limit(results: Iterable[RunResult], megabytes: Decimal, outputs: str) -> Iterator[RunResult]:
+def _limit_bytes(results: Iterable[RunResult], megabytes: Decimal, outputs: str) -> Iterator[RunResult]:
     """The results as they come; an error, at the same run for any number of workers, where they are too much."""
     limit, read = _bytes(megabytes), 0
     for result in results:
@@ -162,23 +171,23 @@ def _within_limit(results: Iterable[RunResult], megabytes: Decimal, outputs: str
         yield result
 
 
-def _trials(plan: Plan) -> int | None:
+def _protocol_trials(plan: Plan) -> int | None:
     """How many trials the protocol wants of every query."""
     trials: Decimal | None = plan.settings.trials
     if trials is None:
         return None
-    if trials != int(trials) or not 1 <= trials <= MOST_TRIALS:
+    if trials != int(trials) or not 1 <= trials <= MAX_TRIALS:
         raise ConfigError(
             "protocol.wrong_value",
             "this number of trials is not allowed",
             place=plan.place("research.trials"),
-            expected=f"an integer from 1 to {MOST_TRIALS:,}",
+            expected=f"an integer from 1 to {MAX_TRIALS:,}",
             found=str(trials),
         )
     return int(trials)
 
 
-def _digest(collected: Collected) -> str:
+def _outputs_digest(collected: RunCollection) -> str:
     """One digest of all runs and their copies: names and the digests of bytes."""
     total = hashlib.sha256()
     copies = [copy for copies in collected.copies.values() for copy in copies]

@@ -1,24 +1,63 @@
-"""The research suite: an agent answered questions with claims and evidence; its stored runs are judged."""
+"""The research suite: judges the stored runs of an agent that answers questions with claims and evidence.
+
+Also the settings of a protocol's `research` section, the default gates and the alarms. Everything heavy is imported
+when it is used: the command line's help names every suite.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
 
 from goldgate.core.gate import Gate
 from goldgate.core.plan import Plan
-from goldgate.core.stored import Stored
-from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, Pairing, Report, Suite
-from goldgate.files.url import is_url
-from goldgate.suites.research.settings import DEFAULT_GATES, METRICS_VERSION, ResearchSettings
+from goldgate.core.suite import Contract, Input, Inputs, Mapper, Measure, Pairing, Report, StoredRates, Suite
+from goldgate.files.address import is_url
+from goldgate.shape.kinds import Positive
 
-if TYPE_CHECKING:  # nothing heavy before it is used: the help of the command line names every suite
+if TYPE_CHECKING:
     from goldgate.core.page import Page
-    from goldgate.core.unit_page import Given, UnitPage, UnitSummary
-    from goldgate.suites.research.measures.trial import Trial
+    from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
+    from goldgate.suites.research.measures import Trial
     from goldgate.suites.research.source import ResearchSource
+
+
+METRICS_VERSION = "2.1"
+
+# eval-gates.md, "Pass/fail gates (MVP defaults)".
+DEFAULT_GATES: dict[str, Gate] = {
+    "evidence_coverage_rate": Gate(min=Decimal("0.95")),
+    "golden_recall": Gate(min=Decimal("0.80")),
+    "abstention_accuracy": Gate(min=Decimal("0.90")),
+    "manifest_integrity": Gate(equals=Decimal("1.00")),
+}
+
+# Companions beyond these stand out, whatever the protocol gates: an agent can pass the four and be of no use.
+ALARMS: dict[str, Gate] = {
+    "false_abstention_rate": Gate(max=Decimal("0.10")),
+    "cited_golden_recall": Gate(min=Decimal("0.50")),
+    "ledger_precision": Gate(min=Decimal("0.25")),
+    "uncited_evidence_rate": Gate(max=Decimal("0.50")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchSettings:
+    """The section `research` of a protocol: what a valid evidence record needs, and how much is read."""
+
+    require: Literal["quote_or_span", "quote_and_span"] = "quote_or_span"
+    require_verbatim: bool = False
+    require_anchored: bool = False
+    manifests: Literal["required", "not_kept"] = "required"
+    trials: Decimal | None = None  # of every query, a whole number; without it the most that any query has
+    max_file_megabytes: Positive = Positive(64)
+    max_run_megabytes: Positive = Positive(256)
+    max_total_megabytes: Positive = Positive(64_000)
+    baseline: str | None = None  # a file, named from the protocol's own folder; `baseline` at the top says the same
 
 
 class ResearchSuite(Suite):
@@ -45,7 +84,7 @@ class ResearchSuite(Suite):
     default_gates = DEFAULT_GATES
     pairing = Pairing("objective", "query", several=True)
     writes_report = True
-    preload = "goldgate.suites.research.shards"
+    preload = "goldgate.suites.research.outputs"
 
     @property
     def contracts(self) -> Mapping[str, Contract]:
@@ -59,49 +98,49 @@ class ResearchSuite(Suite):
         return {name: gate for name, gate in DEFAULT_GATES.items() if name != "manifest_integrity"}
 
     def measures(self, settings: ResearchSettings) -> Sequence[Measure[Trial]]:
-        from goldgate.suites.research.measures import all_measures
+        from goldgate.suites.research.measures import research_measures
 
-        return all_measures(settings)
+        return research_measures(settings)
 
     def open(
         self, inputs: Inputs, plan: Plan, written: Sequence[str] = (), engine: Mapper | None = None
     ) -> AbstractContextManager[ResearchSource]:
-        from goldgate.suites.research.source import open_source
+        from goldgate.suites.research.source import open_research_source
 
-        return open_source(inputs, plan, written)
+        return open_research_source(inputs, plan, written)
 
     def describe(self, report: Report) -> Page:
-        from goldgate.suites.research.page import describe
+        from goldgate.suites.research.report import research_page
 
-        return describe(report)
+        return research_page(report)
 
     def input_digest(self, name: str, path: str) -> str | None:
         """A corpus is its hashes: how they are written down, or in what folder the sources lie, changes nothing."""
         if name != "corpus":
             return None
-        from goldgate.suites.research.corpus import load_corpus
+        from goldgate.suites.research.golden import load_corpus
 
         return load_corpus(path).sha256
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[Given]:
-        from goldgate.suites.research.look.given import open_given
+    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+        from goldgate.suites.research.explain import open_run_inputs
 
-        return open_given(inputs, plan)
+        return open_run_inputs(inputs, plan)
 
     def summary(self, record: Mapping[str, Any]) -> UnitSummary:
-        from goldgate.suites.research.look.summary import summary
+        from goldgate.suites.research.report import run_summary
 
-        return summary(record)
+        return run_summary(record)
 
     def unit_page(self, record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
-        from goldgate.suites.research.look.page import unit_page
+        from goldgate.suites.research.explain import run_page
 
-        return unit_page(record, given)
+        return run_page(record, given)
 
-    def stored(self, report: Report) -> Stored:
-        from goldgate.suites.research.stored_report import stored
+    def stored(self, report: Report) -> StoredRates:
+        from goldgate.suites.research.report import recount_report
 
-        return stored(report)
+        return recount_report(report)
 
     def report_file(self, inputs: Inputs) -> str | None:
         """Beside the outputs, named after them; nowhere if these are elsewhere, where nothing is written unasked."""

@@ -1,7 +1,6 @@
-"""Events as units that can be compared, with every violation of the expected form on the way.
+"""Events as units that can be compared, read from a decoded list with every violation of the expected form.
 
-Gold and predictions go through the same walk: what is a violation in a prediction is a mistake
-in gold.
+`read_events` takes the fast way where it is enough (`fast_events`) and the rule (`slow_events`) for everything else.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from goldgate.readers.records import with_whole_pairs
-from goldgate.suites.extraction.events.normalize import normalize_all
-from goldgate.suites.extraction.events.number import NumberText, number_text
+from goldgate.readers.records import replace_surrogate_escapes
+from goldgate.suites.extraction.events.argument_text import NumberText, normalize_all, number_spelling, number_text
 
 Span = tuple[int, int]
 RoleArgument = tuple[str, str]  # role, normalized argument
@@ -43,7 +41,7 @@ class Violation(StrEnum):
     UNKNOWN_ROLE = "unknown_role"
 
 
-class Found(NamedTuple):
+class ViolationPlace(NamedTuple):
     """A violation and where it is, as a JSON path into the answer."""
 
     violation: Violation
@@ -70,7 +68,7 @@ class Events:
 
     units: Units
     columns: list[ArgumentColumns]
-    violations: list[Found]
+    violations: list[ViolationPlace]
     bad_offsets: list[str]  # paths of `start`/`end` that are no span
 
     def values(self) -> Iterator[Value]:
@@ -81,9 +79,9 @@ class Events:
                 yield Value((event_type, role, arguments[number]), texts[number], span)
 
 
-def no_events(violation: Violation | None = None) -> Events:
+def empty_events(violation: Violation | None = None) -> Events:
     """Nothing, or nothing but a violation of the whole answer."""
-    return Events({}, [], [] if violation is None else [Found(violation, "$")], [])
+    return Events({}, [], [] if violation is None else [ViolationPlace(violation, "$")], [])
 
 
 class EventList(NamedTuple):
@@ -106,25 +104,25 @@ def event_list(value: Any) -> EventList | None:
     return None
 
 
-def read_any_events(
+def slow_events(
     events: EventList,
     source: str | bytes | None,
     roles: AllowedRoles | None = None,
     to_canonical: Callable[[Any], Any] | None = None,
 ) -> Events:
     """Walk any event list: the rule for `read_events`, which says what is given here."""
-    walk = _Walk(roles, events.path)
+    walk = _EventWalk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
-        again = with_number_texts(source)
+        again = value_as_written(source)
         exact = event_list(again if to_canonical is None else to_canonical(again))
         if exact is not None:
-            walk = _Walk(roles, exact.path)
+            walk = _EventWalk(roles, exact.path)
             walk.read(exact.items)
-    return gather(walk.columns, walk.violations, walk.bad_offsets)
+    return collect_events(walk.columns, walk.violations, walk.bad_offsets)
 
 
-def gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets: list[str]) -> Events:
+def collect_events(columns: list[ArgumentColumns], violations: list[ViolationPlace], bad_offsets: list[str]) -> Events:
     """Events with the units that their values give."""
     units: Units = {}
     for event_type, roles, _, arguments, _ in columns:
@@ -136,7 +134,7 @@ def gather(columns: list[ArgumentColumns], violations: list[Found], bad_offsets:
     return Events(units, columns, violations, bad_offsets)
 
 
-class _Walk:
+class _EventWalk:
     """One pass over an event list in which something is odd, noting all that is wrong with it."""
 
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
@@ -145,7 +143,7 @@ class _Walk:
         self.number = 0  # of the event that it is at
         self.place: int | None = None  # of the argument that it is at
         self.columns: list[ArgumentColumns] = []
-        self.violations: list[Found] = []
+        self.violations: list[ViolationPlace] = []
         self.bad_offsets: list[str] = []
         self.inexact = False
 
@@ -239,7 +237,7 @@ class _Walk:
         return None
 
     def _note(self, violation: Violation, name: str = "") -> None:
-        self.violations.append(Found(violation, self._here(name)))
+        self.violations.append(ViolationPlace(violation, self._here(name)))
 
     def _here(self, name: str) -> str:
         """The path of something in the argument, or in the event, that the walk is at."""
@@ -262,10 +260,159 @@ def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> Arg
     )
 
 
-def with_number_texts(source: str | bytes) -> Any:
+def value_as_written(source: str | bytes) -> Any:
     """The value with numbers as they are written; half of a surrogate pair is U+FFFD, as in records."""
     try:
         text = source.decode() if isinstance(source, bytes) else source
-        return json.loads(with_whole_pairs(text), parse_int=number_text, parse_float=NumberText)
+        return json.loads(replace_surrogate_escapes(text), parse_int=number_text, parse_float=NumberText)
     except (ValueError, RecursionError):  # orjson and json disagree on some text: keep what orjson read
         return None
+
+
+_DICT: Final[frozenset[object]] = frozenset({dict})
+_PLAIN: Final[frozenset[object]] = frozenset({str, int, float, type(None)})
+_NULL: Final = Violation.VALUE_NULL
+_NUMBER: Final = Violation.VALUE_NUMBER
+_UNKNOWN_ROLE: Final = Violation.UNKNOWN_ROLE
+
+
+def fast_events(
+    events: EventList, source: str | bytes | None = None, roles: AllowedRoles | None = None
+) -> Events | None:
+    """What `slow_events` gives; None if anything about the list is odd.
+
+    What was decoded from a text has only plain kinds of values. Other values may have any, and are looked at first.
+    """
+    if source is None and not _are_plain_dicts(events.items):
+        return None
+    read: list[tuple[str, list[str], list[Any], list[Span | None] | None]] = []
+    written: list[Any] = []
+    violations: list[ViolationPlace] = []
+    try:
+        for number, event in enumerate(events.items):
+            event_type, arguments = event["event_type"], event["arguments"]
+            if type(arguments) is not list:
+                return None
+            names = [argument["role"] for argument in arguments]
+            texts = [argument["argument"] for argument in arguments]
+            spans: list[Span | None] | None = None
+            if sum(map(len, arguments)) != 2 * len(arguments):
+                spans = _offset_column(arguments)
+                if spans is None:
+                    return None
+            if roles is None:
+                event_type = event_type.strip()
+                names = [name.strip() for name in names]
+                if not event_type or "" in names:
+                    return None
+                is_odd = False
+            else:
+                is_odd = not roles[event_type].issuperset(names)  # a type that is not known is a KeyError
+            if is_odd or not _are_texts(texts):
+                allowed = None if roles is None else roles[event_type]
+                path = events.path.replace("*", str(number))
+                odd = _odd_columns(names, texts, spans, allowed, source, path, violations)
+                if odd is None:
+                    return None
+                names, texts, spans = odd
+            read.append((event_type, names, texts, spans))
+            written += texts
+    except (KeyError, TypeError, AttributeError):  # something is missing, or of another kind
+        return None
+    forms = normalize_all(written)
+    if "" in forms:
+        return None
+    columns: list[ArgumentColumns] = []
+    start = 0
+    for event_type, names, texts, spans in read:
+        end = start + len(texts)
+        columns.append((event_type, names, texts, forms[start:end], spans))
+        start = end
+    return collect_events(columns, violations, [])
+
+
+def _are_plain_dicts(items: list[Any]) -> bool:
+    """Whether objects are dicts and texts are strings, and nothing that only behaves like one."""
+    for event in items:
+        if type(event) is not dict or type(event.get("event_type")) is not str:
+            return False
+        arguments = event.get("arguments")
+        if type(arguments) is not list or not _DICT.issuperset(map(type, arguments)):
+            return False
+        for argument in arguments:
+            if not _PLAIN.issuperset(map(type, argument.values())):
+                return False
+    return True
+
+
+def _are_texts(values: list[Any]) -> bool:
+    try:
+        "".join(values)
+    except TypeError:
+        return False
+    return True
+
+
+def _offset_column(arguments: list[dict[str, Any]]) -> list[Span | None] | None:
+    """The offsets of arguments, None for one without; None for all if any is odd."""
+    spans: list[Span | None] = []
+    for argument in arguments:
+        start, end = argument.get("start"), argument.get("end")
+        if type(start) is int and type(end) is int and 0 <= start < end:
+            spans.append((start, end))
+        elif start is None and end is None and "argument_start_index" not in argument:
+            spans.append(None)
+        else:
+            return None
+    return spans
+
+
+def _odd_columns(
+    names: list[Any],
+    texts: list[Any],
+    spans: list[Span | None] | None,
+    allowed: frozenset[str] | None,
+    source: str | bytes | None,
+    path: str,
+    violations: list[ViolationPlace],
+) -> tuple[list[str], list[str], list[Span | None] | None] | None:
+    """The columns of an event without its nulls, with numbers as they are written; what is wrong is noted."""
+    kept: list[int] = []
+    for place, value in enumerate(texts):
+        name = names[place]
+        if allowed is not None and name not in allowed:
+            if type(name) is not str or not name or name != name.strip():
+                return None
+            violations.append(ViolationPlace(_UNKNOWN_ROLE, f"{path}.arguments[{place}].role"))
+        if type(value) is not str:
+            if value is None:
+                violations.append(ViolationPlace(_NULL, f"{path}.arguments[{place}].argument"))
+                continue
+            text = number_spelling(value, source)
+            if text is None:
+                return None
+            texts[place] = text
+            violations.append(ViolationPlace(_NUMBER, f"{path}.arguments[{place}].argument"))
+        kept.append(place)
+    if len(kept) == len(texts):
+        return names, texts, spans
+    return (
+        [names[place] for place in kept],
+        [texts[place] for place in kept],
+        None if spans is None else [spans[place] for place in kept],
+    )
+
+
+def read_events(
+    events: EventList,
+    source: str | bytes | None,
+    roles: AllowedRoles | None = None,
+    to_canonical: Callable[[Any], Any] | None = None,
+) -> Events:
+    """Walk an event list; `roles` adds the event schema's checks.
+
+    `source` is the JSON text that the list was decoded from: a number that is no small
+    integer is read from it once more, because its text (1.10) is what counts, not its value.
+    `to_canonical` is what was done to the decoded text, where it was in another form.
+    """
+    return fast_events(events, source, roles) or slow_events(events, source, roles, to_canonical)

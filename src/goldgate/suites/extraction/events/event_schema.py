@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 
-from goldgate.errors import ConfigError, Place, describe
-from goldgate.files.strict_json import parse_json
-from goldgate.files.text_file import read_text
-from goldgate.files.url import shown_url
+from goldgate.errors import ConfigError, Place, describe_value
+from goldgate.files.address import public_url
+from goldgate.files.parsing import parse_json
+from goldgate.files.reading import read_text_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ def obtain_event_schema(source: SchemaSource) -> EventSchema | None:
 
 def load_event_schema(path: str | Path) -> EventSchema:
     """Read an event schema file: our own form, or the published DuEE form with a line a type."""
-    file = shown_url(str(path))
-    text, sha256 = read_text(path, "schema")
+    file = public_url(str(path))
+    text, sha256 = read_text_file(path, "schema")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith('{"') and line.rstrip().endswith("}") for _, line in lines):
         return _from_lines([(number, parse_json(line, file, "schema", number)) for number, line in lines], file, sha256)
@@ -100,7 +100,7 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     """An event schema from a decoded `{"event_types": {"质押": {"roles": […]}}}`."""
     types = value.get("event_types") if isinstance(value, dict) else None
     if not isinstance(types, dict) or not types:
-        found = describe(types if isinstance(value, dict) and "event_types" in value else value)
+        found = describe_value(types if isinstance(value, dict) and "event_types" in value else value)
         if isinstance(value, dict) and "event_types" not in value:
             keys = ", ".join(list(map(str, value))[:_SHOWN_KEYS])
             found = f'no "event_types"; the keys are {keys}' if keys else "an empty object"
@@ -109,7 +109,7 @@ def parse_event_schema(value: Any, file: str | None = None, sha256: str | None =
     for name, entry in types.items():
         field = f"event_types.{name}"
         if not isinstance(entry, dict) or "roles" not in entry:
-            raise _wrong(file, None, field, 'an object with "roles"', describe(entry))
+            raise _wrong(file, None, field, 'an object with "roles"', describe_value(entry))
         _add(order, name, entry["roles"], file, None, field, "roles")
     return _schema(order, sha256)
 
@@ -119,10 +119,10 @@ def _from_lines(entries: list[tuple[int, Any]], file: str, sha256: str) -> Event
     for line, entry in entries:
         name = entry.get("event_type") if isinstance(entry, dict) else None
         if not isinstance(name, str):
-            raise _wrong(file, line, "event_type", "the name of an event type", describe(name))
+            raise _wrong(file, line, "event_type", "the name of an event type", describe_value(name))
         listed = entry.get("role_list")
         if not isinstance(listed, list):
-            raise _wrong(file, line, "role_list", "a list of roles", describe(listed))
+            raise _wrong(file, line, "role_list", "a list of roles", describe_value(listed))
         roles = [item.get("role") if isinstance(item, dict) else item for item in listed]
         _add(order, name, roles, file, line, "event_type", "role_list")
     return _schema(order, sha256)
@@ -132,14 +132,14 @@ def _add(
     order: dict[str, tuple[str, ...]], name: str, roles: Any, file: str | None, line: int | None, field: str, key: str
 ) -> None:
     if not name.strip() or name != name.strip():
-        raise _wrong(file, line, field, "a name without spaces around it", describe(name))
+        raise _wrong(file, line, field, "a name without spaces around it", describe_value(name))
     if name in order:
-        raise _wrong(file, line, field, "every event type once", describe(name))
+        raise _wrong(file, line, field, "every event type once", describe_value(name))
     if not isinstance(roles, list):
-        raise _wrong(file, line, f"{field}.{key}", "a list of names", describe(roles))
+        raise _wrong(file, line, f"{field}.{key}", "a list of names", describe_value(roles))
     for role in roles:
         if not isinstance(role, str) or not role.strip() or role != role.strip():
-            raise _wrong(file, line, f"{field}.{key}", "names without spaces around them", describe(role))
+            raise _wrong(file, line, f"{field}.{key}", "names without spaces around them", describe_value(role))
     if len(set(roles)) < len(roles):
         raise _wrong(file, line, f"{field}.{key}", "every role once", "a role twice")
     order[name] = tuple(roles)

@@ -1,16 +1,33 @@
-"""Predicted units against gold units: exactly, and by the largest relaxed one-to-one matching."""
+"""Predicted units against gold units, matched exactly and relaxed; every false positive and negative gets a name."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
-from goldgate.suites.extraction.events.candidates import Arguments, rows
+from goldgate.core.sums import Counts
 from goldgate.suites.extraction.events.event import Events, RoleArgument, Span, Unit
-from goldgate.suites.extraction.events.largest_matching import largest_matching
-from goldgate.suites.extraction.events.packed import FALSE_NEGATIVE, FALSE_POSITIVE, HIT, PAIR
-from goldgate.suites.extraction.events.relaxed_rule import RelaxedRule
+from goldgate.suites.extraction.events.relaxed_matching import Arguments, RelaxedRule, candidate_rows, largest_matching
+
+COLUMNS = ("strict", "relaxed", "predicted", "gold")
+
+_BITS = 40
+_FIELD = (1 << _BITS) - 1
+_STRICT, _RELAXED, _PREDICTED, _GOLD = (1 << _BITS * place for place, _ in enumerate(COLUMNS))
+
+# Predicted units are hits and false positives, gold units hits and false negatives, relaxed hits are hits and pairs.
+HIT = _STRICT + _RELAXED + _PREDICTED + _GOLD
+FALSE_POSITIVE, FALSE_NEGATIVE, PAIR = _PREDICTED, _GOLD, _RELAXED
+
+
+@lru_cache(maxsize=4096)
+def unpack_counts(counts: int) -> Counts:
+    """The four counts, in the order of the columns."""
+    return counts & _FIELD, counts >> _BITS & _FIELD, counts >> 2 * _BITS & _FIELD, counts >> 3 * _BITS
+
 
 ByRole = dict[str, int]  # packed counts
 ByType = dict[str, ByRole]
@@ -19,21 +36,21 @@ SpansOf = dict[Unit, list[Span]]
 ONE_EACH = FALSE_POSITIVE + FALSE_NEGATIVE  # a role with one argument on either side, which differ
 
 
-Pair = tuple[Unit, Unit]  # a predicted and a gold unit that differ, put together by relaxed matching
+UnitPair = tuple[Unit, Unit]  # a predicted and a gold unit that differ, put together by relaxed matching
 
 
-class Comparison(NamedTuple):
+class UnitMatches(NamedTuple):
     """All that strict and relaxed scoring need to know of a sample."""
 
     counts: ByType  # of each role
-    pairs: list[Pair]  # relaxed matches that are no strict ones
+    pairs: list[UnitPair]  # relaxed matches that are no strict ones
     false_positives: list[Unit]
     false_negatives: list[Unit]
 
 
-def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
+def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatches:
     """Match the units of a sample, event type by event type."""
-    result = Comparison({}, [], [], [])
+    result = UnitMatches({}, [], [], [])
     counts, pairs, false_positives, false_negatives = result
     ours, theirs = predicted.units, gold.units
     spans: tuple[SpansOf, SpansOf] | None = None
@@ -45,7 +62,7 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
         by_role: ByRole = {}
         counts[event_type] = by_role
         if wanted is None:
-            _note(by_role, false_positives, FALSE_POSITIVE, event_type, said)
+            _add_offset(by_role, false_positives, FALSE_POSITIVE, event_type, said)
             continue
         extra: dict[str, str] = {}  # by role; of several, the last one
         missed: dict[str, str] = {}
@@ -66,7 +83,7 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
         # Only where both sides have something left can relaxed matching find more.
         if extra and missed and not missed.keys().isdisjoint(extra):
             if spans is None:
-                spans = (_spans(predicted), _spans(gold)) if rule.uses_spans else ({}, {})
+                spans = (_offsets_by_unit(predicted), _offsets_by_unit(gold)) if rule.uses_spans else ({}, {})
             roles = sorted(extra.keys() & missed.keys())
             crowded = [role for role in roles if by_role[role] != ONE_EACH]
             sides = _sides(event_type, said, wanted, crowded, spans) if crowded else {}
@@ -78,7 +95,7 @@ def compare(predicted: Events, gold: Events, rule: RelaxedRule) -> Comparison:
     for event_type, wanted in theirs.items():
         if event_type not in ours:
             counts[event_type] = by_role = {}
-            _note(by_role, false_negatives, FALSE_NEGATIVE, event_type, wanted)
+            _add_offset(by_role, false_negatives, FALSE_NEGATIVE, event_type, wanted)
     return result
 
 
@@ -90,14 +107,14 @@ def _hits(pairs: Iterable[RoleArgument]) -> ByRole:
     return counts
 
 
-def _note(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]) -> None:
+def _add_offset(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]) -> None:
     for role, argument in pairs:
         counts[role] = counts.get(role, 0) + kind
         errors.append((event_type, role, argument))
 
 
 def _match_one(
-    pairs: list[Pair], predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule
+    pairs: list[UnitPair], predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule
 ) -> bool:
     """Whether the only arguments of a role match; if so, they are added to the pairs."""
     ours, theirs = (spans[0].get(predicted, ()), spans[1].get(gold, ())) if rule.uses_spans else ((), ())
@@ -107,7 +124,7 @@ def _match_one(
     return True
 
 
-def _spans(events: Events) -> SpansOf:
+def _offsets_by_unit(events: Events) -> SpansOf:
     """The offsets at which each unit stands, of those that carry any."""
     found: SpansOf = {}
     if all(columns[4] is None for columns in events.columns):
@@ -135,15 +152,15 @@ def _sides(
 
 
 def _match_role(
-    pairs: list[Pair], event_type: str, role: str, predicted: Arguments, gold: Arguments, rule: RelaxedRule
+    pairs: list[UnitPair], event_type: str, role: str, predicted: Arguments, gold: Arguments, rule: RelaxedRule
 ) -> int:
     """How many more the largest matching of a role has than its exact ones; what is no exact pair is added."""
-    matching = _largest_matching(predicted, gold, rule)
+    matching = _largest_role_matching(predicted, gold, rule)
     pairs += [((event_type, role, a), (event_type, role, b)) for a, b in matching if a != b]
     return len(matching) - len(predicted.keys() & gold.keys())
 
 
-def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) -> list[tuple[str, str]]:
+def _largest_role_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) -> list[tuple[str, str]]:
     """Pairs of a largest one-to-one matching in which every exact match keeps both its sides matched.
 
     Exact pairs come first, then each unmatched argument of the smaller side looks for a partner.
@@ -158,6 +175,67 @@ def _largest_matching(predicted: Arguments, gold: Arguments, rule: RelaxedRule) 
     lefts, rights = sorted(left), sorted(right)
     place = {b: number for number, b in enumerate(rights)}
     equal = {place[a]: number for number, a in enumerate(lefts) if a in place}
-    left_of = largest_matching(len(lefts), len(rights), rows(lefts, rights, left, right, rule), equal)
+    left_of = largest_matching(len(lefts), len(rights), candidate_rows(lefts, rights, left, right, rule), equal)
     pairs = [(lefts[number], rights[at]) for at, number in left_of.items()]
     return [(b, a) for a, b in pairs] if swapped else pairs
+
+
+class Mistake(StrEnum):
+    """What went wrong with a unit."""
+
+    BOUNDARY = "boundary"  # matched only under relaxed
+    WRONG_ROLE = "wrong_role"  # same type and value, other role
+    WRONG_TYPE = "wrong_type"  # same role and value, other type
+    HALLUCINATED = "hallucinated"  # spurious and not in the text
+    SPURIOUS = "spurious"
+    MISSING = "missing"
+
+
+# A mistake, its unit, whether that was predicted (a false positive; otherwise a false negative), and the unit of the
+# other side that it is paired with: for boundary, wrong role and wrong type.
+NamedMistake = tuple[Mistake, Unit, bool, Unit | None]
+
+_BOUNDARY, _WRONG_ROLE, _WRONG_TYPE = Mistake.BOUNDARY, Mistake.WRONG_ROLE, Mistake.WRONG_TYPE
+_HALLUCINATED, _SPURIOUS, _MISSING = Mistake.HALLUCINATED, Mistake.SPURIOUS, Mistake.MISSING
+
+
+def name_mistakes(comparison: UnitMatches, unsupported: Collection[Unit]) -> list[NamedMistake]:
+    """Name the errors of a sample: boundary first, then wrong role, wrong type, and what is left.
+
+    A wrong role or type takes one error of each side, so that neither is blamed twice.
+    """
+    named: list[NamedMistake] = []
+    _, pairs, false_positives, false_negatives = comparison
+    extra, missed = {*false_positives}, {*false_negatives}
+    for predicted, gold in pairs:
+        if predicted in extra:  # one side of a rerouted pair may be an exact match
+            extra.remove(predicted)
+            named.append((_BOUNDARY, predicted, True, gold))
+        if gold in missed:
+            missed.remove(gold)
+            named.append((_BOUNDARY, gold, False, predicted))
+    if extra and missed and not {unit[2] for unit in extra}.isdisjoint([unit[2] for unit in missed]):
+        _pair_off(named, extra, missed, _WRONG_ROLE, 0)
+        _pair_off(named, extra, missed, _WRONG_TYPE, 1)
+    for unit in sorted(extra):
+        named.append((_HALLUCINATED if unit in unsupported else _SPURIOUS, unit, True, None))
+    named += [(_MISSING, unit, False, None) for unit in sorted(missed)]
+    return named
+
+
+def _pair_off(named: list[NamedMistake], extra: set[Unit], missed: set[Unit], mistake: Mistake, same: int) -> None:
+    """Take out pairs, one error of each side, with the same argument and the same type (0) or role (1).
+
+    In sorted order, so any input order will do.
+    """
+    partners: dict[tuple[str, str], list[Unit]] = {}
+    for unit in sorted(missed, reverse=True):
+        partners.setdefault((unit[same], unit[2]), []).append(unit)
+    for unit in sorted(extra):
+        waiting = partners.get((unit[same], unit[2]))
+        if waiting:
+            partner = waiting.pop()
+            extra.remove(unit)
+            missed.remove(partner)
+            named.append((mistake, unit, True, partner))
+            named.append((mistake, partner, False, unit))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from goldgate.core.measure import EACH, RatioMeasure, over
-from goldgate.core.pieces import ALONE, stands_alone
+from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
+from goldgate.core.text import SEGMENT_STARTERS, starts_segment
+from goldgate.suites.extraction.events.argument_text import FEW_NEEDLES, Haystack, contained_values
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
-from goldgate.suites.extraction.events.normalize import Haystack
-from goldgate.suites.extraction.events.occurrences import FEW, contained
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import HallucinationSettings
 
@@ -28,8 +27,8 @@ class Hallucination(RatioMeasure[Facts]):
     """
 
     table = "hallucination"
-    columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", EACH)
-    single = frozenset({"hallucinating", "checked", "unchecked", EACH})
+    columns = ("hallucinating", "checked", "unsupported", "values", "unchecked", UNITS_COLUMN)
+    single = frozenset({"hallucinating", "checked", "unchecked", UNITS_COLUMN})
     ratios = {
         "hallucination_rate": over("hallucinating", "checked", "no sample has a source text"),
         "hallucination_entity_rate": over("unsupported", "values", "no predicted value could be checked"),
@@ -57,11 +56,11 @@ def distinct_values(values: Iterable[Value]) -> list[Value]:
 
 def count_distinct(events: Events) -> int:
     """How many there are; where every value gave a unit of its own, without looking at them."""
-    found = count_where_none_is_repeated(events)
+    found = fast_count_distinct(events)
     return len(distinct_values(events.values())) if found is None else found
 
 
-def count_where_none_is_repeated(events: Events) -> int | None:
+def fast_count_distinct(events: Events) -> int | None:
     """The number of values if there are as many units; None if not."""
     values = sum([len(columns[2]) for columns in events.columns])
     return values if values == sum(map(len, events.units.values())) else None
@@ -74,25 +73,25 @@ def support_rule(settings: HallucinationSettings) -> Unsupported:
 
 def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
     """The values that are not in the text once both are normalized."""
-    found = unsupported_quickly(events, text)
-    return unsupported_normalized_plainly(events, text) if found is None else found
+    found = fast_unsupported(events, text)
+    return slow_unsupported(events, text) if found is None else found
 
 
-def unsupported_normalized_plainly(events: Events, text: Haystack) -> list[Value]:
+def slow_unsupported(events: Events, text: Haystack) -> list[Value]:
     """The same by the rule, one value after the other."""
     values = distinct_values(events.values())
-    found = contained({value.unit[2] for value in values}, text.normalized)
+    found = contained_values({value.unit[2] for value in values}, text.normalized)
     return [value for value in values if value.unit[2] not in found]
 
 
-def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
+def fast_unsupported(events: Events, text: Haystack) -> list[Value] | None:
     """The same where there are not too many values for the text; most stand in it letter for letter.
 
     Only what does not is looked for in the normalized text, and only what is not there either is listed.
     """
     find, whole = text.text.find, text.text + " "
     values = sum([len(columns[2]) for columns in events.columns])
-    if values > MANY_VALUES or values * len(whole) > FEW:
+    if values > MANY_VALUES or values * len(whole) > FEW_NEEDLES:
         return None
     missing: list[Value] = []
     for event_type, roles, texts, arguments, spans in events.columns:
@@ -100,8 +99,8 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
             at = find(written)  # the usual answer of `Haystack.contains`, inline
             if (
                 at >= 0
-                and (written[0] in ALONE or stands_alone(written[0]))
-                and ((after := whole[at + len(written)]) in ALONE or stands_alone(after))
+                and (written[0] in SEGMENT_STARTERS or starts_segment(written[0]))
+                and ((after := whole[at + len(written)]) in SEGMENT_STARTERS or starts_segment(after))
             ):
                 continue
             argument = arguments[place]
@@ -114,7 +113,7 @@ def unsupported_quickly(events: Events, text: Haystack) -> list[Value] | None:
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:
     """The values with a spelling that is not in the text letter for letter, at its offsets if it carries any."""
     spellings, whole = dict.fromkeys(events.values()), text.text
-    present = contained({value.text for value in spellings if value.span is None}, whole)
+    present = contained_values({value.text for value in spellings if value.span is None}, whole)
     return distinct_values(
         value
         for value in spellings

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldgate.core.suite import Measure
-from goldgate.suites.extraction.papers.assigned import DueeFin
-from goldgate.suites.extraction.papers.doc2edag import Doc2edag, Doc2edagRoles
-from goldgate.suites.extraction.papers.textee import Textee
-from goldgate.suites.extraction.papers.valued import Valued
+from goldgate.suites.extraction.papers.published_scores import Doc2edag, Doc2edagRoles, DueeFin, Textee
+from goldgate.suites.extraction.papers.value_matching import ValueRates
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import ExtractionSettings
 
@@ -17,7 +15,7 @@ PROFILES: dict[str, tuple[Callable[[ExtractionSettings], Measure[Facts]], ...]] 
     "textee": (Textee,),
     "doc2edag": (Doc2edag, Doc2edagRoles),
     "duee-fin": (DueeFin,),
-    "values": (Valued,),
+    "values": (ValueRates,),
 }
 ALL = "all"
 

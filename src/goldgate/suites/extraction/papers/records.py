@@ -1,25 +1,220 @@
-"""Events of a document as records, role by role, and how many arguments are right once records are assigned.
+"""Events as papers score them: triggers, offsets, and records of a document with the arguments that are right.
 
-An argument can only be right in the record that its own was assigned to. What was predicted and what is in the gold
-does not depend on the assignment, so precision and recall are decided by the arguments that are right alone.
+Also the base of measures that count each event type by itself.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
-from goldgate.suites.extraction.events.largest_matching import BitIndex, largest_of
-from goldgate.suites.extraction.papers.best_assignment import best_assignment
-from goldgate.suites.extraction.papers.read_events import Mention, PaperEvent
+from goldgate.core.tally import TableKey, Tally
+from goldgate.suites.extraction.events.answer_form import Form
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.events.event import Events, event_list
+from goldgate.suites.extraction.events.relaxed_matching import BitIndex, largest_count, largest_matching, set_bits
+from goldgate.suites.extraction.response import Status
+from goldgate.suites.extraction.sample import Facts
 
-Record = Mapping[str, frozenset[str]]  # role → its values; a role without a value is not there
+# Where a trigger begins: in our own form, and in DuEE 1.0, which does not say where it ends.
+_STARTS = ("start", "trigger_start_index")
 
 
-def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[Record]]:
+class Mention(NamedTuple):
+    """Some words: as they were written, normalized, and where they stand, if that was said.
+
+    Words that normalize to nothing are a mention where they have a place: offsets, or the numbers of empty tokens.
+    """
+
+    written: str
+    text: str
+    span: tuple[int, ...] | None
+
+
+class PaperArgument(NamedTuple):
+    """A role and the words that fill it."""
+
+    role: str
+    mention: Mention
+
+
+class PaperEvent(NamedTuple):
+    """An event as papers score it. It may have no trigger, and has several where it is mentioned several times."""
+
+    event_type: str
+    triggers: tuple[Mention, ...]
+    arguments: tuple[PaperArgument, ...]
+    without_unit: tuple[PaperArgument, ...] = ()  # arguments with an empty role, or words that normalize to nothing
+
+
+def gold_events(facts: Facts) -> list[PaperEvent]:
+    """The events of the gold record."""
+    gold = facts.sample.gold
+    return paper_events(gold.events, gold.listed)
+
+
+def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
+    """The events of the answer; none where there is no answer, or none that could be read."""
+    parsed, sample = facts.parsed, facts.sample
+    if parsed is None or parsed.status == Status.ERROR:
+        return []
+    value = parsed.value
+    if sample.response is None and isinstance(value, list):
+        value = form.decoded(value)
+    listed = event_list(form.to_canonical(value, tuple(sample.gold.events.units)))
+    return paper_events(facts.predicted, () if listed is None else listed.items)
+
+
+def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
+    """Events with the triggers that the list has for them. An event without a type is none, and has none."""
+    typed = [item for item in listed if _has_type(item)]
+    found = []
+    for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
+        arguments = tuple(
+            PaperArgument(role, Mention(texts[place], normalized[place], None if spans is None else spans[place]))
+            for place, role in enumerate(roles)
+        )
+        item = typed[number] if number < len(typed) else {}
+        found.append(PaperEvent(event_type, _triggers(item), arguments, _without_unit(item)))
+    return found
+
+
+def _has_type(item: Any) -> bool:
+    return type(item) is dict and type(item.get("event_type")) is str and bool(item["event_type"].strip())
+
+
+def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
+    """The trigger of an event (words with the event's own offsets, or an object that has both), and other mentions."""
+    trigger, mentions = item.get("trigger"), item.get("mentions")
+    objects = [trigger if type(trigger) is dict else item | {"text": trigger}]
+    if type(mentions) is list:
+        objects += [mention for mention in mentions if type(mention) is dict]
+    found = [mention for mention in map(_mention, objects) if mention is not None]
+    return tuple(dict.fromkeys(found))
+
+
+def _without_unit(item: dict[str, Any]) -> tuple[PaperArgument, ...]:
+    """The arguments that a published scorer counts by their offsets, although they give no unit."""
+    listed = item.get("arguments")
+    found = []
+    for argument in listed if type(listed) is list else ():
+        if type(argument) is dict and type(argument.get("role")) is str:
+            role, mention = argument["role"].strip(), _mention(argument, "argument")
+            if mention is not None and not (role and mention.text):
+                found.append(PaperArgument(role, mention))
+    return tuple(found)
+
+
+def _mention(part: dict[str, Any], key: str = "text") -> Mention | None:
+    words = part.get(key)
+    if type(words) is not str:
+        return None
+    text, span = normalize(words), _span(part, words)
+    return Mention(words, text, span) if text or span is not None else None
+
+
+def _span(place: dict[str, Any], text: str) -> tuple[int, ...] | None:
+    """The offsets of some words; of empty tokens, their numbers behind offsets that no words have."""
+    first, last = place.get("token_start"), place.get("token_end")
+    if not text and type(first) is int and type(last) is int:
+        return -1, -1, first, last
+    start = next((place[key] for key in _STARTS if place.get(key) is not None), None)
+    if type(start) is not int:
+        return None
+    end = place.get("end") if place.get("start") is not None else start + len(text)
+    return (start, end) if type(end) is int and 0 <= start < end else None
+
+
+Levels = Mapping[int, int]  # a row: weight above zero → the columns that have it, as bits
+
+
+def best_assignment(rows: Sequence[Levels], columns: int) -> int:
+    """The largest sum of weights of which no two are in one row or one column.
+
+    Kuhn and Munkres, all free rows at once. Every row begins with the largest weight as its price, every column with
+    0. Two prices are never below the weight that row and column have in common, and pairs are made only where they
+    equal it. After a largest matching of these, the rows that free rows reach become cheaper and the columns dearer
+    until a new pair is possible. When the free rows, which are always the cheapest, are down to 0, all prices together
+    are the weights of the pairs: no assignment has more.
+    """
+    prices = _Prices(rows, columns)
+    left_of: dict[int, int] = {}
+    while prices.free > 0:
+        equal: dict[int, int] = {}
+
+        def row(number: int, equal: dict[int, int] = equal) -> int:
+            if number not in equal:
+                equal[number] = prices.equal_to_weight(number)
+            return equal[number]
+
+        left_of = largest_matching(len(rows), columns, row, left_of)
+        reached, reached_columns = sorted({*range(len(rows))}.difference(left_of.values())), 0
+        for number in reached:  # it grows on the way
+            new = row(number) & ~reached_columns
+            reached_columns |= new
+            reached += [left_of[column] for column in set_bits(new)]
+        if not reached:
+            break
+        prices.shift(reached, reached_columns)
+    return prices.total()
+
+
+class _Prices:
+    """What rows and columns cost; `free` is the price of every row that has no partner."""
+
+    def __init__(self, rows: Sequence[Levels], columns: int) -> None:
+        self.rows = [dict(sorted(levels.items(), reverse=True)) for levels in rows]  # the largest weight first
+        self.free = max((weight for levels in rows for weight in levels), default=0)
+        self.of_row = [self.free] * len(rows)
+        self.columns_at = {0: (1 << columns) - 1}  # price → the columns that have it
+
+    def equal_to_weight(self, number: int) -> int:
+        """The columns with which a row costs no more than their weight."""
+        bits, price = 0, self.of_row[number]
+        for weight, columns in self.rows[number].items():
+            bits |= columns & self.columns_at.get(weight - price, 0)
+        return bits
+
+    def shift(self, reached: Sequence[int], reached_columns: int) -> None:
+        """Lower the price of these rows, and raise that of these columns, until another pair is possible."""
+        step = min(self.free, min(self._slack(number, ~reached_columns) for number in reached))
+        self.free -= step
+        for number in reached:
+            self.of_row[number] -= step
+        shifted: dict[int, int] = {}
+        for price, columns in self.columns_at.items():
+            for new, part in ((price, columns & ~reached_columns), (price + step, columns & reached_columns)):
+                if part:
+                    shifted[new] = shifted.get(new, 0) | part
+        self.columns_at = dict(sorted(shifted.items()))  # the lowest price first
+
+    def _slack(self, number: int, others: int) -> int:
+        """By how much the price of a row may fall, as far as columns that were not reached are concerned."""
+        least = own = self.of_row[number]
+        for weight, places in self.rows[number].items():
+            if own - weight >= least:
+                break
+            for price, columns in self.columns_at.items():
+                if own + price - weight >= least:
+                    break
+                if places & columns & others:
+                    least = own + price - weight
+        return least
+
+    def total(self) -> int:
+        return sum(self.of_row) + sum(price * columns.bit_count() for price, columns in self.columns_at.items())
+
+
+PaperRecord = Mapping[str, frozenset[str]]  # role → its values; a role without a value is not there
+
+
+def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[PaperRecord]]:
     """The records of each event type, in the order of the events. An event without an argument is no record."""
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[PaperRecord]] = {}
     for event_type, _, arguments, _ in events:
         values: dict[str, set[str]] = {}
         for role, mention in arguments:
@@ -29,17 +224,19 @@ def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str
     return found
 
 
-def size(record: Record) -> int:
+def argument_count(record: PaperRecord) -> int:
     """How many arguments a record has."""
     return sum(map(len, record.values()))
 
 
-def right(record: Record, other: Record) -> int:
+def right_arguments(record: PaperRecord, other: PaperRecord) -> int:
     """How many arguments two records have in common."""
     return sum(len(values & other[role]) for role, values in record.items() if role in other)
 
 
-def doc2edag_pairs(predicted: Sequence[Record], gold: Sequence[Record]) -> list[tuple[Record, Record]]:
+def assign_as_doc2edag(
+    predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]
+) -> list[tuple[PaperRecord, PaperRecord]]:
     """Predicted records with the gold records that Doc2EDAG assigns to them: greedily, and dependent on their order.
 
     Predicted records with more roles come first; each takes the gold record that is most like it of those left, where
@@ -54,7 +251,7 @@ def doc2edag_pairs(predicted: Sequence[Record], gold: Sequence[Record]) -> list[
         if not left:
             break
         counters = index.count([*_items(record), *record])
-        largest = [(size, *largest_of(counters, left & of_size.having(size))) for size in sizes]
+        largest = [(size, *largest_count(counters, left & of_size.having(size))) for size in sizes]
         most = max(count - size for size, count, places in largest if places)
         taken = min(places & -places for size, count, places in largest if places and count - size == most)
         left ^= taken
@@ -62,48 +259,48 @@ def doc2edag_pairs(predicted: Sequence[Record], gold: Sequence[Record]) -> list[
     return pairs
 
 
-def as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+def doc2edag_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
     """Arguments that are right as Doc2EDAG assigns records."""
-    return sum(right(record, other) for record, other in doc2edag_pairs(predicted, gold))
+    return sum(right_arguments(record, other) for record, other in assign_as_doc2edag(predicted, gold))
 
 
-def roles_as_doc2edag(predicted: Sequence[Record], gold: Sequence[Record]) -> dict[str, Counts]:
+def doc2edag_role_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> dict[str, Counts]:
     """Of each role, the arguments that are right as Doc2EDAG assigns records, those predicted, and those of gold."""
     hits: Counter[str] = Counter()
-    for record, other in doc2edag_pairs(predicted, gold):
+    for record, other in assign_as_doc2edag(predicted, gold):
         hits.update({role: len(values & other.get(role, frozenset())) for role, values in record.items()})
     ours, theirs = (_by_role(side) for side in (predicted, gold))
     return {role: (hits[role], ours[role], theirs[role]) for role in sorted({*ours, *theirs})}
 
 
-def _by_role(records: Sequence[Record]) -> Counter[str]:
+def _by_role(records: Sequence[PaperRecord]) -> Counter[str]:
     found: Counter[str] = Counter()
     for record in records:
         found.update({role: len(values) for role, values in record.items()})
     return found
 
 
-def as_duee_fin(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+def duee_fin_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
     """Arguments that are right as DuEE-Fin's rules have it: each gold record, in turn, takes its best prediction.
 
     Of equals, the first is taken; one in which nothing is right is left for others.
     """
     index, left, hits = BitIndex([*map(_items, predicted)]), (1 << len(predicted)) - 1, 0
     for record in gold:
-        most, places = largest_of(index.count(_items(record)), left)
+        most, places = largest_count(index.count(_items(record)), left)
         if most:
             hits += most
             left ^= places & -places
     return hits
 
 
-def at_best(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+def best_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
     """Arguments that are right under the best one-to-one assignment, whatever the order.
 
     Equal records are assigned to each other first, which costs nothing: for sets, |g ∩ p'| + |g' ∩ g| is at most
     |g| + |g' ∩ p'|.
     """
-    ours, theirs = _counted(predicted), _counted(gold)
+    ours, theirs = _argument_counter(predicted), _argument_counter(gold)
     equal = ours & theirs
     hits = sum(times * sum(len(values) for _, values in record) for record, times in equal.items())
     left, wanted = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
@@ -113,7 +310,7 @@ def at_best(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
     return hits + best_assignment([_levels(index.count(_items(record))) for record in wanted], len(left))
 
 
-def _items(record: Record) -> list[tuple[str, str]]:
+def _items(record: PaperRecord) -> list[tuple[str, str]]:
     """The arguments of a record, each with its role."""
     return [(role, value) for role, values in record.items() for value in values]
 
@@ -128,10 +325,41 @@ def _levels(counters: Sequence[int]) -> dict[int, int]:
     return {number: bits for number, bits in levels.items() if number and bits}
 
 
-def whole(predicted: Sequence[Record], gold: Sequence[Record]) -> int:
+def right_records(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
     """Records that are right in every role; a gold record answers for one predicted record."""
-    return (_counted(predicted) & _counted(gold)).total()
+    return (_argument_counter(predicted) & _argument_counter(gold)).total()
 
 
-def _counted(records: Sequence[Record]) -> Counter[frozenset[tuple[str, frozenset[str]]]]:
+def _argument_counter(records: Sequence[PaperRecord]) -> Counter[frozenset[tuple[str, frozenset[str]]]]:
     return Counter(frozenset(record.items()) for record in records)
+
+
+class ByEventType(RatioMeasure[Facts]):
+    """What a sample counts is what its event types count together."""
+
+    section = "papers"
+    parts = {"event type": "macro"}
+
+    @abstractmethod
+    def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        """What each event type of the sample counts."""
+
+    def units(self, facts: Facts) -> Counts:
+        return self.summed(self.counts(facts))
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        self.add(self.counts(facts), tally)
+
+    def add(self, by_type: Mapping[str, Counts], tally: Tally) -> None:
+        """What a sample counts, and each event type in it."""
+        tally.add(self.key, self.forms, self.summed(by_type))
+        parts: dict[TableKey, Counts] = {
+            (self.table, event_type): counts for event_type, counts in sorted(by_type.items())
+        }
+        for key, counts in parts.items():
+            tally.add(key, self.forms, counts)
+        tally.meet(parts)
+
+    def summed(self, by_type: Mapping[str, Counts]) -> Counts:
+        """What the sample counts: the sum over its event types."""
+        return tuple(map(sum, zip(*by_type.values(), strict=True))) if by_type else (0,) * len(self.columns)

@@ -1,17 +1,13 @@
-"""Prompts: template files with checked placeholders, filled in so that a document cannot leave its place.
+"""Prompts: template files with checked placeholders, and worked examples for few-shot prompts.
 
-A template has three parts, each under a line of its own:
-
-    --- system ---      what the task is; {schema} is the list of event types
-    --- user ---        one document; {text} is the document between two tags, {tag} the tags' name
-    --- assistant ---   how a worked example is answered (few-shot): {answer}, and {thought} where one is wanted
-
-Placeholders are filled in one pass: what is put in is never looked at again. `{{text}}` gives a literal `{text}`.
+A document is filled in so that it cannot leave its place; examples are chosen from a training file by a seed, never
+the document asked about.
 """
 
 from __future__ import annotations
 
 import hashlib
+import heapq
 import os
 import re
 import unicodedata
@@ -19,14 +15,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.core.task import Message
-from goldgate.errors import ConfigError, Place, did_you_mean
-from goldgate.files.text_file import read_text
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.files.reading import read_text_file
+from goldgate.readers.gold_files import GoldOpener
+from goldgate.readers.id_index import require_id
+from goldgate.readers.records import RecordStore, iterate_records
 from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.records import parse_gold, source_text
 
 BUILT_IN = ("en", "en-thought", "zh", "zh-thought")
 PARTS = {  # the placeholders that each part may have; those marked True must be there
@@ -85,7 +85,7 @@ def load_template(name: str) -> Template:
             expected="a file, or one of " + ", ".join(BUILT_IN),
             advice=did_you_mean(name, BUILT_IN),
         )
-    return parse_template(read_text(name, "prompt").text, Path(name).name, name)
+    return parse_template(read_text_file(name, "prompt").text, Path(name).name, name)
 
 
 def parse_template(text: str, name: str, file: str | None) -> Template:
@@ -114,26 +114,26 @@ def schema_values(schema: EventSchema) -> dict[str, str]:
     return {"schema": "\n".join(lines), "json_schema": _json(schema.json_schema())}
 
 
-def messages(
+def prompt_messages(
     template: Template, shared: Mapping[str, str], text: str, examples: Sequence[Example] = ()
 ) -> list[Message]:
     """The chat that asks about one document; `shared` is what `schema_values` gave."""
-    chat = [Message("system", fill(template.system, shared))] if template.system else []
+    chat = [Message("system", fill_part(template.system, shared))] if template.system else []
     for example in examples:
         assert template.assistant is not None  # checked before examples are chosen
         chat.append(Message("user", _user(template, shared, example.text)))
         worked = {"answer": example.answer, "thought": example.thought}
-        chat.append(Message("assistant", fill(template.assistant, worked)))
+        chat.append(Message("assistant", fill_part(template.assistant, worked)))
     chat.append(Message("user", _user(template, shared, text)))
     return chat
 
 
-def fill(part: str, values: Mapping[str, str]) -> str:
+def fill_part(part: str, values: Mapping[str, str]) -> str:
     """The part with its placeholders replaced, in one pass."""
     return _PLACEHOLDER.sub(lambda match: match[1] or values[match[2]], part)
 
 
-def enclosed(text: str) -> tuple[str, str]:
+def enclose_document(text: str) -> tuple[str, str]:
     """The document between tags whose name does not occur in it, however it is written; and that name."""
     text = _CONTROL.sub(lambda match: match[0] + _ZERO_WIDTH_SPACE, text)
     looked_at = text.lower()
@@ -148,8 +148,8 @@ def enclosed(text: str) -> tuple[str, str]:
 
 
 def _user(template: Template, shared: Mapping[str, str], text: str) -> str:
-    block, tag = enclosed(text)
-    return fill(template.user, {**shared, "text": block, "tag": tag})
+    block, tag = enclose_document(text)
+    return fill_part(template.user, {**shared, "text": block, "tag": tag})
 
 
 def _check_placeholders(part: str, body: str, file: str, line: int) -> None:
@@ -180,3 +180,78 @@ def _wrong(
 
 def _json(value: object) -> str:
     return orjson.dumps(value).decode()
+
+
+class ExamplePool:
+    """The training records that may be shown, best ranked first. One more than asked for, to have a spare."""
+
+    def __init__(self, ranked: Sequence[Example], count: int) -> None:
+        self._ranked = list(ranked)
+        self._count = count
+
+    def without(self, text: str) -> list[Example]:
+        """The examples for a question about `text`; a training record with that very text is passed over."""
+        return [example for example in self._ranked if example.text != text][: self._count]
+
+
+def load_examples(
+    path: str | Path, count: int, seed: int, dialect: str | None = None, schema: EventSchema | None = None
+) -> ExamplePool:
+    """Choose `count` records of a training file (in the form of gold); `schema` has the roles of flat events."""
+    store = RecordStore([GoldOpener(dialect)(path, "train")])
+    best: dict[str, tuple[bytes, Example]] = {}  # by text, so that no text is shown twice
+    try:
+        for location, data in iterate_records(store.files[0]):  # of the only file, offset and location are the same
+            record = store.decode(location, data)
+            identity = require_id(record, store, location)
+            try:
+                gold = parse_gold(record, identity, data, schema)
+            except InputError as error:
+                raise store.at(error, location) from None
+            if gold.text is None:
+                continue
+            rank = hashlib.sha256(f"{seed}:{identity}".encode()).digest()
+            if len(best) > count and gold.text not in best:
+                worst = max(best, key=lambda text: best[text][0])
+                if best[worst][0] <= rank:
+                    continue
+                del best[worst]
+            if gold.text not in best or rank < best[gold.text][0]:
+                best[gold.text] = rank, _example(record, gold.listed)
+    finally:
+        store.close()
+    ranked = [example for _, example in heapq.nsmallest(count + 1, best.values(), key=lambda entry: entry[0])]
+    if len(ranked) < count:
+        raise ConfigError(
+            "train.too_few",
+            f"{count} examples are asked for, and the training file has fewer",
+            place=Place(str(path)),
+            found=f"{len(ranked)} different texts",
+        )
+    return ExamplePool(ranked, count)
+
+
+def no_examples() -> ExamplePool:
+    """Zero-shot."""
+    return ExamplePool((), 0)
+
+
+def _example(record: dict[str, Any], listed: Sequence[Any]) -> Example:
+    events = [
+        {
+            "event_type": event["event_type"],
+            "arguments": [
+                {"role": a["role"], "argument": a["argument"]} for a in event["arguments"] if a["argument"] is not None
+            ],
+        }
+        for event in listed
+    ]
+    lines: list[str] = []
+    for event in events:
+        lines.append(str(event["event_type"]))
+        lines += [f"{argument['role']}: {_example_json(argument['argument'])}" for argument in event["arguments"]]
+    return Example(source_text(record), orjson.dumps({"events": events}).decode(), "\n".join(lines) or "—")
+
+
+def _example_json(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,17 +1,273 @@
-"""Reading a raw response: where in it the answer is, what it says, and how it had to be mended.
+"""Reading a raw response: from what a model wrote to the JSON value that is its answer.
 
-`read` is the line: thoughts are cut out (`thoughts`), candidates are found (`locate`), one answer is
-chosen (`choose`), each value having been decoded (`decode`) or repaired (`repair`, `quoted`) on the way.
+The steps, each in a module: thoughts are cut out (`thoughts`), candidates are found (`candidates`), each is decoded as
+it is (`decode`) or repaired by named steps (`repair`, with `strings` and `structure`), and one is chosen
+(`selection`). `parsed` holds the result. No text makes this raise, and the time grows linearly with the text.
 """
 
-from goldgate.suites.extraction.response.parsed import LeftOut, Method, Parsed, Reason, RepairPlace, Status
-from goldgate.suites.extraction.response.read import parse_response
-from goldgate.suites.extraction.response.step import Step
-from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS, ThoughtState
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+
+import orjson
+
+from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
+from goldgate.suites.extraction.response.candidates import (
+    Candidate,
+    find_candidates,
+    flatten_answer,
+    unopened_object,
+    whole_candidate,
+)
+from goldgate.suites.extraction.response.parsed import LeftOutText, Method, Parsed, Reason, RepairPlace, Status, Step
+from goldgate.suites.extraction.response.selection import (
+    Selection,
+    content_weight,
+    is_template,
+    next_turn,
+    select_answer,
+)
+from goldgate.suites.extraction.response.structure import BRACKETS
+from goldgate.suites.extraction.response.thoughts import (
+    DEFAULT_THOUGHT_TAGS,
+    ResponseWithoutThoughts,
+    ThoughtState,
+    cut_thoughts,
+)
+
+
+def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
+    """Read a raw model output: the fast way where it is enough, else the rule."""
+    given = form.prefixed(text) if form.prefix else text
+    parsed = fast_parse(given, thought_tags, form) or slow_parse(given, thought_tags, form)
+    return parsed if given is text else _without_prefix(parsed, len(given) - len(text))
+
+
+def fast_parse(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
+    """What most models write, read in one step: an answer alone, or a thought, words, one fenced block, words.
+
+    None for all other texts. `slow_parse` comes to the same and takes three times as long.
+    """
+    thought: str | None = None
+    method, preamble, content, offset = Method.WHOLE, "", text, 0
+    if text.lstrip()[:1] not in ("[", "{"):
+        usual = _fast_pattern(thought_tags).fullmatch(text)
+        if usual is None:
+            return None
+        thought, before, content, after = usual.groups()
+        if "<" in content or ("~" in text and "~~~" in text):
+            return None  # a tag, or another fence, perhaps
+        method, offset = Method.FENCED, usual.start(3)
+        if not _is_encodable(text[:offset]) or (after and not _is_encodable(after)):
+            return None
+        if before and not before.isspace():
+            preamble = _text_if_words(_text_before_block(text, usual))
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    if not (form.is_answer(value) or form.is_event(value)) or is_template(value, form):
+        return None
+    source = content.strip()
+    if flatten_answer(value, source, form) is not None:
+        return None
+    start = offset + content.index(source[0])
+    state = ThoughtState.NONE if thought is None else ThoughtState.CLOSED
+    return Parsed(Status.RAW, method, value, source, (), state, thought or "", preamble, start, start + len(source))
+
+
+def _text_before_block(text: str, usual: re.Match[str]) -> str:
+    """What stands before the fenced block of a usual text, with blanks in place of its thought."""
+    if usual.group(1) is None:
+        return text[: usual.end(2)]
+    tag = text.index("<")
+    return text[:tag] + " " * (usual.start(2) - tag) + usual.group(2)
+
+
+def slow_parse(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
+    """The rule: what `parse_response` says of any text."""
+    text = _encodable(text)
+    whole = whole_candidate(text, form) if text.lstrip()[:1] in ("[", "{") else None
+    if whole is not None:
+        # A text that is JSON as a whole has its thoughts, if any, in strings.
+        return _make_parsed(select_answer(text, [whole], form), text, "", ThoughtState.NONE)
+    cut = cut_thoughts(text, thought_tags)
+    if cut.tail is not None:
+        before = _answer_before_turn(cut, cut.tail, text, form)
+        if before is not None:
+            return before
+        hidden = " " * cut.tail + text[cut.tail :]
+        choice = _select(hidden, form)
+        if choice.answer is not None and _has_events(choice.answer, form):
+            return _make_parsed(choice, hidden, cut.thought, cut.state)
+        return _make_parsed(_select(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
+    choice = _select(cut.visible, form)
+    return _with_tags_as_text(choice, cut, text, form) or _make_parsed(choice, cut.visible, cut.thought, cut.state)
+
+
+def _answer_before_turn(cut: ResponseWithoutThoughts, tail: int, text: str, form: Form) -> Parsed | None:
+    """The answer before the turn in which a thought is never closed; None if that thought is of the answer's turn."""
+    visible = cut.visible[:tail] + text[tail:]
+    if next_turn(visible, 0, tail) < 0:
+        return None
+    choice = _select(visible, form)
+    answer = choice.answer
+    if answer is None or not (answer.complete and answer.reads) or next_turn(visible, answer.end, tail) < 0:
+        return None
+    return _make_parsed(choice, visible, cut.thought, ThoughtState.CLOSED if cut.spans else ThoughtState.NONE)
+
+
+def _with_tags_as_text(choice: Selection, cut: ResponseWithoutThoughts, text: str, form: Form) -> Parsed | None:
+    """The answer read again with the tags inside it as text, if that is no worse: they stand in its strings."""
+    answer = choice.answer
+    if answer is None or not any(answer.start < start and end < answer.end for start, end in cut.spans):
+        return None
+    visible = cut.visible[: answer.start] + text[answer.start : answer.end] + cut.visible[answer.end :]
+    again = _select(visible, form)
+    if again.answer is None or not again.answer.decoded or not _repair_names(again.answer) <= _repair_names(answer):
+        return None
+    outside = [text[start:end] for start, end in cut.spans if not (answer.start < start and end < answer.end)]
+    return _make_parsed(again, visible, "".join(outside), cut.state if outside else ThoughtState.NONE)
+
+
+def _repair_names(answer: Candidate) -> set[Step]:
+    return {step for step, _ in answer.places}
+
+
+def _without_prefix(parsed: Parsed, by: int) -> Parsed:
+    """The same with places in the response itself, not in the response behind the declared prefix.
+
+    Words of the prefix are the prompt's, and no preamble of the model's.
+    """
+    return replace(
+        parsed,
+        preamble=_text_if_words(parsed.preamble[by:]),
+        start=None if parsed.start is None else max(0, parsed.start - by),
+        end=None if parsed.end is None else max(0, parsed.end - by),
+        left_out=tuple(
+            LeftOutText(max(0, start - by), max(0, end - by), reason) for start, end, reason in parsed.left_out
+        ),
+        places=tuple(RepairPlace(step, max(0, at - by)) for step, at in parsed.places),
+    )
+
+
+def _select(text: str, form: Form) -> Selection:
+    located = find_candidates(text, form)
+    unread = located.pop() if located and located[-1].unread else None
+    choice = select_answer(text, located, form)
+    if unread is not None:
+        return _with_limit_reached(choice, unread)
+    answer = choice.answer
+    reads = answer is not None and answer.reads
+    if answer is not None and reads and answer.complete:
+        return choice
+    any_object = answer is None or not answer.decoded
+    found = unopened_object(text, [c for c in located if c.decoded], form, any_object=any_object)
+    if found is None or is_template(found.value, form):
+        return choice
+    if found.unread:
+        return _with_limit_reached(choice, found)
+    if answer is None or not reads or content_weight(found.value) > content_weight(answer.value):
+        choice.answer = found
+    return choice
+
+
+def _with_limit_reached(choice: Selection, unread: Candidate) -> Selection:
+    """Note in a choice that the text from `unread` on was not read, because the limit on steps was reached."""
+    choice.left_out.append(LeftOutText(unread.start, unread.end, Reason.LIMIT))
+    if choice.answer is not None:
+        choice.answer.places = [*choice.answer.places, (Step.CUT_AT_ERROR, unread.start)]
+    return choice
+
+
+def _has_events(answer: Candidate, form: Form) -> bool:
+    """Whether there is at least one event in it: an empty list in a thought is no answer."""
+    value = answer.value
+    if form.is_event(value):
+        return True
+    if not value or not form.is_answer(value):
+        return False
+    key = form.events_key(value) if isinstance(value, dict) else None
+    return key is None or value[key] != []
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _encodable(text: str) -> str:
+    """The text with halves of surrogate pairs, which no file can hold, as U+FFFD."""
+    return text if _is_encodable(text) else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _make_parsed(choice: Selection, text: str, thought: str, state: str) -> Parsed:
+    answer = choice.answer
+    left_out = tuple(sorted(choice.left_out)) if choice.left_out else ()
+    if answer is None:
+        return Parsed(
+            Status.ERROR,
+            Method.NO_JSON_FOUND,
+            thought_state=state,
+            thought=thought,
+            preamble=_text_if_words(text),
+            left_out=left_out,
+        )
+    status = Status.RAW
+    if not answer.decoded:
+        status = Status.ERROR
+    elif answer.places:
+        status = Status.REPAIRED
+    method = answer.method
+    if not text[: answer.start].strip() and not text[answer.end :].strip():
+        method = Method.WHOLE
+    before = answer.start
+    if method == Method.FENCED:
+        before = max(text.rfind("```", 0, before), text.rfind("~~~", 0, before) if "~" in text else -1, 0)
+    in_order = sorted([(at, step) for step, at in answer.places])
+    return Parsed(
+        status,
+        method,
+        answer.value,
+        answer.source,
+        tuple(sorted({step for _, step in in_order})),
+        state,
+        thought,
+        _text_if_words(text[:before]),
+        answer.start,
+        answer.end,
+        left_out,
+        tuple([RepairPlace(step, at) for at, step in in_order]),
+    )
+
+
+# Marks, and what is no letter.
+_NO_WORDS = re.compile(r"(?:\[[^\s\[\]]*+\]|<[^\s<>]*+>|[`~]{3,}\w*+|[\W\d_])*+")
+
+
+def _text_if_words(text: str) -> str:
+    """The text, if it has words: `[##JSON##]` and `<answer>` before an answer are marks, not a thought."""
+    return "" if _NO_WORDS.fullmatch(text.strip()) else text
+
+
+@lru_cache
+def _fast_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """The groups: the thought, the words before the block, what is in the block, the words behind it."""
+    names = "|".join(map(re.escape, tags)) or "(?!)"
+    words = rf"([^<`{re.escape(BRACKETS)}]*+)"
+    opening = r"```(?:json[ \t]*+)?\r?\n"
+    closing = r"```(?:(?=[\r\n]|\Z)|(?<=[\n\]}]```)(?=[ \t]))"
+    return re.compile(rf"(?:[ \t\r\n]*+<(?i:{names})>([^<]*+)</(?i:{names})>)?{words}{opening}([^`]*+){closing}{words}")
+
 
 __all__ = [
     "DEFAULT_THOUGHT_TAGS",
-    "LeftOut",
+    "LeftOutText",
     "Method",
     "Parsed",
     "Reason",

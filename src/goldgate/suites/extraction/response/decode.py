@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.suites.extraction.events.number import NumberText, number_text
+from goldgate.suites.extraction.events.argument_text import NumberText, number_text
 
 
-class Decoded(NamedTuple):
+class DecodedValue(NamedTuple):
     """A value, and the text that it can be read from again (None where its numbers are texts already)."""
 
     value: Any
     source: str | None
 
 
-class Part(NamedTuple):
+class ScannedPart(NamedTuple):
     """A container inside a larger value, and where reading goes on; if it is not sound, then inside it."""
 
     value: Any
@@ -39,22 +39,22 @@ _LONGEST_PART = 8_192  # characters; a larger part is read in smaller ones
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def decode(text: str) -> Decoded | None:
+def decode_json(text: str) -> DecodedValue | None:
     """The value of a JSON text, or None if it is not JSON. Blanks may stand around it."""
     try:
-        return Decoded(orjson.loads(text), text)
+        return DecodedValue(orjson.loads(text), text)
     except orjson.JSONDecodeError as error:
         # JSON that orjson does not read: `1e400` is a number, though no double holds it
         return decode_exactly(text) if str(error).startswith("number is infinity") else None
 
 
-def decode_exactly(text: str) -> Decoded | None:
+def decode_exactly(text: str) -> DecodedValue | None:
     """The same with every number as its text; it reads what orjson does not: `1e400` is JSON."""
     try:
         value = _exact.decode(text)
     except (ValueError, RecursionError):
         return None
-    return None if _has_lone_surrogate(text, value) else Decoded(value, None)
+    return None if _has_lone_surrogate(text, value) else DecodedValue(value, None)
 
 
 def with_number_texts(value: Any, source: str | None) -> Any:
@@ -75,7 +75,7 @@ def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
 
 
-def scan_part(text: str, start: int, limit: int) -> Part | None:
+def scan_part(text: str, start: int, limit: int) -> ScannedPart | None:
     """The same for a part of a larger value, and of a list that is not sound the containers before the error.
 
     What a failure looks at is bounded.
@@ -90,10 +90,10 @@ def scan_part(text: str, start: int, limit: int) -> Part | None:
         return _containers_before(part, error.pos, start) if part[0] == "[" else None
     except (ValueError, RecursionError):
         return None
-    return None if _has_lone_surrogate(part[:end], value) else Part(value, start + end, sound=True)
+    return None if _has_lone_surrogate(part[:end], value) else ScannedPart(value, start + end, sound=True)
 
 
-def _containers_before(part: str, error: int, start: int) -> Part | None:
+def _containers_before(part: str, error: int, start: int) -> ScannedPart | None:
     """What a list that breaks in its last object holds before it, if all of that is containers."""
     end = part.rfind("}", 0, error) + 1
     if end == 0 or _SURROGATE.search(part, 0, end) is not None:
@@ -102,7 +102,7 @@ def _containers_before(part: str, error: int, start: int) -> Part | None:
         items = _exact.decode(part[:end] + "]")
     except (ValueError, RecursionError):
         return None
-    return Part(items, start + end, sound=False) if {*map(type, items)} <= {dict, list} else None
+    return ScannedPart(items, start + end, sound=False) if {*map(type, items)} <= {dict, list} else None
 
 
 def can_be_sound(text: str, start: int, limit: int) -> bool:

@@ -1,45 +1,120 @@
-"""A tolerant JSON reader that says what it mended and where, in one pass over the text.
-
-It reads what models write instead of JSON: trailing commas, Python literals, comments,
-full-width punctuation, smart quotes, missing marks, answers that break off. Four promises:
-
-- it never invents: a value that breaks off is dropped, not guessed, and a container that
-  broke off before its first value is dropped with it;
-- it never changes the text inside a string;
-- one missing mark costs what it touches: reading finds its way again at structure (`"key":`, `}, {`);
-- it never goes back: where no structure is near, what was complete so far is the value, and the
-  caller goes on after that place. So the time is linear in the text, whatever the text.
-"""
+"""A tolerant JSON reader that names each repair and its place, in one pass over the text."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-from goldgate.suites.extraction.response.bare import (
+from goldgate.suites.extraction.events.argument_text import NumberText
+from goldgate.suites.extraction.response.decode import can_be_sound, scan_part
+from goldgate.suites.extraction.response.parsed import Step, TolerantReading
+from goldgate.suites.extraction.response.strings import (
+    DOUBLE_QUOTES,
+    ITEM_AHEAD,
+    KEY_AHEAD,
+    QUOTES,
     SKIPPED,
     TRUNCATED,
+    UNOPENED_KEY,
     UNREADABLE,
+    Slot,
     begins_bare_key,
+    opens_string,
     read_bare,
     read_bare_key,
+    read_quoted,
 )
-from goldgate.suites.extraction.response.brackets import (
+from goldgate.suites.extraction.response.structure import (
+    FARTHEST_LANDMARK,
     STRUCTURE,
-    Open,
+    Cursor,
+    OpenContainer,
+    StepBudget,
     begins_another,
     closes_unopened_list,
     is_stray,
     key_name,
+    line_breaks_before,
+    next_landmark,
+    opens_answer,
+    skip_words,
 )
-from goldgate.suites.extraction.response.cursor import Budget, Cursor
-from goldgate.suites.extraction.response.decode import can_be_sound, scan_part
-from goldgate.suites.extraction.response.gaps import FARTHEST_LANDMARK, line_breaks_before, next_landmark, skip_words
-from goldgate.suites.extraction.response.openings import opens_answer
-from goldgate.suites.extraction.response.pairs import NEXT_OBJECT, read_pairs
-from goldgate.suites.extraction.response.parsed import Reading
-from goldgate.suites.extraction.response.quoted import ITEM_AHEAD, KEY_AHEAD, QUOTES, Slot, opens_string, read_quoted
-from goldgate.suites.extraction.response.step import Step
+
+_SMART = DOUBLE_QUOTES[1:]
+_GAP = r"[ \t\r\n]*+"
+# What begins a key for certain: each is among the ways in which `quoted` sees one behind a comma.
+_KEY_BEGINS = (
+    r'"[^"\\\n]{1,100}"\s{0,8}[:：]'
+    r"|'[^'\\\n]{1,100}'\s{0,8}[:：]"
+    rf"|[{_SMART}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]\s{{0,8}}[:：]"
+    r"|[^\W\d][\w/-]{0,40}\s?[:：=]"
+)
+# The groups: the key by the kind of its marks, the colon, the value by the kind of its marks, the comma.
+_PAIR = re.compile(
+    rf"""
+    (?:"([^"“”\\\x00-\x1f]++)"{_GAP}
+      |'([^'\\\x00-\x1f]++)'{_GAP}
+      |[{_SMART}]([^{DOUBLE_QUOTES}\\\x00-\x1f]++)[{DOUBLE_QUOTES}]{_GAP}
+      |(?!{UNOPENED_KEY})([^\W\d]\w{{0,40}})[ ]?
+    )([:：]){_GAP}
+    (?:"([^"\\\x00-\x1f]++)"
+      |'([^'\\\x00-\x1f]++)'
+      |[{_SMART}]([^{DOUBLE_QUOTES}\\\x00-\x1f]++)[{DOUBLE_QUOTES}]
+      |(null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)
+    ){_GAP}
+    (?:([,，]){_GAP}(?={_KEY_BEGINS}|[{{}}\]])|(?=[}}\]]))
+    """,
+    re.VERBOSE,
+)
+# From the end of an object in a list into the next one; blanks of other kinds are the reader's.
+NEXT_OBJECT = re.compile(rf"\}}{_GAP}([,，]){_GAP}(\{{){_GAP}(?![\\\s\ufeff\u200b])")
+_COLON, _IN_SINGLE, _IN_SMART, _COMMA = 5, 7, 8, 10
+# Members of an enumeration are slow to look up.
+_SINGLE_QUOTES, _SMART_QUOTES = Step.SINGLE_QUOTES, Step.SMART_QUOTES
+_UNQUOTED_KEYS, _FULLWIDTH = Step.UNQUOTED_KEYS, Step.FULLWIDTH_PUNCTUATION
+
+
+class PlainPairs(NamedTuple):
+    """Where reading goes on behind plain pairs, where the comma stands that the last one ends with (or -1), repairs."""
+
+    end: int
+    comma: int
+    places: list[tuple[Step, int]]
+
+
+def read_pairs(text: str, start: int, limit: int, into: OpenContainer) -> PlainPairs | None:
+    """Read the plain pairs from `start` on, where a key is due, into an open object; None if there are none."""
+    pos, comma = start, -1
+    places: list[tuple[Step, int]] = []
+    value = into.value
+    while (pair := _PAIR.match(text, pos, limit)) is not None:
+        double, single, smart, bare, colon, in_double, in_single, in_smart, literal, ends = pair.groups()
+        key = double or single or smart or bare
+        if key in value:
+            break  # two objects run together, perhaps
+        if double is None:
+            places.append((_SINGLE_QUOTES if single else _SMART_QUOTES if smart else _UNQUOTED_KEYS, pos))
+        if colon != ":":
+            places.append((_FULLWIDTH, pair.start(_COLON)))
+        if in_double is not None:
+            value[key] = in_double
+        elif in_single is not None:
+            places.append((_SINGLE_QUOTES, pair.start(_IN_SINGLE) - 1))
+            value[key] = in_single
+        elif in_smart is not None:
+            places.append((_SMART_QUOTES, pair.start(_IN_SMART) - 1))
+            value[key] = in_smart
+        else:
+            value[key] = None if literal == "null" else NumberText(literal)
+        into.last = key
+        pos = pair.end()
+        if ends is None:
+            return PlainPairs(pos, -1, places)
+        comma = pair.start(_COMMA)
+        if ends != ",":
+            places.append((_FULLWIDTH, comma))
+    return PlainPairs(pos, comma, places) if comma >= 0 else None
+
 
 MAX_DEPTH = 500  # events nest four deep; orjson itself stops at 1,024
 
@@ -47,7 +122,7 @@ _TUPLE = re.compile(rf"\(\s*[{QUOTES}\[{{(]")
 _MAX_FAILURES = 12  # an answer broken in one place fails about four times, once a level
 
 
-def read_tolerantly(text: str, start: int, limit: int, budget: Budget, *, unopened: bool = False) -> Reading:
+def repair_value(text: str, start: int, limit: int, budget: StepBudget, *, unopened: bool = False) -> TolerantReading:
     """Read one value from the bracket at `start`, not looking at `limit` or beyond, as far as the budget goes.
 
     `unopened`: the object's opening bracket is missing, and its first key stands at `start`.
@@ -55,25 +130,27 @@ def read_tolerantly(text: str, start: int, limit: int, budget: Budget, *, unopen
     return _Reader(text, start, limit, budget, at_once=True).read(unopened=unopened)
 
 
-def read_mark_by_mark(text: str, start: int, limit: int, budget: Budget, *, unopened: bool = False) -> Reading:
-    """The rule: what `read_tolerantly` says of any text, but for the steps that it takes from the budget."""
+def slow_repair_value(
+    text: str, start: int, limit: int, budget: StepBudget, *, unopened: bool = False
+) -> TolerantReading:
+    """The rule: what `repair_value` says of any text, but for the steps that it takes from the budget."""
     return _Reader(text, start, limit, budget, at_once=False).read(unopened=unopened)
 
 
 class _Reader(Cursor):
     """One reading."""
 
-    def __init__(self, text: str, start: int, limit: int, budget: Budget, *, at_once: bool) -> None:
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget, *, at_once: bool) -> None:
         super().__init__(text, start, limit, budget)
         self.at_once = at_once  # what is plain is read in one step
         self.failures = 0
         self.mixed = False  # strings are opened with one kind of mark and closed with another
 
-    def read(self, *, unopened: bool = False) -> Reading:
+    def read(self, *, unopened: bool = False) -> TolerantReading:
         if unopened:
             self.note(Step.OPENED_BRACKETS, self.pos)
-            self.stack.append(Open({}))
-        finished: Reading | None = None
+            self.stack.append(OpenContainer({}))
+        finished: TolerantReading | None = None
         while True:
             self.budget.steps -= 1
             if self.budget.steps < 0 and self.stack:
@@ -87,7 +164,7 @@ class _Reader(Cursor):
                 self.note(Step.SEMICOLONS if character == ";" else Step.FULLWIDTH_PUNCTUATION, self.pos)
             if self.after_value and self._has_ended(structure):
                 self.note(Step.CLOSED_BRACKETS, self.pos)
-                return Reading(self.stack[0].value, self.pos, self.places, complete=True)
+                return TolerantReading(self.stack[0].value, self.pos, self.places, complete=True)
             if structure in ("}", "]"):
                 finished = self._close(structure)
             elif structure == ",":
@@ -134,7 +211,7 @@ class _Reader(Cursor):
         self.after_value, self.comma = False, self.pos
         self.pos += 1
 
-    def _open(self, bracket: str) -> Reading | None:
+    def _open(self, bracket: str) -> TolerantReading | None:
         """An opening bracket: a value begins, or one that was left open has ended."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
@@ -146,11 +223,11 @@ class _Reader(Cursor):
         if self.stack and self._read_sound_part():
             self.after_value = True
             return None
-        self.stack.append(Open({} if bracket == "{" else []))
+        self.stack.append(OpenContainer({} if bracket == "{" else []))
         self.pos += 1
         return None
 
-    def _open_for_key(self, bracket: str) -> Reading | None:
+    def _open_for_key(self, bracket: str) -> TolerantReading | None:
         """An opening bracket where a key is due: a bracket before it is missing."""
         top = self.stack[-1]
         if bracket == "[":
@@ -163,7 +240,7 @@ class _Reader(Cursor):
             self.pos += 1
         elif len(self.stack) == 1 and top.value:  # {"a": 1 {"a": 2}: two objects in a row, the first not closed
             self.note(Step.CLOSED_BRACKETS, self.pos)
-            return Reading(top.value, self.pos, self.places, complete=True)
+            return TolerantReading(top.value, self.pos, self.places, complete=True)
         elif len(self.stack) > 1 and isinstance(self.stack[-2].value, list):  # [{"a": 1, {"a": 2}]
             self.note(Step.CLOSED_BRACKETS, self.pos)
             closed = self.stack.pop()
@@ -186,11 +263,11 @@ class _Reader(Cursor):
         if is_sound:
             self.stack[-1].put(part.value)
         else:
-            self.stack.append(Open(part.value))
+            self.stack.append(OpenContainer(part.value))
         self.pos = part.end
         return True
 
-    def _close(self, bracket: str) -> Reading | None:
+    def _close(self, bracket: str) -> TolerantReading | None:
         """Close the innermost container that this bracket fits, and those left open inside it."""
         if self.comma >= 0:
             self.note(Step.TRAILING_COMMA, self.comma)
@@ -226,11 +303,11 @@ class _Reader(Cursor):
                 self.note(Step.MISSING_VALUES, at)
                 closed.put(None)
             if not stack:
-                return Reading(closed.value, self.pos, self.places, complete=True)
+                return TolerantReading(closed.value, self.pos, self.places, complete=True)
             stack[-1].put(closed.value)
         return None
 
-    def _broken_off(self, step: Step | None) -> Reading:
+    def _broken_off(self, step: Step | None) -> TolerantReading:
         """Reading ends here: keep what is complete, drop what is not, close what holds something."""
         if step is not None:
             self.note(step, self.pos)
@@ -244,9 +321,9 @@ class _Reader(Cursor):
             value = stack.pop().value
             if stack and value:
                 stack[-1].put(value)
-        return Reading(value or None, self.pos, self.places, complete=False)
+        return TolerantReading(value or None, self.pos, self.places, complete=False)
 
-    def _read_next(self, character: str) -> Reading | None:
+    def _read_next(self, character: str) -> TolerantReading | None:
         """Read a key, or a value that is no container."""
         if self.after_value:
             self.note(Step.MISSING_COMMAS, self.pos)
@@ -303,22 +380,22 @@ class _Reader(Cursor):
         if self.failures < _MAX_FAILURES and can_be_sound(self.text, self.pos, self.limit):
             return False
         self.failures += 1
-        self.stack.append(Open({}))
+        self.stack.append(OpenContainer({}))
         self.pos, self.comma = following.end(), -1
         return True
 
-    def _goes_on_as_list(self, top: Open) -> bool:
+    def _goes_on_as_list(self, top: OpenContainer) -> bool:
         """Whether a string where a key is due is one more value of the last key: `"argument": "x", "y"]`."""
         if not isinstance(top.last_value, str) or ITEM_AHEAD.match(self.text, self.pos, self.limit) is None:
             return False
         self._open_list_of_last(top)
         return True
 
-    def _open_list_of_last(self, top: Open) -> None:
+    def _open_list_of_last(self, top: OpenContainer) -> None:
         """Make the last value of an object the first item of a list whose opening bracket is missing."""
         self.note(Step.OPENED_BRACKETS, self.pos)
         top.key = top.last
-        self.stack.append(Open([top.last_value]))
+        self.stack.append(OpenContainer([top.last_value]))
 
     def _key_in_list(self, key: str) -> None:
         """A key where an item is due: the list was not closed, or the object not opened, or closed too early."""
@@ -328,16 +405,16 @@ class _Reader(Cursor):
         in_object = isinstance(parent, dict)
         if isinstance(last, dict) and key not in last and (not in_object or key in ("role", "argument")):
             self.note(Step.STRAY_BRACKETS, self.pos)  # [{"event_type": "A"}, "arguments": …
-            self.stack.append(Open(top.value.pop()))
+            self.stack.append(OpenContainer(top.value.pop()))
         elif top.value and in_object and not (isinstance(last, dict) and key in last):
             self.note(Step.CLOSED_BRACKETS, self.pos)  # "arguments": [{…}, "trigger": …
             self.stack.pop()
             self.stack[-1].put(top.value)
         else:
             self.note(Step.OPENED_BRACKETS, self.pos)  # ["role": …
-            self.stack.append(Open({}))
+            self.stack.append(OpenContainer({}))
 
-    def _read_key(self, top: Open, character: str) -> Reading | None:
+    def _read_key(self, top: OpenContainer, character: str) -> TolerantReading | None:
         """Read `"key":` into the open object."""
         key: object
         at = self.pos
@@ -383,7 +460,7 @@ class _Reader(Cursor):
         self.pos = end
         return True
 
-    def _find_landmark(self) -> Reading | None:
+    def _find_landmark(self) -> TolerantReading | None:
         """Go on at the next structure after something unreadable, or end here if there is none near."""
         mark = -1
         if self.is_json_without_doubt():

@@ -23,7 +23,7 @@ class ThoughtState:
 THOUGHT_STATES = (ThoughtState.NONE, ThoughtState.CLOSED, ThoughtState.UNCLOSED)
 
 
-class Cut(NamedTuple):
+class ResponseWithoutThoughts(NamedTuple):
     """A response without its thoughts."""
 
     visible: str  # the response with blanks in place of its thoughts, so that places stay where they are
@@ -42,7 +42,7 @@ _BRACKET = re.compile(r"[\[{]")
 _MAX_FAILURES = 12  # brackets that begin no JSON; beyond that, tags are taken for tags
 
 
-def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
+def cut_thoughts(text: str, tags: tuple[str, ...]) -> ResponseWithoutThoughts:
     """The text outside thoughts, and the thoughts.
 
     A closing tag without an opening one ends a thought that began with the text: chat templates
@@ -50,9 +50,9 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
     """
     at = text.find("<") if tags else -1
     if at < 0:
-        return Cut(text, "", ThoughtState.NONE, None)
+        return ResponseWithoutThoughts(text, "", ThoughtState.NONE, None)
     pattern = _tag_pattern(tags)
-    values = _Values(text)
+    values = _SoundValues(text)
     visible: list[str] = []
     spans: list[tuple[int, int]] = []
     thought = ""
@@ -82,12 +82,12 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> Cut:
         at = text.find("<", tag.end())
     if opened >= 0:
         visible.append(" " * (len(text) - kept_to))
-        return Cut("".join(visible), thought, ThoughtState.UNCLOSED, opened, tuple(spans))
+        return ResponseWithoutThoughts("".join(visible), thought, ThoughtState.UNCLOSED, opened, tuple(spans))
     visible.append(text[kept_to:])
-    return Cut("".join(visible), thought, state, None, tuple(spans))
+    return ResponseWithoutThoughts("".join(visible), thought, state, None, tuple(spans))
 
 
-class _Values:
+class _SoundValues:
     """The sound JSON values of a text, found from the left as far as tags make it necessary."""
 
     def __init__(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The claims of a run: counted by status, and which verified ones a valid record covers.
+"""The ledger and the claims of a run: every evidence record checked, and which verified claims a valid record covers.
 
 Output and log are read together. Where they contradict each other, what is worse for the run counts: a claim is
 verified if either of them ends with that, and retracted only if both do.
@@ -7,22 +7,188 @@ verified if either of them ends with that, and retracted only if both do.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from goldgate.core.finding import Findings
-from goldgate.suites.research.run.decode import same
-from goldgate.suites.research.run.files import OUTPUT
-from goldgate.suites.research.run.ledger import Ledger
-from goldgate.suites.research.run.letters import letters
-from goldgate.suites.research.run.log import Log, normal_status
+from goldgate.core.finding import RunFindings
+from goldgate.files.writing import escape_name
+from goldgate.shape.validation import problems, type_test, wrong_fields
+from goldgate.suites.research.contracts import Chunk
+from goldgate.suites.research.golden import Query
+from goldgate.suites.research.run.evidence import EvidenceDemands, Level, Sources, check_evidence, is_plainly_verbatim
+from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles, decode_lines, equal_values
+from goldgate.suites.research.run.log import EventLog, normalize_status
+from goldgate.suites.research.run.text import (
+    MAX_EMPTY_QUOTE,
+    empty_claim_reason,
+    empty_quote_reason,
+    is_letter_or_digit,
+    letters_of,
+    question_words,
+)
 
-MANY = 8  # records; fewer are no sign of anything
+_chunk_fits = type_test(Chunk)
+
+_FEW_CHARACTERS = 3  # letters and digits: the quote "a" is in every source
+_NEARLY_ALL = 0.8  # of a chunk: a quote of so much of it points at nothing
+_BOILERPLATE_CHUNKS = 4  # a short text that is quoted from so many chunks is a heading or a footer
+_SHORT_QUOTE = 24  # characters of a quote that is looked at more closely
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Distinct records: the level of each valid one, the failure of each other one."""
+
+    valid: dict[str, Level] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    nameless: int = 0  # records without an id that can be read
+    empty: dict[str, str] = field(default_factory=dict)  # valid records that are evidence of nothing, and why
+
+    def __len__(self) -> int:
+        return len(self.valid) + len(self.failed) + self.nameless
+
+    def failures(self) -> Counter[str]:
+        """How many records failed under each name."""
+        counts = Counter(self.failed.values())
+        if self.nameless:
+            counts["malformed"] += self.nameless
+        return counts
+
+
+def read_sources(files: RunFiles, anchors: frozenset[str], findings: RunFindings) -> Sources:
+    """The stored chunks; equal copies are one, different texts under one id are none."""
+    chunks: dict[str, Chunk] = {}
+    conflicting: set[str] = set()
+    if files.chunks is not None:
+        for line, value in decode_lines(files.chunks):
+            if not _chunk_fits(value):
+                _note_chunk(line, value, findings)
+                continue
+            name = value["chunk_id"]
+            if name not in chunks:
+                chunks[name] = value
+            elif not equal_values(chunks[name], value):
+                conflicting.add(name)
+                findings.add("conflicting_id", "error", CHUNKS, f"chunk {name} is stored twice, differently", line=line)
+    for name, artifact in files.artifacts.items():
+        if artifact.sha256 != name:
+            message = f"the content has the hash {artifact.sha256}; the file must be named so"
+            findings.add("hash_mismatch", "error", f"artifacts/{escape_name(name)}", message)
+    return Sources(chunks, frozenset(conflicting), files.artifacts, anchors)
+
+
+def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDemands, findings: RunFindings) -> Ledger:
+    """Check every record once; two different records under one id are both void."""
+    ledger = Ledger()
+    valid, failed = ledger.valid, ledger.failed
+    seen: dict[str, dict[str, Any]] = {}
+    repeated: dict[str, dict[str, list[str]]] = {}  # by short quote and chunk: ids
+    unstored = thin = 0
+    plainly = not demands.anchored
+    for pointer, number, record in evidence_records(output):
+        identity = record.get("evidence_id") if type(record) is dict else None
+        if type(identity) is not str or not identity.strip():
+            ledger.nameless += 1
+            findings.add("malformed", "error", OUTPUT, "an evidence record needs an evidence_id", f"{pointer}/{number}")
+            continue
+        if identity in seen:
+            if not equal_values(seen[identity], record):
+                valid.pop(identity, None)
+                failed[identity] = "conflicting_id"
+                message = f"{identity} is there twice, with different content"
+                findings.add("conflicting_id", "error", OUTPUT, message, f"{pointer}/{number}")
+            continue
+        seen[identity] = record
+        if plainly and is_plainly_verbatim(record, sources):
+            valid[identity] = "verbatim"
+            if len(record["quote"]) < _SHORT_QUOTE:
+                thin += _is_thin(record)
+            _note_empty(record, sources, ledger, repeated)
+            continue
+        checked = check_evidence(record, sources, demands)
+        if checked.level is not None:
+            valid[identity] = checked.level
+            unstored += checked.level == "structural"
+            if type(quote := record.get("quote")) is not str or len(quote) < _SHORT_QUOTE:
+                thin += _is_thin(record)
+            _note_empty(record, sources, ledger, repeated)
+        else:
+            assert checked.failure is not None
+            failed[identity] = checked.failure
+            findings.add(checked.failure, "error", OUTPUT, f"{identity}: {checked.message}", f"{pointer}/{number}")
+    for by_chunk in repeated.values():
+        if len(by_chunk) >= _BOILERPLATE_CHUNKS:
+            ledger.empty |= {identity: "boilerplate" for ids in by_chunk.values() for identity in ids}
+    if unstored and sources.chunks:
+        message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
+        findings.add("chunk_not_stored", "warning", CHUNKS, message)
+    outside = sum(level == "chain" for level in valid.values()) if sources.anchors else 0
+    if outside:
+        message = f"{outside} record(s) rest on stored artifacts that are not in the evaluator's corpus"
+        findings.add("not_in_corpus", "warning", OUTPUT, message, "/evidence")
+    if thin:
+        message = f"{thin} record(s) quote fewer than {_FEW_CHARACTERS} letters or digits, which any source has"
+        findings.add("thin_quote", "warning", OUTPUT, message, "/evidence")
+    return ledger
+
+
+def _note_empty(
+    record: dict[str, Any], sources: Sources, ledger: Ledger, repeated: dict[str, dict[str, list[str]]]
+) -> None:
+    """Put a valid record into `ledger.empty` if it quotes nothing in particular, or else into `repeated` if it may."""
+    quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
+    chunk = sources.chunks.get(chunk_id)
+    if quote is None:
+        start, end = record["span"]["start"], record["span"]["end"]
+        size = end - start
+        quote = chunk["text"][start:end] if chunk is not None and size <= MAX_EMPTY_QUOTE else None
+    else:
+        size = len(quote)
+    if chunk is not None and size >= _NEARLY_ALL * len(chunk["text"]) and sources.has_several_sentences(chunk):
+        ledger.empty[identity] = "whole chunks"
+    elif quote is not None and size <= MAX_EMPTY_QUOTE:
+        if (reason := empty_quote_reason(quote)) is not None:
+            ledger.empty[identity] = reason
+        else:
+            repeated.setdefault(quote, {}).setdefault(chunk_id, []).append(identity)
+
+
+def _is_thin(record: dict[str, Any]) -> bool:
+    quote, span = record.get("quote"), record.get("span")
+    if quote is None:
+        return type(span) is dict and bool(span["end"] - span["start"] < _FEW_CHARACTERS)
+    signs = "".join(filter(is_letter_or_digit, quote))
+    return len(signs) < _FEW_CHARACTERS and signs.isascii()  # a word may be a single character elsewhere
+
+
+def evidence_records(output: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:
+    """The ledger's records, then those embedded in claims: pointer, number, record."""
+    for number, record in enumerate(output.get("evidence") or ()):
+        yield "/evidence", number, record
+    for index, claim in enumerate(output["claims"]):
+        if type(claim) is dict and type(embedded := claim.get("evidence")) is list:
+            for number, record in enumerate(embedded):
+                yield f"/claims/{index}/evidence", number, record
+
+
+def _note_chunk(line: int, value: object, findings: RunFindings) -> None:
+    if isinstance(value, BadLine):
+        findings.add("bad_chunk", "error", CHUNKS, str(value), line=line)
+        return
+    if findings.is_full("bad_chunk", "error"):
+        findings.count("bad_chunk", "error", len(wrong_fields(Chunk, value)) if type(value) is dict else 1)
+        return
+    for problem in problems(Chunk, value):
+        findings.add("bad_chunk", "error", CHUNKS, problem.message, problem.pointer, line)
+
+
+MANY_RECORDS = 8  # records; fewer are no sign of anything
 _MANY_CLAIMS = 16
 _UNREADABLE = "unreadable"
 
 
-class ReadClaim(NamedTuple):
+class CountedClaim(NamedTuple):
     """A claim as it counts."""
 
     statement: str
@@ -41,25 +207,25 @@ class Claims:
     unreadable: int = 0
     cited: set[str] = field(default_factory=set)  # by claims that are not retracted
     cited_by_verified: set[str] = field(default_factory=set)
-    read: list[ReadClaim] = field(default_factory=list)
+    read: list[CountedClaim] = field(default_factory=list)
 
 
 def check_claims(
-    listed: list[Any], log: Log | None, ledger: Ledger, findings: Findings, *, fitting: bool = False
+    listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings, *, fitting: bool = False
 ) -> Claims:
     """Count the claims that the output lists, and those that only the log shows.
 
     `fitting` says that the claims are known to have the shape of the contract, as nearly always.
     """
-    claims = plain_claims(listed, log, ledger, findings) if fitting and log is not None else None
+    claims = fast_claims(listed, log, ledger, findings) if fitting and log is not None else None
     if claims is None:
-        claims = any_claims(listed, log, ledger, findings)
+        claims = reference_claims(listed, log, ledger, findings)
     _add_unlisted(claims, listed, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
 
 
-def plain_claims(listed: list[Any], log: Log, ledger: Ledger, findings: Findings) -> Claims | None:
+def fast_claims(listed: list[Any], log: EventLog, ledger: Ledger, findings: RunFindings) -> Claims | None:
     """Claims by the contract, each with its own id and without records of its own, fast; None is no answer."""
     if log.foreign.statuses or len({claim["claim_id"] for claim in listed}) < len(listed):
         return None
@@ -69,75 +235,75 @@ def plain_claims(listed: list[Any], log: Log, ledger: Ledger, findings: Findings
     for number, claim in enumerate(listed):
         name, status = claim["claim_id"], claim["status"]
         if logged.get(name, status) != status:
-            status = _status(claim, number, log, findings)
+            status = _claim_status(claim, number, log, findings)
         cited = [*dict.fromkeys(claim.get("evidence_ids", ()))]
-        claims.read.append(ReadClaim(claim["statement"], status, cited))
-        _count(claims, status, cited)
+        claims.read.append(CountedClaim(claim["statement"], status, cited))
+        _count_claim(claims, status, cited)
         if status == "verified":
-            _cover(claims, cited, number, ledger, findings, named=True)
+            _count_coverage(claims, cited, number, ledger, findings, named=True)
     return claims
 
 
-def any_claims(listed: list[Any], log: Log | None, ledger: Ledger, findings: Findings) -> Claims:
+def reference_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
     """The rule of `plain_claims`, for all that an output can list."""
     claims = Claims()
-    conflicting, copies = _by_id(listed, findings)
+    conflicting, copies = _repeated_ids(listed, findings)
     for number, claim in enumerate(listed):
         if number in copies:
             continue
-        status = _status(claim, number, log, findings)
+        status = _claim_status(claim, number, log, findings)
         if status == _UNREADABLE:
             claims.unreadable += 1
             claims.verified += 1
             continue
-        name, statement, cited = _id(claim), claim.get("statement"), _cited(claim)
-        claims.read.append(ReadClaim(statement if type(statement) is str else "", status, cited))
+        name, statement, cited = _claim_id(claim), claim.get("statement"), _cited_ids(claim)
+        claims.read.append(CountedClaim(statement if type(statement) is str else "", status, cited))
         if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
             continue
-        _count(claims, status, cited)
+        _count_claim(claims, status, cited)
         if status == "verified":
-            _cover(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
+            _count_coverage(claims, cited, number, ledger, findings, named=name is not None and name.strip() != "")
     return claims
 
 
-def _by_id(listed: list[Any], findings: Findings) -> tuple[dict[str, bool], set[int]]:
+def _repeated_ids(listed: list[Any], findings: RunFindings) -> tuple[dict[str, bool], set[int]]:
     """Ids under which claims differ, and whether one of them is verified; and the numbers of equal copies."""
     first: dict[str, int] = {}
     conflicting: dict[str, bool] = {}
     copies: set[int] = set()
-    names = [name for claim in listed if (name := _id(claim)) is not None]
+    names = [name for claim in listed if (name := _claim_id(claim)) is not None]
     if len(set(names)) == len(names):  # as nearly always
         return conflicting, copies
     for number, claim in enumerate(listed):
-        name = _id(claim)
+        name = _claim_id(claim)
         if name is None or not name.strip():
             continue
         known = first.setdefault(name, number)
         if known == number:
             continue
-        if same(listed[known], claim) and name not in conflicting:
+        if equal_values(listed[known], claim) and name not in conflicting:
             copies.add(number)
             message = f"the claim {name} is there twice and is counted once"
             findings.add("repeated_claim", "warning", OUTPUT, message, f"/claims/{number}")
-        elif not same(listed[known], claim):
+        elif not equal_values(listed[known], claim):
             conflicting[name] = False
             message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
     if conflicting:
         for claim in listed:
-            if (name := _id(claim)) in conflicting:
-                conflicting[name] |= normal_status(claim.get("status")) in ("verified", None)
+            if (name := _claim_id(claim)) in conflicting:
+                conflicting[name] |= normalize_status(claim.get("status")) in ("verified", None)
         # Copies of what is in conflict are no proof of anything: they count as well.
         copies = {number for number in copies if listed[number]["claim_id"] not in conflicting}
     return conflicting, copies
 
 
-def _status(claim: object, number: int, log: Log | None, findings: Findings) -> str:
+def _claim_status(claim: object, number: int, log: EventLog | None, findings: RunFindings) -> str:
     """The worse of what output and log say."""
-    if type(claim) is not dict or (stated := normal_status(claim.get("status"))) is None:
+    if type(claim) is not dict or (stated := normalize_status(claim.get("status"))) is None:
         return _UNREADABLE
-    name = _id(claim)
+    name = _claim_id(claim)
     if log is None or name is None:
         return stated
     logged = log.statuses(name)
@@ -149,7 +315,7 @@ def _status(claim: object, number: int, log: Log | None, findings: Findings) -> 
     return counted
 
 
-def _count(claims: Claims, status: str, cited: list[str]) -> None:
+def _count_claim(claims: Claims, status: str, cited: list[str]) -> None:
     if status == "retracted":
         claims.retracted += 1
         return
@@ -161,7 +327,9 @@ def _count(claims: Claims, status: str, cited: list[str]) -> None:
         claims.cited_by_verified.update(cited)
 
 
-def _cover(claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: Findings, *, named: bool) -> None:
+def _count_coverage(
+    claims: Claims, cited: list[str], number: int, ledger: Ledger, findings: RunFindings, *, named: bool
+) -> None:
     """Count a verified claim as covered if it has an id and cites a valid record."""
     valid, failed = ledger.valid, ledger.failed
     covered = False
@@ -178,11 +346,11 @@ def _cover(claims: Claims, cited: list[str], number: int, ledger: Ledger, findin
         findings.add("claim_not_covered", "error", OUTPUT, words, f"/claims/{number}")
 
 
-def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: Findings) -> None:
+def _add_unlisted(claims: Claims, listed: list[Any], log: EventLog | None, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
     if log is None or not (log.own.statuses or log.foreign.statuses):
         return
-    names = {_id(claim) for claim in listed}
+    names = {_claim_id(claim) for claim in listed}
     if not log.foreign.statuses and log.own.statuses.keys() <= names:
         return
     unlisted = [name for name in (*log.own.statuses, *log.foreign.statuses) if name not in names]
@@ -194,32 +362,32 @@ def _add_unlisted(claims: Claims, listed: list[Any], log: Log | None, findings: 
             findings.add("contradiction", "error", OUTPUT, message, "/claims")
 
 
-def _note_repetition(claims: Claims, ledger: Ledger, findings: Findings) -> None:
+def _note_repetition(claims: Claims, ledger: Ledger, findings: RunFindings) -> None:
     """Claims that are one claim many times over, and a claim that cites the whole ledger: shown, not judged."""
     records = len(ledger)
     for claim in claims.read:
-        if len(claim.cited) < MANY:
+        if len(claim.cited) < MANY_RECORDS:
             continue
         cited = sum(identity in ledger.valid or identity in ledger.failed for identity in claim.cited)
-        if cited >= MANY and cited * 4 >= records * 3:
+        if cited >= MANY_RECORDS and cited * 4 >= records * 3:
             message = f"one claim ({claim.status}) cites {cited} of {records} evidence records"
             findings.add("claim_cites_all", "warning", OUTPUT, message, "/claims")
     if claims.verified < _MANY_CLAIMS:
         return
     stated = [claim.statement for claim in claims.read if claim.status == "verified"]
-    count = max(Counter(map(letters, stated)).values(), default=0)  # numbers do not tell statements apart
+    count = max(Counter(map(letters_of, stated)).values(), default=0)  # numbers do not tell statements apart
     if count >= _MANY_CLAIMS and count * 2 > claims.verified:
         message = f"{count} of {claims.verified} verified claims state the same, but for numbers and punctuation"
         findings.add("repeated_statement", "warning", OUTPUT, message, "/claims")
 
 
-def _id(claim: object) -> str | None:
+def _claim_id(claim: object) -> str | None:
     """A claim's id; None if it has none that can be read."""
     name = claim.get("claim_id") if type(claim) is dict else None
     return name if type(name) is str else None
 
 
-def _cited(claim: dict[str, Any]) -> list[str]:
+def _cited_ids(claim: dict[str, Any]) -> list[str]:
     """The ids that a claim cites, each once."""
     ids, embedded = claim.get("evidence_ids"), claim.get("evidence")
     cited = [identity for identity in ids if type(identity) is str] if type(ids) is list else []
@@ -227,3 +395,58 @@ def _cited(claim: dict[str, Any]) -> list[str]:
         records = [record.get("evidence_id") for record in embedded if type(record) is dict]
         cited += [identity for identity in records if type(identity) is str]
     return [*dict.fromkeys(cited)]
+
+
+ABSTAINED = "NO_EVIDENCE"
+_RECORDS_PER_REQUIRED = 8  # one required id among so many records is a heap, not a selection
+
+
+class RunOutcome(NamedTuple):
+    """What a run came to."""
+
+    query: Query | None
+    stop_reason: str | None
+    claims: Claims
+    ledger: Ledger
+    found: int  # required ids in the ledger
+    uncited: int
+    objective: str | None = None
+
+
+def note_empty_claims(run: RunOutcome, findings: RunFindings) -> int:
+    """Count the covered claims that claim nothing, or rest on evidence of nothing; a finding says why."""
+    empty, valid = run.ledger.empty, run.ledger.valid
+    asked = question_words(run.objective or "")
+    reasons: Counter[str] = Counter()
+    for claim in run.claims.read:
+        records = [identity for identity in claim.cited if identity in valid] if claim.status == "verified" else []
+        if not records:
+            continue
+        if (nothing := empty_claim_reason(claim.statement, asked)) is not None:
+            reasons[nothing] += 1
+        elif all(identity in empty for identity in records):
+            reasons[f"only {empty[records[0]]}"] += 1
+    if reasons:
+        words = ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+        message = f"{reasons.total()} of {run.claims.covered} covered claims are empty: {words}"
+        findings.add("empty_evidence", "warning", OUTPUT, message, "/claims")
+    return reasons.total()
+
+
+def note_suspicions(run: RunOutcome, findings: RunFindings) -> None:
+    """Findings of severity `warning`: they never change a verdict."""
+    records = len(run.ledger)
+    if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
+        message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
+        findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
+    if run.query is None or not run.query.sufficient:
+        return
+    if records >= MANY_RECORDS and run.found * _RECORDS_PER_REQUIRED < records:
+        message = f"{run.found} of {records} evidence records are required: is this the whole corpus?"
+        findings.add("heaped_ledger", "warning", OUTPUT, message, "/evidence")
+    if run.stop_reason == ABSTAINED:
+        message = "the run stops with NO_EVIDENCE, and the golden query has sufficient evidence"
+        findings.add("false_abstention", "warning", OUTPUT, message, "/stop_reason")
+    if run.found and not run.claims.verified:
+        message = f"{run.found} required id(s) are filed as evidence, and no claim is verified"
+        findings.add("nothing_verified", "warning", OUTPUT, message, "/claims")

@@ -1,39 +1,217 @@
-"""One run directory, from its bytes to the counts that all metrics are sums of."""
+"""One run directory, from its bytes to the counts that all metrics are sums of, and to digests of its content.
+
+Runs with the same content are one run under several names. `answer` digests what the run verifies and quotes for
+it, `content` also everything else that is judged. Unread fields, another order, blanks or new ids do not make
+another run. Runs that answer nothing resemble each other, so for them everything recorded counts except ids and times.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple, get_args
 
-from goldgate.core.finding import Finding, Findings
-from goldgate.files.storable import storable_name
-from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems
+import orjson
+
+from goldgate.core.finding import Finding, RunFindings
+from goldgate.files.writing import escape_name
+from goldgate.shape.validation import problems, type_test
 from goldgate.suites.research.contracts import ResearchOutput, StopReason
 from goldgate.suites.research.golden import Golden, Query, match_key
-from goldgate.suites.research.run.claims import Claims, check_claims
-from goldgate.suites.research.run.content import Content, Material, content_of, fingerprints
-from goldgate.suites.research.run.decode import decode, repeated_key
-from goldgate.suites.research.run.evidence import Demands
-from goldgate.suites.research.run.files import OUTPUT, Limits, RunFiles, read_run
-from goldgate.suites.research.run.ledger import Ledger, check_ledger, read_sources
-from goldgate.suites.research.run.log import Log, parse_log
-from goldgate.suites.research.run.sources import Sources
-from goldgate.suites.research.run.steps import count_steps
-from goldgate.suites.research.run.suspicion import ABSTAINED, Outcome, note_empty_claims, note_suspicions
+from goldgate.suites.research.run.claims import (
+    ABSTAINED,
+    Claims,
+    CountedClaim,
+    Ledger,
+    RunOutcome,
+    check_claims,
+    check_ledger,
+    evidence_records,
+    note_empty_claims,
+    note_suspicions,
+    read_sources,
+)
+from goldgate.suites.research.run.evidence import EvidenceDemands, Sources
+from goldgate.suites.research.run.files import (
+    OUTPUT,
+    BadLine,
+    ReadLimits,
+    RunFiles,
+    decode_json,
+    decode_lines,
+    duplicate_key,
+    read_run,
+)
+from goldgate.suites.research.run.log import EventLog, count_steps, parse_log
+from goldgate.suites.research.run.text import fold, sketch_of_all, visible_text
+
+_FIELD_SEPARATOR, _GROUP_SEPARATOR = "\x1f", "\x1e"
+_NON_WORD = re.compile(r"[\W_]+")
+_NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d) | (?!\d)")
+_ID_OR_TIME = re.compile(
+    r"(?:^|_)(?:id|ids|uuid|guid|key|nonce|seed|trial|attempt|host|pid|time|times|timestamp|ts|date|at|ms|secs?|"
+    r"seconds|millis|duration|elapsed|latency|started|ended|finished|created|updated)$"
+)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_STAMP = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}",
+    re.IGNORECASE,
+)
+_EPOCH = 1_000_000_000  # seconds; a number from here on is a time
+
+
+class ContentDigests(NamedTuple):
+    """Digests of 16 bytes; `answer` is empty for a run that verifies nothing."""
+
+    answer: bytes
+    content: bytes
+
+
+class ContentMaterial(NamedTuple):
+    """What a run's content is made of. `head` is its task and its end, and the counts that it came to."""
+
+    head: tuple[object, ...]
+    output: dict[str, Any]
+    claims: Claims
+    ledger: Ledger
+    sources: Sources
+    required: frozenset[str]
+    manifests: Sequence[dict[str, Any]]
+    files: RunFiles
+
+    @property
+    def verified(self) -> list[CountedClaim]:
+        return [claim for claim in self.claims.read if claim.status == "verified"]
+
+
+def fingerprints(run: ContentMaterial) -> tuple[bytes, bytes]:
+    """Of what is verified and of the whole run, fast: equal runs have the same, others nearly never.
+
+    Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
+    has one fingerprint.
+    """
+    verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
+    answer = _short_digest((run.head[:2], len(verified), sketch_of_all(verified)))
+    texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
+    for record in run.output.get("evidence") or ():
+        if type(record) is dict and type(quote := record.get("quote")) is str:
+            texts.append(quote)
+    texts += [manifest["retrieval_query"] for manifest in run.manifests]
+    whole = _short_digest((answer, run.head, len(run.manifests), sketch_of_all(texts)))
+    return answer if verified else whole, whole
+
+
+def content_of(run: ContentMaterial) -> ContentDigests:
+    """The digests of a run."""
+    filed = dict(_record_contents(run.output, run.sources, run.required))
+    claims: dict[str, list[str]] = {claim.status: [] for claim in run.claims.read}
+    for claim in run.claims.read:
+        quotes = sorted(filed.get(name, "") for name in claim.cited)
+        claims[claim.status].append(_FIELD_SEPARATOR.join((_plain_text(claim.statement), *quotes)))
+    answer = [*map(str, run.head[:2]), _GROUP_SEPARATOR, *sorted(claims.get("verified", ()))]
+    rest = [*map(str, run.head), _GROUP_SEPARATOR]
+    rest += [*sorted(claims.get("candidate", ())), _GROUP_SEPARATOR, *sorted(claims.get("retracted", ()))]
+    rest += [
+        _GROUP_SEPARATOR,
+        *sorted(filed.values()),
+        _GROUP_SEPARATOR,
+        *(_manifest_content(manifest) for manifest in run.manifests),
+    ]
+    if not (run.claims.read or len(run.ledger)):
+        rest += [_GROUP_SEPARATOR, *_all_recorded(run.output, run.files)]
+    return ContentDigests(_digest(answer) if run.verified else b"", _digest([*answer, _GROUP_SEPARATOR, *rest]))
+
+
+def _record_contents(output: dict[str, Any], sources: Sources, required: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Each record's id and what it files: the quoted words, and its id only where a query asks for that."""
+    for _, _, record in evidence_records(output):
+        identity = record.get("evidence_id") if type(record) is dict else None
+        if type(identity) is str:
+            yield (
+                identity,
+                _FIELD_SEPARATOR.join((_quote_content(record, sources), identity if identity in required else "")),
+            )
+
+
+def _quote_content(record: dict[str, Any], sources: Sources) -> str:
+    quote, span, chunk_id = record.get("quote"), record.get("span"), record.get("chunk_id")
+    if type(quote) is str:
+        return _plain_text(quote)
+    chunk = sources.chunks.get(chunk_id) if type(chunk_id) is str else None
+    if type(span) is not dict:
+        return ""
+    start, end = span.get("start"), span.get("end")
+    there = None
+    if chunk is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(chunk["text"]):
+        there = sources.folded_span(chunk, start, end)
+    return f"{start}-{end}" if there is None else _plain_text(there)
+
+
+def _manifest_content(manifest: dict[str, Any]) -> str:
+    counts = f"{len(manifest['candidate_chunk_ids'])}{_FIELD_SEPARATOR}{len(manifest['selected_chunk_ids'])}"
+    return f"{_plain_text(manifest['retrieval_query'])}{_FIELD_SEPARATOR}{counts}"
+
+
+def _plain_text(text: str) -> str:
+    """The letters and digits of a text: case, punctuation, blanks, width and what nobody sees make no other one."""
+    words = _NON_WORD.sub(" ", fold(visible_text(text)).casefold()).strip()
+    return _NOT_BETWEEN_DIGITS.sub("", words)  # 1.5 is not 15
+
+
+def _all_recorded(output: dict[str, Any], files: RunFiles) -> list[str]:
+    """Everything in the output and the log but ids and times."""
+    try:
+        parts = [_bare_json(output)]
+        parts += sorted(_bare_json(event) for _, event in decode_lines(files.events or b""))
+    except (RecursionError, TypeError):
+        return [files.digest.hex()]  # too deep, or no text at all: equal only where the bytes are
+    return parts
+
+
+def _bare_json(value: Any) -> str:
+    return orjson.dumps(_without_ids_and_times(value), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _without_ids_and_times(value: Any) -> Any:
+    if isinstance(value, BadLine):
+        return ""
+    if type(value) is str:
+        return _plain_text(_STAMP.sub("", value.encode("utf-8", "replace").decode()))
+    if type(value) is dict:
+        return {key: _without_ids_and_times(item) for key, item in value.items() if not _names_id_or_time(key)}
+    if type(value) is list:
+        return [_without_ids_and_times(item) for item in value]
+    if type(value) in (int, float) and value >= _EPOCH:
+        return 0
+    return value
+
+
+def _names_id_or_time(key: str) -> bool:
+    return _ID_OR_TIME.search(_HUMP.sub("_", key).lower()) is not None
+
+
+def _digest(parts: list[str]) -> bytes:
+    return blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _short_digest(value: object) -> bytes:
+    return blake2b(repr(value).encode("utf-8", "replace"), digest_size=8).digest()
+
 
 NO_QUERY = -1
 _MOST_PROBLEMS = 1_000  # that are looked for in the claims, the evidence and the steps of one output
-_NO_CONTENT = Content(b"", b"")
+_NO_CONTENT = ContentDigests(b"", b"")
 _STOP_REASONS: dict[str | None, str] = {reason: reason for reason in get_args(StopReason)}  # one text for all runs
 
-_output_fits = fits(ResearchOutput)
+_output_fits = type_test(ResearchOutput)
 
 
-class Settings(NamedTuple):
+class RunSettings(NamedTuple):
     """What a protocol, and whoever evaluates, set for reading runs."""
 
-    demands: Demands = Demands()
-    limits: Limits = Limits()
+    demands: EvidenceDemands = EvidenceDemands()
+    limits: ReadLimits = ReadLimits()
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that the evaluator vouches for
     manifests_kept: bool = True
 
@@ -73,7 +251,7 @@ class RunFacts(NamedTuple):
     digest: bytes  # of names and bytes
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
-    content: Content  # empty where nobody asked for it
+    content: ContentDigests  # empty where nobody asked for it
 
 
 class RunResult(NamedTuple):
@@ -89,17 +267,17 @@ def judge_run(
     root: str,
     name: str,
     golden: Golden | None,
-    settings: Settings,
+    settings: RunSettings,
     *,
     refused: str | None = None,
     with_content: bool = False,
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
-    shown = storable_name(name)
+    shown = escape_name(name)
     files = RunFiles() if refused is not None else read_run(root, name, settings.limits)
     if files is None:
         return RunResult(shown, None, [], [(f"{shown}/", "a directory with none of a run's files")])
-    findings = Findings(shown)
+    findings = RunFindings(shown)
     if refused is not None:
         findings.add("link_leaves_outputs", "error", "", refused)
     for unread in files.unread:
@@ -116,8 +294,8 @@ class _Judge:
         name: str,
         files: RunFiles,
         golden: Golden | None,
-        settings: Settings,
-        findings: Findings,
+        settings: RunSettings,
+        findings: RunFindings,
         with_content: bool = False,
     ) -> None:
         self.name = name
@@ -160,7 +338,7 @@ class _Judge:
         required = query.required if query is not None else frozenset()
         found = [identity for identity in required if identity in ledger.valid]
         uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        outcome = Outcome(query, stop_reason, claims, ledger, len(found), uncited, objective)
+        outcome = RunOutcome(query, stop_reason, claims, ledger, len(found), uncited, objective)
         empty = note_empty_claims(outcome, findings)
         note_suspicions(outcome, findings)
         torn = log is not None and log.torn
@@ -170,7 +348,7 @@ class _Judge:
             # With the counts that gates are about: a run that failed must not vanish as a copy of one that did not.
             counts = (claims.verified, claims.covered, claims.candidate, len(ledger), len(found), uncited)
             head = (match_key(objective or ""), stop_reason, *counts, steps.total, steps.with_manifest, torn)
-            material = Material(head, output, claims, ledger, sources, required, steps.manifests, files)
+            material = ContentMaterial(head, output, claims, ledger, sources, required, steps.manifests, files)
             suspect, fingerprint = fingerprints(material)
             content = content_of(material) if self.with_content else content
         levels = [*ledger.valid.values()]
@@ -219,8 +397,8 @@ class _Judge:
                 self._break("output_missing", "there is no research_output.json")
             return None
         try:
-            value = decode(data)
-            twice = repeated_key(data, value) if type(value) is dict else None
+            value = decode_json(data)
+            twice = duplicate_key(data, value) if type(value) is dict else None
         except ValueError as reason:
             self._break("output_unreadable", str(reason))
             return None
@@ -267,7 +445,7 @@ class _Judge:
                 kept[name] = None
         return kept
 
-    def _task(self, output: dict[str, Any] | None, log: Log | None) -> tuple[str | None, int]:
+    def _task(self, output: dict[str, Any] | None, log: EventLog | None) -> tuple[str | None, int]:
         """The objective and its query, which a run without an output has from its log.
 
         A log that names another golden query than the output, or one where the output names none, breaks the run.
@@ -295,7 +473,7 @@ class _Judge:
                 return objective, number
         return stated or next(iter(logged), None), NO_QUERY
 
-    def _stop_reason(self, output: dict[str, Any] | None, log: Log | None, query: Query | None) -> str | None:
+    def _stop_reason(self, output: dict[str, Any] | None, log: EventLog | None, query: Query | None) -> str | None:
         """The stop reason that is worse for the run: it abstained only if output and log say so.
 
         Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.

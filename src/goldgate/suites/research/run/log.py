@@ -1,24 +1,37 @@
-"""The event log of a run: the steps it shows, and what it says about objective, stop reason and claims."""
+"""The event log of a run and its steps: objective, stop reason, claim statuses, and which steps have one manifest."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from operator import itemgetter
+from typing import Any, NamedTuple, get_args
 
-from goldgate.core.finding import Findings, Severity
-from goldgate.shape.fits import fits
-from goldgate.shape.problems import problems, wrong_fields
-from goldgate.suites.research.contracts import Event, Status, StopReason
-from goldgate.suites.research.run.decode import MOST_BAD_LINES, Ambiguous, BadLine, TornLine, Unread, decode_lines
-from goldgate.suites.research.run.files import EVENTS
+from goldgate.core.finding import RunFindings, Severity
+from goldgate.shape.validation import problems, type_test, wrong_fields
+from goldgate.suites.research.contracts import Event, Manifest, Status, StopReason
+from goldgate.suites.research.run.files import (
+    EVENTS,
+    MANIFEST_LINES,
+    MAX_BAD_LINES,
+    OUTPUT,
+    AmbiguousLine,
+    BadLine,
+    RunFiles,
+    TornLine,
+    UnreadRest,
+    decode_lines,
+    decode_unambiguous,
+    equal_values,
+)
 
-_event_fits = fits(Event)
+_event_fits = type_test(Event)
 STATUSES: frozenset[str] = frozenset(get_args(Status))
 _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 
 
 @dataclass(slots=True)
-class Said:
+class LoggedOutcome:
     """What events say of one run: the last stop reason, and each claim's last status."""
 
     stop_reason: str | None = None
@@ -26,7 +39,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Log:
+class EventLog:
     """What the log shows. `torn` and `damaged` say that it does not show everything.
 
     Events that name another run stand in this run's log all the same: a wrong label must not hide what they say.
@@ -34,8 +47,8 @@ class Log:
 
     run_id: str | None = None
     objectives: dict[str, None] = field(default_factory=dict)  # in their order, the run's own first
-    own: Said = field(default_factory=Said)
-    foreign: Said = field(default_factory=Said)
+    own: LoggedOutcome = field(default_factory=LoggedOutcome)
+    foreign: LoggedOutcome = field(default_factory=LoggedOutcome)
     steps: set[int] = field(default_factory=set)
     torn: bool = False
     damaged: bool = False
@@ -49,18 +62,18 @@ class Log:
         return [status for status in (own, self.foreign.statuses.get(claim_id)) if status is not None]
 
 
-def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
+def parse_log(data: bytes, run_id: str | None, findings: RunFindings) -> EventLog:
     """Read the log of the run `run_id`; without one, the log's first event says which run it is."""
-    log = Log(run_id)
+    log = EventLog(run_id)
     steps = log.steps
     elsewhere: dict[str, None] = {}
     bad = 0
     for line, event in decode_lines(data):
         if not _event_fits(event):
-            bad += _note(log, line, event, findings)
-            if bad > MOST_BAD_LINES:
-                event = Unread(f"more than {MOST_BAD_LINES:,} lines show no step: the rest is left unread")
-                _note(log, line, event, findings)
+            bad += _note_bad_line(log, line, event, findings)
+            if bad > MAX_BAD_LINES:
+                event = UnreadRest(f"more than {MAX_BAD_LINES:,} lines show no step: the rest is left unread")
+                _note_bad_line(log, line, event, findings)
                 break
             if type(event) is not dict:
                 continue
@@ -77,12 +90,12 @@ def parse_log(data: bytes, run_id: str | None, findings: Findings) -> Log:
                 said, objectives = log.foreign, elsewhere
         payload = event.get("payload")
         if type(payload) is dict and ("claim_id" in payload or "objective" in payload or "stop_reason" in payload):
-            _read(payload, said, objectives, line, findings)
+            _read_payload(payload, said, objectives, line, findings)
     log.objectives |= elsewhere
     return log
 
 
-def normal_status(status: object) -> str | None:
+def normalize_status(status: object) -> str | None:
     """One of the three statuses; case and outer space do not move a claim out."""
     if type(status) is not str:
         return None
@@ -92,7 +105,7 @@ def normal_status(status: object) -> str | None:
     return plain if plain in STATUSES else None
 
 
-def normal_stop_reason(reason: str) -> str | None:
+def normalize_stop_reason(reason: str) -> str | None:
     """One of the five stop reasons; None for another word, such as a model's own `end_turn`."""
     if reason in _STOP_REASONS:
         return reason
@@ -100,12 +113,14 @@ def normal_stop_reason(reason: str) -> str | None:
     return plain if plain in _STOP_REASONS else None
 
 
-def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line: int, findings: Findings) -> None:
+def _read_payload(
+    payload: dict[str, Any], said: LoggedOutcome, objectives: dict[str, None], line: int, findings: RunFindings
+) -> None:
     if "stop_reason" in payload and type(payload["stop_reason"]) is str:
-        said.stop_reason = normal_stop_reason(payload["stop_reason"]) or said.stop_reason
+        said.stop_reason = normalize_stop_reason(payload["stop_reason"]) or said.stop_reason
     claim = payload.get("claim_id")
     if type(claim) in (str, int) and "status" in payload:
-        status = normal_status(payload["status"])
+        status = normalize_status(payload["status"])
         if status is not None:
             said.statuses[str(claim)] = status
         else:  # a word of the agent's own: the claim keeps the status that it had
@@ -116,7 +131,7 @@ def _read(payload: dict[str, Any], said: Said, objectives: dict[str, None], line
         objectives.setdefault(objective)
 
 
-def _note(log: Log, line: int, event: object, findings: Findings) -> bool:
+def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFindings) -> bool:
     """Note what is wrong with a line; the result says whether it may have been a step, which cannot be read."""
     if isinstance(event, TornLine):
         log.torn = True
@@ -124,10 +139,12 @@ def _note(log: Log, line: int, event: object, findings: Findings) -> bool:
         return True
     if isinstance(event, BadLine):
         log.damaged = True
-        if isinstance(event, Ambiguous):
-            log.broken = log.broken or ("too_large" if isinstance(event, Unread) else "repeated_key")
-        findings.add("too_large" if isinstance(event, Unread) else "bad_event", "error", EVENTS, str(event), line=line)
-        return not isinstance(event, Unread)
+        if isinstance(event, AmbiguousLine):
+            log.broken = log.broken or ("too_large" if isinstance(event, UnreadRest) else "repeated_key")
+        findings.add(
+            "too_large" if isinstance(event, UnreadRest) else "bad_event", "error", EVENTS, str(event), line=line
+        )
+        return not isinstance(event, UnreadRest)
     wrong = wrong_fields(Event, event) if type(event) is dict else ["step_id"]
     unknown_steps = wrong.count("step_id")
     log.damaged |= unknown_steps > 0  # it may have been a step; which one is not known
@@ -140,3 +157,142 @@ def _note(log: Log, line: int, event: object, findings: Findings) -> bool:
         severity = "error" if problem.pointer in ("", "/step_id") else "warning"
         findings.add("bad_event", severity, EVENTS, problem.message, problem.pointer, line)
     return unknown_steps > 0
+
+
+_manifest_fits = type_test(Manifest)
+_MAX_NAMED_STEPS = 5
+_MOST_PROBLEMS = 1_000  # that are looked for in each list of a manifest
+_MOST_STEPS = 2**64 - 1  # as JSON readers take them; whoever writes such a step number has lost count anyway
+
+
+class StepCounts(NamedTuple):
+    """Counts of steps; `unlogged` is one if the log is missing, torn, damaged or empty: at least that was lost."""
+
+    total: int
+    with_manifest: int
+    unlogged: int
+    orphans: int
+    manifests: list[dict[str, Any]]  # in the order of their steps
+
+
+def count_steps(
+    files: RunFiles,
+    log: EventLog | None,
+    listed: object,
+    run_id: str | None,
+    findings: RunFindings,
+    *,
+    manifests_kept: bool = True,
+) -> StepCounts:
+    """Steps are those of the log and those that the output lists, and the gaps between them."""
+    steps = set(log.steps) if log is not None else set()
+    lost = _has_lost_steps(files, log, findings)
+    lost |= _add_listed(listed, steps, log, findings)
+    manifests = _manifest_by_step(files, run_id, findings)
+    shown_steps = len(steps)
+    gaps = 0
+    if steps:
+        # Numbering may begin at 0 or at 1; whatever is left out after that was a step.
+        first = min(min(steps), 1)
+        gaps = max(steps) + 1 - first - shown_steps
+        if gaps:
+            _note_gaps(steps, first, gaps, findings)
+    elif not lost:
+        lost = True
+        findings.add("no_steps", "error", EVENTS, "the log shows no step; a run has at least one")
+    with_manifest = 0
+    orphans = 0
+    recorded: list[tuple[int, dict[str, Any]]] = []
+    for step, (file, manifest) in manifests.items():
+        if step not in steps:
+            orphans += 1
+            findings.add("orphan_manifest", "warning", file, f"a manifest of step {step}, which the run did not have")
+        elif manifest is not None:
+            with_manifest += 1
+            recorded.append((step, manifest))
+    missing = [step for step in sorted(steps) if step not in manifests] if with_manifest < shown_steps else []
+    if missing and manifests_kept:
+        words = _step_names(missing)
+        findings.add("manifest_missing", "error", EVENTS, f"no manifest of {words}")
+    recorded.sort(key=itemgetter(0))
+    in_order = [manifest for _, manifest in recorded]
+    return StepCounts(min(shown_steps + gaps + lost, _MOST_STEPS), with_manifest, int(lost), orphans, in_order)
+
+
+def _has_lost_steps(files: RunFiles, log: EventLog | None, findings: RunFindings) -> bool:
+    if log is None:
+        if not any(unread.file == EVENTS for unread in files.unread):
+            findings.add("log_missing", "error", EVENTS, "there is no event log: its steps are not known")
+        return True
+    return log.torn or log.damaged
+
+
+def _add_listed(listed: object, steps: set[int], log: EventLog | None, findings: RunFindings) -> bool:
+    """The output's own list of steps can only add; the result says whether one of its entries cannot be read."""
+    if type(listed) is not list:
+        return False
+    unreadable = False
+    for number, entry in enumerate(listed):
+        step = entry.get("step_id") if type(entry) is dict else entry
+        if type(step) is not int or step < 0:
+            unreadable = True
+            findings.add("bad_step", "error", OUTPUT, "a step needs a step_id, an integer from 0", f"/steps/{number}")
+        elif step not in steps:
+            steps.add(step)
+            if log is not None:
+                findings.add("unlogged_step", "warning", OUTPUT, f"the log has no step {step}", f"/steps/{number}")
+    return unreadable
+
+
+def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings) -> dict[int, tuple[str, Any]]:
+    """File and manifest of each step; None for the manifest where two contradict each other."""
+    found: dict[int, tuple[str, Any]] = {}
+    for file, line, value in _manifests(files):
+        if not _manifest_fits(value):
+            if isinstance(value, BadLine):
+                findings.add("bad_manifest", "error", file, str(value), line=line)
+            elif findings.is_full("bad_manifest", "error"):
+                findings.count("bad_manifest", "error", at_least=True)  # its fields and lists may have several
+            else:
+                for number, problem in enumerate(problems(Manifest, value, most=_MOST_PROBLEMS), 1):
+                    findings.add("bad_manifest", "error", file, problem.message, problem.pointer, line)
+                    if number == _MOST_PROBLEMS:
+                        findings.count("bad_manifest", "error", 0, at_least=True)
+            continue
+        if run_id is not None and value["run_id"] != run_id:
+            message = f"a manifest of run {value['run_id']}"
+            findings.add("foreign_manifest", "error", file, message, "/run_id", line)
+            continue
+        step = value["step_id"]
+        if step not in found:
+            found[step] = file, value
+        elif not equal_values(found[step][1], value):
+            findings.add("conflicting_manifest", "error", file, f"step {step} has contradicting manifests", line=line)
+            found[step] = file, None
+    return found
+
+
+def _manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
+    for file, data in files.manifests:
+        yield file, None, decode_unambiguous(data)
+    if files.manifest_lines is not None:
+        for line, value in decode_lines(files.manifest_lines):
+            yield MANIFEST_LINES, line, value
+
+
+def _note_gaps(steps: set[int], first: int, gaps: int, findings: RunFindings) -> None:
+    known = sorted(steps)
+    before = first - 1
+    ranges = []
+    for step in known:
+        if step > before + 1:
+            ranges.append(f"{before + 1}" if step == before + 2 else f"{before + 1} to {step - 1}")
+        before = step
+    words = ", ".join(ranges[:_MAX_NAMED_STEPS]) + (" and more" if len(ranges) > _MAX_NAMED_STEPS else "")
+    findings.add("step_gap", "error", EVENTS, f"{gaps} step(s) left out of the numbering: {words}")
+
+
+def _step_names(steps: list[int]) -> str:
+    shown = ", ".join(map(str, steps[:_MAX_NAMED_STEPS]))
+    more = f" and {len(steps) - _MAX_NAMED_STEPS} more" if len(steps) > _MAX_NAMED_STEPS else ""
+    return f"step {shown}{more}" if len(steps) == 1 else f"steps {shown}{more}"

@@ -1,0 +1,229 @@
+"""`goldgate baseline` and `goldgate power`: thresholds and the number of documents for the next evaluation.
+
+Of result folders, `baseline` makes a folder, which also has the counts of each unit for gates that compare with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import click
+
+from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
+from goldgate.cli.process import result_or_error
+from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.files.writing import write_failure, write_file
+from goldgate.report import PAGE_FORMATS
+
+
+@click.command("baseline", short_help="Collect stored reports into a baseline.")
+@click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
+@click.option("--out", required=True, metavar="PATH", help="Where the record goes; of DIRs, the folder.")
+@click.option(
+    "--false-alarm-rate",
+    default="0.05",
+    show_default=True,
+    metavar="RATE",
+    help="How often a gate at the proposed threshold may fail though nothing changed.",
+)
+@click.pass_context
+def baseline_command(context: click.Context, reports: tuple[str, ...], out: str, false_alarm_rate: str) -> None:
+    """Collect JSON reports of one suite into a baseline record, and propose thresholds.
+
+    A protocol that sets a gate below its default names such a record: baseline: FILE.
+
+    Of folders that --out of a suite wrote it makes a folder: the record, and what each unit counted, packed. A gate
+    compares with it: {max_drop: 0.01, against: FOLDER, confidence: 0.95}.
+    """
+
+    def work() -> str:
+        from goldgate.core.evaluation import render_json
+        from goldgate.report.text import render_text
+        from goldgate.runs.baseline import describe_baseline, make_baseline
+        from goldgate.suites import all_suites
+
+        _check_not_input(out, reports)
+        chance = _parse_rate(false_alarm_rate)
+        if _are_folders(reports):
+            from goldgate.runs.against import (
+                BASELINE_FILE,
+                UNITS_FILE,
+                make_baseline_and_units,
+                require_report_or_baseline,
+            )
+
+            require_report_or_baseline(Path(out), out, BASELINE_FILE)
+            record, units = make_baseline_and_units(reports, all_suites(), chance)
+            _make_folder(out)
+            write_file(os.path.join(out, UNITS_FILE), units.data, "--out")
+            write_file(os.path.join(out, BASELINE_FILE), render_json(record), "--out")
+        else:
+            record = make_baseline(reports, all_suites(), chance)
+            write_file(out, render_json(record), "--out")
+        return render_text(describe_baseline(record))
+
+    outcome = result_or_error(work)
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        context.exit(outcome.exit_status)
+    context.exit(print_output(outcome, EXIT_PASSED))
+
+
+def _check_not_input(out: str, reports: Sequence[str]) -> None:
+    for given in reports:
+        if os.path.realpath(given) == os.path.realpath(out):
+            raise ConfigError(
+                "out.is_an_input",
+                "writing the record would overwrite a report that it is made of",
+                place=Place(out),
+                advice="choose another file for --out",
+            )
+
+
+def _are_folders(given: Sequence[str]) -> bool:
+    """Whether all of them are folders, or none."""
+    folders = [path for path in given if os.path.isdir(path)]
+    if folders and len(folders) < len(given):
+        raise ConfigError(
+            "option.wrong_value",
+            "a baseline is made of reports or of result folders",
+            place=Place(folders[0]),
+            expected="only files, or only folders",
+            found="both",
+        )
+    return bool(folders)
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as problem:
+        raise write_failure(path, problem, "--out needs a folder that can be written to") from None
+
+
+def _parse_rate(text: str) -> Decimal:
+    try:
+        rate = Decimal(text)
+        if rate.is_finite() and 0 < rate < 1:
+            return rate
+    except InvalidOperation:
+        pass
+    raise ConfigError(
+        "option.wrong_value", "this false-alarm rate is not allowed", expected="a decimal between 0 and 1", found=text
+    )
+
+
+@click.command("power", cls=MultiValueCommand, short_help="Say how many documents a difference or a gate needs.")
+@click.argument("folder", metavar="DIR")
+@click.option("--detect", default="0.01", show_default=True, metavar="DIFFERENCE", help="The difference to be found.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME...", help="Rates to plan for. Default: the main ones."
+)
+@click.option("--threshold", metavar="SHARE", help="Plan for this threshold. Default: those of the report's gates.")
+@click.option("--against", metavar="DIR", help="Take the spread of the difference from this second system.")
+@click.option(
+    "--correlation",
+    type=click.FloatRange(min=-1, max=1, max_open=True),
+    help="Between the two systems' documents, where the second is not known yet.  [default: 0]",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(min=0.5, max=1, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="How often the difference is to be found.",
+)
+@click.option(
+    "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents in the curve."
+)
+@click.option(
+    "--format",
+    type=click.Choice(["json", *PAGE_FORMATS]),
+    default="text",
+    show_default=True,
+    help="Of what is printed.",
+)
+@click.pass_context
+def power_command(context: click.Context, /, format: str, **given: Any) -> None:
+    """Say how many documents a difference needs to be found, and a gate to be decided.
+
+    DIR is a folder that --out named; it comes before the options. Exit status: 0, or 2 if it could not be carried out.
+    """
+    outcome = result_or_error(lambda: _plan_power(**given))
+    if isinstance(outcome, GoldgateError):
+        show_error(outcome)
+        if format == "json":
+            from goldgate.core.evaluation import error_report, render_json
+
+            print_output(render_json(error_report("power", outcome)), outcome.exit_status)
+        context.exit(outcome.exit_status)
+    context.exit(print_output(_render_power(outcome, format), EXIT_PASSED))
+
+
+def _plan_power(
+    folder: str,
+    detect: str,
+    metrics: Sequence[str],
+    threshold: str | None,
+    against: str | None,
+    correlation: float | None,
+    power: float,
+    sizes: Sequence[int],
+) -> dict[str, Any]:
+    from goldgate.readers.stored_result import load_result
+    from goldgate.runs.power import CORRELATION, SIZES, PowerOptions, plan_power
+    from goldgate.suites import all_suites
+
+    if against is not None and correlation is not None:
+        raise ConfigError(
+            "option.wrong_value",
+            "--correlation is for a system that is not known yet; --against names one",
+            advice="leave out one of the two",
+        )
+    for option, given in (("--correlation", correlation), ("--power", power)):
+        if given is not None and isnan(given):
+            raise ConfigError("option.wrong_value", f"this {option} is not allowed", expected="a number", found="nan")
+    wanted = PowerOptions(
+        detect=_parse_share("--detect", detect, open_ended=True),
+        metrics=metrics,
+        threshold=None if threshold is None else _parse_share("--threshold", threshold),
+        correlation=CORRELATION if correlation is None else correlation,
+        power=power,
+        sizes=sizes or SIZES,
+    )
+    result = load_result(folder, all_suites())
+    if against is None:
+        return plan_power(result, wanted)
+    from goldgate.comparison import observed_spread
+
+    return plan_power(result, wanted, observed_spread(folder, against))
+
+
+def _parse_share(option: str, text: str, *, open_ended: bool = False) -> Decimal:
+    """A decimal from 0 to 1, or between them."""
+    try:
+        share = Decimal(text)
+        if share.is_finite() and (0 < share < 1 if open_ended else 0 <= share <= 1):
+            return share
+    except InvalidOperation:
+        pass
+    expected = "a decimal between 0 and 1" if open_ended else "a decimal from 0 to 1"
+    advice = "write 2 % as 0.02" if text.strip().rstrip("%").replace(".", "", 1).isdecimal() else None
+    message = f"this {option} is not allowed"
+    raise ConfigError("option.wrong_value", message, expected=expected, found=text, advice=advice)
+
+
+def _render_power(plan: dict[str, Any], format: str) -> str | bytes:
+    from goldgate.core.evaluation import render_json
+    from goldgate.report import render_page
+    from goldgate.runs.power import describe_power
+
+    if format == "json":
+        return render_json(plan)
+    return render_page(describe_power(plan), format, columns=terminal_width(), colour=use_colour())

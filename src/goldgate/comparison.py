@@ -1,0 +1,389 @@
+"""Compare systems by their stored runs, or by predictions that are scored first.
+
+The result says which system is better, by how much, how certain that is, and on which units they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from math import sqrt
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from goldgate.core.evaluation import render_json
+from goldgate.core.suite import GOLD, PREDICTIONS, Suite
+from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.pipeline import evaluate_suite
+from goldgate.protocol import ProtocolSource
+from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
+from goldgate.runs.differences import ComparedRate, columns_by_table, compared_averages, compared_rates
+from goldgate.runs.join import JointUnits, join_results
+from goldgate.runs.measurements import (
+    ComparedSystems,
+    Measurements,
+    UnitChanges,
+    gold_differs,
+    require_comparable_runs,
+    summarize_places,
+)
+from goldgate.runs.power import DifferenceSpread, ObservedSpreads
+from goldgate.runs.sources import SystemSource, find_systems, require_predictions, require_results
+from goldgate.stats.interval import LEVEL
+from goldgate.stats.multiple_testing import Runs
+from goldgate.stats.paired import PairedSums, paired_sums
+from goldgate.stats.power import POWER
+from goldgate.suites import all_suites
+
+
+def load_run(folder: str) -> StoredResult:
+    """The result in a folder, whatever suite it is of, with the records of its units."""
+    require_local(folder)
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError(
+            "compare.not_a_folder",
+            "this is no folder with results",
+            place=Place(folder),
+            expected="a folder that --out wrote",
+            found="a file" if root.exists() else "nothing",
+            advice="predictions are compared with --gold" if root.exists() else None,
+        )
+    result = load_result(root, all_suites(), folder)
+    result.require_records()
+    return result
+
+
+def score_predictions(
+    suite: Suite, inputs: Mapping[str, Sequence[str]], protocol: ProtocolSource, folder: Path, workers: int = 1
+) -> StoredResult:
+    """Score predictions; what a comparison needs of the result goes to the folder."""
+    folder.mkdir()
+    with open(folder / suite.records, "xb") as stream:
+        evaluation = evaluate_suite(suite, inputs, protocol, workers=workers, records=stream)
+    (folder / REPORT).write_bytes(render_json(evaluation.report))
+    return load_result(folder, [suite], ", ".join(inputs["predictions"]))
+
+
+FORMAT_VERSION = 1  # of comparison.json
+SHOWN_IDS = 5
+SHOWN_CHANGES = 10
+DEFAULT_SUITE = "extraction"  # that scores predictions, unless another one is named
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The comparison as plain values (comparison.json), and the units that changed."""
+
+    report: dict[str, Any]
+    changes: UnitChanges
+
+    def to_json(self) -> str:
+        """The bytes of comparison.json, as text."""
+        return render_json(self.report).decode()
+
+    def changed_lines(self) -> Iterator[bytes]:
+        """The lines of changed.jsonl, the largest change first."""
+        return (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.changes.listed())
+
+    def __getitem__(self, metric: str) -> dict[str, Any]:
+        """The comparison of a metric; of several systems, that of the first one."""
+        for entry in self.report["comparisons"]:
+            if entry["metric"] == metric:
+                return dict(entry)
+        known = dict.fromkeys(entry["metric"] for entry in self.report["comparisons"])
+        raise KeyError(f"no comparison of {metric!r}; {did_you_mean(metric, known) or ', '.join(known)}")
+
+
+def compare(
+    *systems: str | Path | Sequence[str | Path],
+    gold: str | Path | Sequence[str | Path] | None = None,
+    schema: str | Path | Mapping[str, Any] | None = None,
+    protocol: ProtocolSource = None,
+    suite: str = DEFAULT_SUITE,
+    names: Sequence[str] = (),
+    against: str | None = None,
+    common: bool = False,
+    workers: int = 1,
+    dialect: str | None = None,
+    id_field: str | None = None,
+    response_field: str | None = None,
+) -> Comparison:
+    """Compare stored results, or with `gold` predictions, which `suite` scores first: `compare("a", "b")`, or
+    `compare(["a", "b"])`.
+
+    The first system is what others are compared with, unless `against` names another. `common` compares only what all
+    systems have, where they were judged by different gold. `dialect`, `id_field` and `response_field` say how gold and
+    all predictions are read.
+    """
+    return compare_systems(
+        find_systems(_paths(systems), names),
+        gold=_path_list(gold),
+        schema=[schema] if isinstance(schema, Mapping) else _path_list(schema),
+        protocol=protocol,
+        suite=suite,
+        against=against,
+        common=common,
+        workers=workers,
+        reading={"dialect": dialect, "id_field": id_field, "response_field": response_field},
+    )
+
+
+def compare_systems(
+    sources: Sequence[SystemSource],
+    *,
+    gold: Sequence[str] = (),
+    schema: Sequence[Any] = (),
+    protocol: ProtocolSource = None,
+    suite: str = DEFAULT_SUITE,
+    against: str | None = None,
+    common: bool = False,
+    workers: int = 1,
+    reading: Mapping[str, str | None] = MappingProxyType({}),
+) -> Comparison:
+    """The same of systems that were found already. `reading` are inputs of the suite that say how files are read."""
+    inputs = {"schema": schema, **{name: [value] for name, value in reading.items() if value is not None}}
+    inputs = {name: values for name, values in inputs.items() if values}
+    if not gold and (inputs or protocol is not None):
+        raise ConfigError(
+            "compare.no_gold",
+            "a schema, a protocol and how files are read are for scoring, which needs --gold",
+            advice="name the gold",
+        )
+    with ExitStack() as stack:
+        if not gold:
+            require_results(sources)
+            runs = [[load_run(path) for path in source.paths] for source in sources]
+        else:
+            require_predictions(sources)
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="goldgate-")))
+            runs = _score_sources(
+                sources, _find_suite(suite, inputs), {"gold": gold, **inputs}, protocol, folder, workers
+            )
+        return _make_comparison(_systems(sources, runs, against), common)
+
+
+def _find_suite(name: str, inputs: Iterable[str]) -> Suite:
+    """The suite that scores predictions by gold."""
+    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
+    suite = next((each for each in able if each.name == name), None)
+    if suite is None:
+        raise ConfigError(
+            "compare.unknown_suite",
+            "no suite of this name scores predictions by gold",
+            expected=", ".join(each.name for each in able),
+            found=name,
+            advice=did_you_mean(name, [each.name for each in able]),
+        )
+    for unknown in [each for each in inputs if each not in {given.name for given in suite.inputs}]:
+        option = unknown.replace("_", "-")
+        raise ConfigError(
+            f"compare.no_{unknown}", f"the {name} suite takes no {option}", advice=f"leave out --{option}"
+        )
+    return suite
+
+
+def _score_sources(
+    sources: Sequence[SystemSource],
+    suite: Suite,
+    inputs: Mapping[str, Sequence[str]],
+    protocol: ProtocolSource,
+    folder: Path,
+    workers: int,
+) -> list[list[StoredResult]]:
+    """Every predictions file scored, its result in the folder."""
+    numbers = count(1)
+    return [
+        [
+            score_predictions(suite, {**inputs, "predictions": [path]}, protocol, folder / str(next(numbers)), workers)
+            for path in source.paths
+        ]
+        for source in sources
+    ]
+
+
+def _systems(
+    sources: Sequence[SystemSource], runs: Sequence[Sequence[StoredResult]], against: str | None
+) -> ComparedSystems:
+    places, everything = {}, list[StoredResult]()
+    for source, own in zip(sources, runs, strict=True):
+        places[source.name] = tuple(range(len(everything), len(everything) + len(own)))
+        everything += own
+    reference = sources[0].name if against is None else against
+    if reference not in places:
+        raise ConfigError(
+            "compare.unknown_system",
+            "there is no system of this name to compare with",
+            expected=", ".join(places),
+            found=reference,
+            advice=did_you_mean(reference, places),
+        )
+    return ComparedSystems(tuple(everything), places, reference)
+
+
+def _make_comparison(systems: ComparedSystems, common: bool) -> Comparison:
+    runs = systems.runs
+    require_comparable_runs(runs, other_gold=common)
+    suite = runs[0].suite
+    rates = compared_rates(suite, runs[0].measured_by)
+    headline = [name for name in suite.headline if name in rates]
+    watched = _first_defined(headline, runs)
+    averages = compared_averages(suite)
+    averaged = next((rate.table for rate in averages.values()), None)
+    if len(runs) > len(systems.places):
+        averaged = None  # how parts go together is not looked at where systems have several runs
+    joined = join_results(runs, columns_by_table(rates), rates[watched].table, averaged)
+    changes = UnitChanges(rates[watched], joined, systems.places, systems.against)
+    left_out = _units_left_out(systems, joined, common)
+    if not joined.lacking:
+        for index, run in enumerate(runs):
+            _require_sums_of_report(run, index, joined, rates)
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    found = Measurements(rates, averages, headline, joined, systems, unit)
+    report = {
+        "format_version": FORMAT_VERSION,
+        "kind": "comparison",
+        "suite": suite.name,
+        "against": systems.against,
+        "unit": unit,
+        "units": joined.units,
+        "level": LEVEL,
+        "power": POWER,
+        "headline": headline,
+        "signature": runs[0].signature,
+        "gold": runs[0].digests(judged=False),
+        "same_gold": not gold_differs(runs),
+        "left_out": left_out,
+        "systems": found.systems({name: _origin(systems, name) for name in systems.places}),
+        "comparisons": found.comparisons(),
+        "parts": found.parts(),
+        "changed": {"metric": watched, "units": changes.counts(), "first": [*changes.listed(SHOWN_CHANGES)]},
+        "error": None,
+    }
+    return Comparison(report, changes)
+
+
+def _first_defined(headline: Sequence[str], runs: Sequence[StoredResult]) -> str:
+    """The first main metric that every run has: where nothing has arguments, what changed are the types."""
+    for name in headline:
+        if all(run.metrics.get(name, {}).get("value") is not None for run in runs):
+            return name
+    return headline[0]
+
+
+def _units_left_out(systems: ComparedSystems, joined: JointUnits, common: bool) -> list[dict[str, Any]]:
+    """What only some runs have: refused, or left out if that was asked for."""
+    found = [
+        {"system": name, "lacks": len(ids), "first": sorted(ids)[:SHOWN_IDS]}
+        for name, places in systems.places.items()
+        for index, ids in sorted(joined.lacking.items())
+        if index in places
+    ]
+    if found and not common:
+        first = min(joined.lacking)
+        raise InputError(
+            "compare.missing_ids",
+            "records are missing that another system has",
+            place=Place(systems.runs[first].named),
+            expected=f"a record for each {systems.runs[0].suite.unit} of the gold",
+            found=f"{len(joined.lacking[first])} missing: {', '.join(sorted(joined.lacking[first])[:SHOWN_IDS])}",
+            advice="score both with the same gold; --common compares what both have",
+        )
+    return found
+
+
+def _require_sums_of_report(
+    run: StoredResult, index: int, joined: JointUnits, rates: Mapping[str, ComparedRate]
+) -> None:
+    """The records must give the numbers of the report beside them."""
+    for name, rate in rates.items():
+        pairs = joined.pairs((rate.table,), rate.form)
+        a, b = (sum(runs[index][n] * times for runs, times in pairs.items()) for n in (0, 1))
+        run.require_sums(name, a, b)
+
+
+def _origin(systems: ComparedSystems, name: str) -> list[dict[str, Any]]:
+    """The inputs of a system's runs, and answers that are missing; those count as wrong."""
+    found = []
+    for run in (systems.runs[n] for n in systems.places[name]):
+        missing = run.missing()
+        counted = run.metrics.get("missing_predictions", {}).get("value")
+        number = counted if isinstance(counted, int) else len(missing)
+        inputs = run.digests(judged=True)
+        found.append({"inputs": inputs, "asked": run.asked, "missing": {"count": number, "first": missing[:SHOWN_IDS]}})
+    return found
+
+
+def _paths(systems: tuple[Any, ...]) -> list[str]:
+    """The systems, one by one or as one list."""
+    paths = [*systems[0]] if len(systems) == 1 and isinstance(systems[0], (list, tuple)) else systems
+    for path in paths:
+        if not isinstance(path, (str, Path)):
+            raise ConfigError(
+                "compare.wrong_type",
+                "compare takes the paths of result folders, or with gold of predictions files",
+                expected='compare("a", "b"), or "b=out/b-1,out/b-2" for several runs of one system',
+                found=describe_value(path),
+                advice='name the predictions: compare("a.jsonl", "b.jsonl", gold="gold.jsonl")',
+            )
+    return [str(path) for path in paths]
+
+
+def _path_list(given: Any) -> list[str]:
+    if given is None:
+        return []
+    return [str(path) for path in given] if isinstance(given, (list, tuple)) else [str(given)]
+
+
+def summarize_run_folders(folders: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Each rate of the runs in these folders, which are of one suite and one gold."""
+    runs = [load_run(folder) for folder in folders]
+    suite = runs[0].suite
+    rates = compared_rates(suite, runs[0].measured_by)
+    joined = join_results(runs, columns_by_table(rates), rates[suite.headline[0]].table)
+    places = range(len(runs))
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    return {
+        name: summarize_places(joined.pairs((rate.table,), rate.form), places, rate.share, unit)
+        for name, rate in rates.items()
+    }
+
+
+def observed_spread(folder: str, other: str) -> ObservedSpreads:
+    """Of every rate, over the pairs of both results; what was not scored alike is refused, as in a comparison."""
+    runs = [load_run(folder), load_run(other)]
+    require_comparable_runs(runs)
+    suite = runs[0].suite
+    rates = compared_rates(suite, runs[0].measured_by)
+    joined = join_results(runs, columns_by_table(rates), next(iter(rates.values())).table)
+    if not joined.units:
+        raise InputError("power.nothing_in_common", "the two results have no unit in common", place=Place(other))
+    spreads = {}
+    for name, rate in rates.items():
+        pairs = joined.pairs((rate.table,), rate.form)
+        spreads[name] = _difference_spread(paired_sums({_pair_counts(pair): times for pair, times in pairs.items()}))
+    unit = "group" if joined.is_grouped else suite.pairing.unit or suite.unit
+    return ObservedSpreads(spreads, unit, joined.units)
+
+
+def _pair_counts(pair: Runs) -> tuple[int, int, int, int]:
+    (a1, b1), (a2, b2) = pair
+    return a1, b1, a2, b2
+
+
+def _difference_spread(sums: PairedSums) -> DifferenceSpread | str:
+    variance, one, two = sums.variance, sums.first.variance, sums.second.variance
+    if variance is None:
+        return "one of the two rates has less than two units, or nothing to divide by"
+    if variance == 0:
+        return "the two systems differ alike in every unit, so they show no spread to plan with"
+    together = None
+    if one and two:
+        together = float(one + two - variance) / (2 * sqrt(one * two))
+    return DifferenceSpread(sqrt(variance), sums.units, together)

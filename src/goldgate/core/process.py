@@ -1,0 +1,78 @@
+"""The running process: signals blocked during a block, garbage collection made rarer, work in background threads.
+
+The standard library's futures wait under locks of Python's own. An exception from a signal (Ctrl-C, SIGTERM) can
+leave such a lock taken, and then the thread and the end of the process wait for ever. The queue used here is one
+piece of C, and the threads are daemons that receive no signals.
+
+Counting makes many small objects that are freed at once and refer to nothing of their kind; collecting garbage
+every 700 of them took a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
+from typing import Generic, TypeVar
+
+_ENDING_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+
+@contextmanager
+def block_signals() -> Iterator[None]:
+    """Whoever asks this process to end while the block runs is heard right afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+GC_THRESHOLD = 100_000  # new ones before the next search: 10 to 20 MB
+
+
+@contextmanager
+def infrequent_gc() -> Iterator[None]:
+    """Inside, the search waits for more objects; outside, all is as it was."""
+    before = gc.get_threshold()
+    if 0 < before[0] < GC_THRESHOLD:  # 0: somebody turned it off
+        gc.set_threshold(GC_THRESHOLD, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+T = TypeVar("T")
+
+
+class Promise(Generic[T]):
+    """A result that will be there later; asked for once."""
+
+    def __init__(self) -> None:
+        self._outcome: SimpleQueue[tuple[T, None] | tuple[None, Exception]] = SimpleQueue()
+
+    def keep(self, work: Callable[[], T]) -> None:
+        """Do the work; its result, or the error that it ended in, is what `result` gives."""
+        try:
+            self._outcome.put((work(), None))
+        except Exception as problem:
+            self._outcome.put((None, problem))
+
+    def result(self) -> T:
+        """Wait for it."""
+        value, problem = self._outcome.get()
+        if problem is not None:
+            raise problem
+        return value  # type: ignore[return-value]  # there is no problem, so there is a value
+
+
+def start_background_thread(work: Callable[[], None]) -> Thread:
+    """Begin the work in a thread."""
+    with block_signals():  # a thread has the mask of whoever started it: signals are for the main thread
+        thread = Thread(target=work, daemon=True)
+        thread.start()
+    return thread

@@ -1,0 +1,190 @@
+"""Addresses of inputs and results that are not paths: URLs, and `-` for standard input, which can be read once.
+
+A URL is printed without its query: the query of a signed URL is as good as a password until it expires.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from goldgate.errors import ConfigError, InputError, Place
+
+HIDDEN = "[hidden]"
+WEB_SCHEMES = ("http", "https")  # servers of these can neither list a folder nor take a file
+
+# With a blank before it or one slash too few it is one too, and refused: as a path its query would be shown.
+_URL = re.compile(r"\s*(?:https?:/|(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
+_CHAINED_URL = re.compile(r"^[a-z0-9+.-]+::|::[a-z0-9+.-]+://", re.IGNORECASE)
+_LOCAL = ("file", "local")
+_OTHER_NAMES = {"s3a": "s3", "gcs": "gs"}
+_NO_PORT = re.compile(r":[^\]]*[^0-9\]][^\]]*$")
+_IN_TEXT = re.compile(r"\b([a-z][a-z0-9+.-]*://)([^\s/'\"<>]*@)?([^\s?#'\"<>]*)([?#][^\s'\"<>]*)?", re.IGNORECASE)
+
+
+def is_url(path: Any) -> bool:
+    """Whether this names something by a URL; a path has no `://` behind its first word."""
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def scheme_of(url: str) -> str:
+    """The word before `://`, in small letters."""
+    return url.partition(":/")[0].strip().lower()
+
+
+def normalize_url(path: str) -> str:
+    """A URL as all that name the same thing are spelled: `s3a://` is `s3://`; a path stays as it is."""
+    if not is_url(path):
+        return path
+    scheme = scheme_of(path)
+    return _OTHER_NAMES.get(scheme, scheme) + path.strip()[len(scheme) :].rstrip("/")
+
+
+def resolved_path(path: str | Path) -> str:
+    """The same text for all paths and URLs of one thing, links resolved: to compare, not to read."""
+    return os.path.realpath(normalize_url(str(path)))
+
+
+def public_url(path: str) -> str:
+    """A URL as it may be shown and stored; a path is shown as it is."""
+    if not is_url(path):
+        return path
+    start, host, rest = _split_url(path)
+    if _has_torn_password(path):
+        return start + HIDDEN
+    if "@" in host:
+        host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+    name, mark, _ = _cut(rest, _secret_marks(path))
+    return start + host + name + (mark and mark + HIDDEN)
+
+
+def _split_url(url: str) -> tuple[str, str, str]:
+    """The beginning with all its slashes, the host with a user and a password, the rest."""
+    place = url.partition(":/")[2].lstrip("/")
+    start = url[: len(url) - len(place)]
+    host, _, _ = _cut(place, "/" + _secret_marks(url))
+    return start, host, place[len(host) :]
+
+
+def _has_torn_password(url: str) -> bool:
+    """Whether what stands for the host is more likely the beginning of a password with a slash in it."""
+    _, host, rest = _split_url(url)
+    if _NO_PORT.search(host.rpartition("@")[2]) is None:
+        return False
+    return scheme_of(url) in WEB_SCHEMES or ("@" in rest and not host.startswith("arn:"))
+
+
+def _secret_marks(url: str) -> str:
+    """What begins the part of a URL that may be a secret."""
+    return "?#" if scheme_of(url) in WEB_SCHEMES else "?"
+
+
+def _cut(text: str, marks: str) -> tuple[str, str, str]:
+    """A text before and after the first of some characters, and which it is."""
+    at = next((place for place, character in enumerate(text) if character in marks), len(text))
+    return text[:at], text[at : at + 1], text[at + 1 :]
+
+
+def hide_secrets(text: str) -> str:
+    """A text in which no URL has a user, a password or a query."""
+
+    def shown(found: re.Match[str]) -> str:
+        scheme, user, rest, query = found.groups()
+        return scheme + (f"{HIDDEN}@" if user else "") + rest + (query[0] + HIDDEN if query else "")
+
+    return _IN_TEXT.sub(shown, text)
+
+
+def has_query(url: str) -> bool:
+    """Whether a URL has a part that may be a secret, and is not shown."""
+    return not set(_secret_marks(url)).isdisjoint(url)
+
+
+def join_url(folder: str, name: str) -> str:
+    """The URL of a file in a folder."""
+    return f"{folder.rstrip('/')}/{name}"
+
+
+def folder_of_reference(file: str | None, named: str, place: Place) -> Path:
+    """Where a file looks for another one that it names; a ConfigError if that is elsewhere."""
+    if is_url(named):
+        raise ConfigError(
+            "url.not_here",
+            "stored results are compared with from a disk, not from a URL",
+            place=place,
+            found=public_url(named),
+            advice="copy that folder to this machine, and name it",
+        )
+    if file is not None and is_url(file) and not Path(named).is_absolute():
+        raise ConfigError(
+            "url.named_beside",
+            "what is read from a URL can name other files only by their whole path",
+            place=place,
+            found=named,
+            advice="name it by its whole path, or keep the protocol in a folder with what it names",
+        )
+    return Path(file).parent if file is not None else Path()
+
+
+def check_url(url: str) -> str:
+    """The URL, if it may be used: no password, no chain, no path of this machine."""
+    shown = public_url(url)
+    if _CHAINED_URL.search(url):
+        raise ConfigError(
+            "url.chained",
+            "a URL that leads through another one is not read",
+            place=Place(shown),
+            expected="one URL, such as s3://bucket/gold.jsonl",
+            advice="packed files (.gz) are unpacked without it",
+        )
+    if scheme_of(url) in _LOCAL:
+        raise ConfigError(
+            "url.local", "a file of this machine is named by its path", place=Place(shown), advice="leave out file://"
+        )
+    try:
+        place = urlsplit(url)
+        usable = bool(place.netloc) and url.isprintable() and url == url.strip()
+        usable = usable and (scheme_of(url) not in WEB_SCHEMES or place.port != 0)  # ValueError for no number
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "url.invalid", "this is not a URL that can be used", place=Place(shown), expected="s3://bucket/gold.jsonl"
+        )
+    if "@" in place.netloc or _has_torn_password(url):
+        raise ConfigError(
+            "url.has_password",
+            "this URL has a user or a password in it",
+            place=Place(shown),
+            expected="a URL without them",
+            advice="take them out: credentials come from the environment of each process, as docs/remote.md says",
+        )
+    return url
+
+
+STANDARD_INPUT = "-"
+STANDARD_INPUT_NAME = "standard input"
+
+_streams_used: WeakSet[object] = WeakSet()
+
+
+def open_standard_input(kind: str) -> IO[bytes]:
+    """What comes in, for the first who asks."""
+    stream = sys.stdin
+    if stream is None:  # closed by whoever started us
+        raise InputError(f"{kind}.unreadable", "standard input is closed", place=Place(STANDARD_INPUT_NAME))
+    if stream in _streams_used:
+        raise InputError(
+            f"{kind}.standard_input_twice",
+            "standard input can be read only once",
+            place=Place(STANDARD_INPUT),
+            expected=f"{STANDARD_INPUT} for one input at most",
+            advice="store one of them in a file",
+        )
+    _streams_used.add(stream)
+    return stream.buffer

@@ -1,0 +1,224 @@
+"""Small files (a protocol, an event schema, a response) read whole: by path or URL, from standard input or a pipe.
+
+Every failure is an error that names the file. A named pipe without a writer is waited for with a limit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISFIFO
+from typing import IO, NamedTuple
+
+from goldgate.errors import InputError, Place, did_you_mean
+from goldgate.files.address import STANDARD_INPUT, STANDARD_INPUT_NAME, is_url, open_standard_input, public_url
+
+WRITER_SECONDS = 10.0  # in which a process that is being started begins to write
+_UNNAMED = ("/proc/", "/dev/fd/")  # where `<(zcat …)` and standard input are: these are open already
+
+
+class NoWriterError(OSError):
+    """The file is a pipe, and nobody opened it to write."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a pipe that nobody writes to: nothing came in {WRITER_SECONDS:g} seconds")
+        self.strerror = self.args[0]
+
+
+def is_outside(root: str, path: str) -> bool:
+    """Whether a link leads out of the folder `root`, which is a real path."""
+    real = os.path.realpath(path)
+    return not (real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep))
+
+
+def list_untrusted(folder: str, endings: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    """The paths in a folder that others wrote, sorted, each with the reason why it must not be read, if there is one.
+
+    Not read are links that leave the folder, and what is not a regular file: opening a pipe could wait for ever.
+    OSError if the folder cannot be listed.
+    """
+    root = os.path.realpath(folder)
+
+    def refusal(path: str) -> str | None:
+        if os.path.islink(path) and (is_outside(root, path) or not os.path.exists(path)):
+            return "a link that leaves the folder, or leads nowhere"
+        return None if os.path.isfile(path) else "not a regular file"
+
+    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(endings)]
+    return [(path, refusal(path)) for path in paths]
+
+
+def pipe_opener(path: str, flags: int) -> int:
+    """For `open(…, opener=opener)`: as ever, but a named pipe is waited for with a limit."""
+    try:
+        named_pipe = S_ISFIFO(os.stat(path).st_mode) and not os.path.realpath(path).startswith(_UNNAMED)
+    except (OSError, ValueError):
+        named_pipe = False  # opening it says what is wrong
+    return _open_pipe(path, flags) if named_pipe else os.open(path, flags, 0o666)
+
+
+def _open_pipe(path: str, flags: int) -> int:
+    """Opening blocks until somebody writes, so a thread does it; after the limit we are the writer that ends it."""
+    opened: list[int] = []
+    problems: list[OSError] = []
+
+    def wait() -> None:
+        try:
+            opened.append(os.open(path, flags))
+        except OSError as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    thread.join(WRITER_SECONDS)
+    if thread.is_alive():
+        with suppress(OSError):
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        thread.join()
+        for descriptor in opened:
+            os.close(descriptor)
+        raise NoWriterError
+    if problems:
+        raise problems[0]
+    return opened[0]
+
+
+MAX_BYTES = 16 * 1024 * 1024  # a protocol, an event schema or a response of this size is some other file
+
+MAX_LISTED_FILES = 3  # of a directory that was given in place of a file
+
+
+class TextFile(NamedTuple):
+    """A file's text, and the digest of its bytes."""
+
+    text: str
+    sha256: str
+
+
+def read_text_file(path: str | Path, kind: str) -> TextFile:
+    """The file's text; missing, unreadable, too large and not UTF-8 are errors of their own."""
+    file = str(path)
+    if is_url(file):
+        data = _read_url(file, kind, MAX_BYTES)
+        return TextFile(decode_text(data, public_url(file), kind), hashlib.sha256(data).hexdigest())
+    try:
+        if file == STANDARD_INPUT:
+            return read_stream(open_standard_input(kind), STANDARD_INPUT_NAME, kind)
+        with open(path, "rb", opener=pipe_opener) as stream:
+            return read_stream(stream, file, kind)
+    except (OSError, ValueError) as problem:  # a name with the character NUL is a ValueError
+        raise read_failure(file, kind, problem) from None
+
+
+def read_stream(stream: IO[bytes], file: str, kind: str) -> TextFile:
+    """The same of a file that is open already; `file` is its name in errors."""
+    data = _read_at_most(stream, file, kind, MAX_BYTES)
+    return TextFile(decode_text(data, file, kind), hashlib.sha256(data).hexdigest())
+
+
+def read_bytes(path: str | Path, kind: str, named: str | None = None, most: int = MAX_BYTES) -> bytes:
+    """A whole file as it is; `named` is its name in errors, if not its path."""
+    file = str(path) if named is None else named
+    if is_url(path):
+        return _read_url(str(path), kind, most)
+    try:
+        with open(path, "rb", opener=pipe_opener) as stream:
+            return _read_at_most(stream, file, kind, most)
+    except (OSError, ValueError) as problem:
+        raise read_failure(file, kind, problem) from None
+
+
+def _read_url(url: str, kind: str, most: int) -> bytes:
+    from goldgate.files.remote.remote_file import open_remote  # which needs this module
+
+    file = open_remote(url, kind, most)
+    try:
+        with file.stream() as stream:
+            data = _read_at_most(stream, file.name, kind, most)
+        file.require_unchanged()
+        return data
+    finally:
+        file.close()
+
+
+def _read_at_most(stream: IO[bytes], file: str, kind: str, most: int) -> bytes:
+    data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{kind}.too_large", f"this {kind} is over {most:,} bytes", place=Place(file))
+    return data
+
+
+def decode_text(data: bytes, file: str, kind: str) -> str:
+    """The text of a file's bytes."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise InputError(
+            f"{kind}.not_utf8",
+            "this is not UTF-8 text",
+            place=Place(file, line),
+            found=f"the byte 0x{data[problem.start]:02x}",
+            advice="save the file as UTF-8",
+        ) from None
+
+
+def read_failure(file: str, kind: str, problem: OSError | ValueError) -> InputError:
+    """The error for a file that cannot be opened or read."""
+    if isinstance(problem, FileNotFoundError):
+        return InputError(
+            f"{kind}.missing",
+            f"the {kind} file does not exist",
+            place=Place(file),
+            found="no such file",
+            advice=_similar_file(file) or "check the name, and the folder that it is named from",
+        )
+    if isinstance(problem, IsADirectoryError):
+        return _directory_error(file, kind)
+    if isinstance(problem, NoWriterError):
+        return InputError(
+            f"{kind}.no_writer",
+            f"the {kind} file cannot be read",
+            place=Place(file),
+            found=problem.strerror,
+            expected="a file, or a pipe that another process writes to",
+            advice="start the process that writes first, or let the shell do it: <(zcat FILE)",
+        )
+    reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+    return InputError(f"{kind}.unreadable", f"the {kind} file cannot be read", place=Place(file), found=reason)
+
+
+def _similar_file(file: str) -> str | None:
+    """A file of the same folder that may be meant; a folder, too, where the name has no ending."""
+    folder, name = os.path.split(file)
+    any_kind = not os.path.splitext(name)[1]
+    try:
+        there = sorted(entry.name for entry in os.scandir(folder or ".") if any_kind or entry.is_file())
+    except OSError:
+        return None
+    # An ending that both have makes no two names alike: who wrote missing.jsonl did not mean gold.jsonl.
+    return did_you_mean(name, [each for each in there if did_you_mean(_stem(name), [_stem(each)])])
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0] or name
+
+
+def _directory_error(file: str, kind: str) -> InputError:
+    """The error names a few files of the directory: one of them may be meant."""
+    try:
+        inside = sorted(entry.name for entry in os.scandir(file) if entry.is_file())
+    except OSError:
+        inside = []
+    shown = ", ".join(inside[:MAX_LISTED_FILES]) + (", …" if len(inside) > MAX_LISTED_FILES else "")
+    return InputError(
+        f"{kind}.is_a_directory",
+        f"this is a directory, not a {kind} file",
+        place=Place(file),
+        expected="a file",
+        found=f"a directory with {shown}" if inside else "a directory without files",
+        advice="name the file in it" if inside else None,
+    )

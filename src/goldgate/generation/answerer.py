@@ -1,0 +1,225 @@
+"""The interface between a run and the model that answers: an answerer gets an assignment and writes to the journal.
+
+`EarlyStopping` ends a run once every gate is decided. Documents are asked in a random order, a hash of a seed and the
+document's id, and answers are counted in that order: counted as they arrive, quick answers would come first, and
+the sample would no longer be random.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal, Protocol
+
+from goldgate.core.sums import Counts
+from goldgate.core.task import Question
+from goldgate.generation.journal import Journal
+from goldgate.generation.journal_contents import FormatLadder
+from goldgate.generation.request import RequestBudget, Usage, compute_cost
+from goldgate.protocol import Price
+from goldgate.stats.early_stopping import ERROR_RATE, GateWatch
+
+
+@dataclass(slots=True)
+class ProgressCounts:
+    """Changed in place while requests come and go; the summary of a run is made from its journal, not from this."""
+
+    total: int = 0
+    before: int = 0  # already in the journal
+    answered: int = 0
+    failed: int = 0
+    retries: int = 0
+    in_flight: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = None
+    cut_off: int = 0  # in flight when an earlier run was killed
+    waits_for: str | None = None  # the limit that holds the next request back right now
+    waited: dict[str, float] = field(default_factory=dict)  # seconds that each limit held requests back
+
+    def spent(self, budget: RequestBudget) -> None:
+        """Take over what a budget knows of tokens and money."""
+        self.input_tokens, self.output_tokens = budget.spent_input, budget.spent_output
+        self.cost = compute_cost(budget.spent, budget.price)
+
+    def held_back(self, limit: str, seconds: float) -> None:
+        """A request that could have been sent waited so long for a limit."""
+        self.waited[limit] = self.waited.get(limit, 0.0) + seconds
+
+    @property
+    def done(self) -> int:
+        return self.before + self.answered + self.failed
+
+
+OnProgress = Callable[[ProgressCounts], None]
+
+
+@dataclass(slots=True)
+class Listener:
+    """Whom a run tells things: lines of text, and how far it is, so often (in seconds)."""
+
+    say: Callable[[str], None] = lambda _: None
+    on_progress: OnProgress = lambda _: None
+    every: float = 1.0
+
+
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def ending_signals() -> list[int]:
+    """Ctrl-C, SIGTERM, a hang-up. One that is ignored stays so: `nohup` ignores the hang-up."""
+    return [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+ORDER_SEED = 0
+
+# What the answer about a document counts, by table; None is no answer.
+CountAnswer = Callable[[int, str | None], Mapping[str, Counts | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class StopRule:
+    """What is watched, how an answer is counted, and the seed of the order."""
+
+    watch: GateWatch
+    count: CountAnswer
+    seed: int = ORDER_SEED
+    allow_missing: bool = False  # a document without an answer counts as one where nothing was said
+    most_predictions: int | None = None
+
+
+class EarlyStopping:
+    """Hears of every document that was asked, and says when enough is known."""
+
+    def __init__(self, rule: StopRule, ids: Sequence[str]) -> None:
+        self.rule = rule
+        self.order = sorted(range(len(ids)), key=lambda position: _order_key(rule.seed, ids[position]))
+        self._place = {position: place for place, position in enumerate(self.order)}
+        self._waiting: dict[int, Mapping[str, Counts | None]] = {}  # by place in the order
+        self._next = 0
+
+    def place(self, position: int) -> int:
+        return self._place[position]
+
+    def hear(self, position: int, response: str | None) -> bool:
+        """An answer, or that there will be none; whether every gate is decided."""
+        if response is not None or self.rule.allow_missing:
+            self._waiting[self._place[position]] = self.rule.count(position, response)
+        while not self.is_decided and self._next in self._waiting:
+            self.rule.watch.add(self._waiting.pop(self._next))
+            self._next += 1
+        return self.is_decided
+
+    @property
+    def is_decided(self) -> bool:
+        return self.rule.watch.decided_after is not None
+
+    @property
+    def decided(self) -> list[int]:
+        """The documents that decided it, in their own order; none where nothing is decided."""
+        return sorted(self.order[: self.rule.watch.decided_after or 0])
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What was not asked, and what that would have cost about, by what was asked."""
+
+    documents: int
+    usage: Usage
+    money: Decimal | None
+
+
+def estimate_savings(not_asked: int, spent: Usage, answered: int, price: Price | None) -> Savings:
+    """Every document that was not asked is taken to cost as much as one that was."""
+    share = Usage(spent.input * not_asked // max(1, answered), spent.output * not_asked // max(1, answered))
+    return Savings(not_asked, share, compute_cost(share, price))
+
+
+def early_stop_json(stopping: EarlyStopping, answered: int, saved: Savings, money: str | None) -> dict[str, Any]:
+    """`generation.stopped` of a report: what was decided about all documents, after how many, and what that saved."""
+    watch, rule = stopping.rule.watch, stopping.rule
+    return {
+        "documents": watch.documents,
+        "decided_after": watch.decided_after,
+        "answered": answered,
+        "order_seed": rule.seed,
+        "error_rate": ERROR_RATE,
+        "most_predictions": rule.most_predictions,
+        "gates": [
+            {
+                "metric": bound.metric,
+                bound.side: str(bound.threshold),
+                "kept_by_all": kept,
+                "largest": bound.largest,
+            }
+            for bound, kept in watch.decisions()
+        ],
+        "saved": {
+            "documents": saved.documents,
+            "tokens": {"input": saved.usage.input, "output": saved.usage.output},
+            "cost": money,
+        },
+    }
+
+
+def _order_key(seed: int, identity: str) -> bytes:
+    return hashlib.blake2b(f"{seed}\0{identity}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+QuestionPosition = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
+EndReason = Literal["done", "decided", "interrupted", "budget", "stopped", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How asking ended: `done`, or why before everything was asked."""
+
+    reason: EndReason
+    message: str = ""
+    signal: int | None = None  # that interrupted it
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What is to be asked, in which formats, and where everything goes that comes of it."""
+
+    ladder: FormatLadder
+    pending: Sequence[QuestionPosition]
+    journal: Journal
+    budget: RequestBudget
+    counts: ProgressCounts
+    listener: Listener
+    stopping: EarlyStopping | None = None  # where asking ends once every gate is decided
+
+    def question(self, position: int, seed: int | None) -> Question:
+        return self.ladder.plan.task.question(position, seed)
+
+    def is_enough(self, position: int, response: str | None) -> bool:
+        """Told of an answer, or that there is none: whether no more need be asked."""
+        return self.stopping is not None and self.stopping.hear(position, response)
+
+
+class Answerer(Protocol):
+    """Whoever answers: an endpoint, a checkpoint on disk. It is chosen once, and nobody else asks which one it is."""
+
+    @property
+    def takes_formats(self) -> bool:
+        """Whether it can be asked for JSON, or for an answer that fits a JSON Schema."""
+
+    def identify(self) -> Mapping[str, str]:
+        """Check that it can be used at all; what is stored of it. Another value is another source of answers."""
+
+    def also(self) -> Sequence[Mapping[str, str]]:
+        """Other sources, in the words of `identify`, whose answers to the same questions count as its own."""
+
+    def get_ready(self) -> None:
+        """What it needs to be asked (a key) is there; ConfigError if not. Nothing has been written until now."""
+
+    def answer(self, assignment: Assignment) -> Ending:
+        """Ask everything that is pending. What is answered is in the journal, however this ends."""
+
+    def advice(self, message: str) -> str | None:
+        """What a user can do after asking was given up with this message, if there is more than to ask again."""

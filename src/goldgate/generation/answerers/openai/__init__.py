@@ -1,1 +1,0 @@
-"""Asking an endpoint that speaks the chat completions of OpenAI."""

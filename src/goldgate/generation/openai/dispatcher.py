@@ -1,0 +1,420 @@
+"""Send the requests of a run: many at once, paced and retried, each written to the journal before it is sent.
+
+One loop hands out work. A request that waits for its next attempt takes no slot, so a busy endpoint delays only the
+requests that it turned away; where there are several endpoints, those go to another one. The first SIGINT, SIGTERM
+or SIGHUP lets requests in flight finish, the second ends the run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+import secrets
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from goldgate.core.task import AnswerFormat
+from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener, ending_signals
+from goldgate.generation.journal_contents import CUT_OFF
+from goldgate.generation.openai.fleet import Fleet, FleetMember
+from goldgate.generation.openai.pacing import backoff
+from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, RequestBuilder, Usage, estimate_tokens
+
+MAX_BUSY_REPLIES = 100  # times that one request is told to come back later
+PAUSE_ALL_AFTER = 10  # busy or failed replies in a row (or as many as are asked at once), and everybody waits
+GRACE_SECONDS = 5.0  # for what is in flight when an endpoint is given up that never answered
+LATER_GRACE_SECONDS = 120.0  # when it did: what is in flight is probably paid for
+BYTES_PER_TOKEN = 8  # bytes of a token, at most about
+MAX_RESERVED_BYTES = 64 * 1024 * 1024  # bytes of the disk, for what is in flight when it becomes full
+
+
+@dataclass(slots=True, eq=False)
+class _PendingQuestion:
+    """A question on its way: which document and seed, and what happened to it so far."""
+
+    position: int
+    seed: int | None
+    attempts: int = 0
+    busy: int = 0
+    moved: int = 0  # to another endpoint, after one refused it
+    last: NoAnswer | None = None
+    form: AnswerFormat | None = None  # a lower format than the others are asked in
+    refused: tuple[AnswerFormat, NoAnswer] | None = None  # why
+    request_id: str | None = None  # kept as long as nobody knows what became of the request
+    tried: set[FleetMember] = field(default_factory=set)  # endpoints that failed or refused it, while there are others
+
+    @property
+    def asked(self) -> int:
+        """How often it was asked without an answer, the lower formats apart."""
+        return self.attempts + self.busy + self.moved
+
+
+class Dispatcher:
+    """A run of requests, from the first to the last."""
+
+    def __init__(
+        self, assignment: Assignment, members: Sequence[FleetMember], attempts: int, rng: random.Random | None = None
+    ) -> None:
+        self.assignment, self.attempts, self.rng = assignment, attempts, rng or random.Random()
+        self.fleet = Fleet(members)
+        self.ladder, self.journal = assignment.ladder, assignment.journal
+        self.budget, self.counts = assignment.budget, assignment.counts
+        self._fresh = iter(assignment.pending)
+        self._first: _PendingQuestion | None = None  # of the fresh ones
+        self._due: deque[_PendingQuestion] = deque()  # to be asked as soon as an endpoint takes it
+        self._delayed: list[tuple[float, int, _PendingQuestion]] = []
+        self._number = 0
+        self._stepped = False  # to a lower format, for the whole run
+        self._interrupted = False
+        self._ended: EndReason | None = None
+        self._message = ""
+        self._fault: BaseException | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+
+    async def run(self) -> Ending:
+        """Ask until everything is answered or given up, or until something stops it; never leaves a task behind."""
+        self.fleet.begin(_now(), answered=self.ladder.settled(self.ladder.form))
+        an_answer = self.ladder.plan.output_limit * BYTES_PER_TOKEN + 4096
+        self.journal.reserve(min(MAX_RESERVED_BYTES, (self.fleet.concurrency + 1) * an_answer))
+        self._begin(self.ladder.form)
+        try:
+            await self._hand_out()
+        finally:
+            await self._finish()
+        if self._fault is not None:
+            raise self._fault
+        return Ending(self._ended or "done", self._message)
+
+    def interrupt(self) -> bool:
+        """Ask nothing new and let what is in flight end. Called again, it ends at once. True the first time."""
+        if not self._interrupted:
+            self._interrupted = True
+            self._stop("interrupted")
+            return True
+        for task in self._tasks:
+            task.cancel()
+        return False
+
+    @property
+    def _over(self) -> bool:
+        return self._ended is not None or self._fault is not None
+
+    async def _hand_out(self) -> None:
+        while (turn := await self._next()) is not None:
+            work, member = turn
+            question = self.assignment.question(work.position, work.seed)
+            if self._stepped and self.ladder.find(self.journal.contents, question, work.seed).place is not None:
+                self.counts.before += 1  # answered in an earlier run, in the format that we stepped down to
+                continue
+            requests = self.ladder[work.form or self.ladder.form]
+            request = requests.make(question, work.seed)
+            expected = self.budget.expected(request.estimate, requests.plan.output_limit)
+            if not await self._admitted(expected, member):
+                self._delay(work, 0.0)  # it was not asked, and is given up with the others that wait
+                return
+            self.counts.in_flight += 1
+            member.in_flight += 1
+            member.asked += 1
+            task = asyncio.create_task(self._attempt(work, member, request, expected, requests))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            await asyncio.sleep(0)  # it is on its way before the next prompt is put together
+
+    async def _next(self) -> tuple[_PendingQuestion, FleetMember] | None:
+        """The next piece of work and who is asked, when there is a place for it; None when there is no more."""
+        while not self._over:
+            now = _now()
+            while self._delayed and self._delayed[0][0] <= now:
+                self._due.append(heapq.heappop(self._delayed)[2])
+            if (turn := self._ready(now)) is not None:
+                return turn
+            waits = [self._delayed[0][0]] if self._delayed else []
+            limit = None
+            if self._due or self._first is not None:
+                if (soon := self.fleet.next_turn(now)) is not None:
+                    waits.append(soon.at)
+                    limit = soon.limit
+            elif not self._delayed and not self.counts.in_flight:
+                return None
+            await self._wait(min(waits, default=None), limit)
+        return None
+
+    def _ready(self, now: float) -> tuple[_PendingQuestion, FleetMember] | None:
+        """Work that an endpoint takes at this moment. What comes again goes before what was never asked."""
+        if self._first is None and (fresh := next(self._fresh, None)) is not None:
+            self._first = _PendingQuestion(*fresh)
+        if (free := self.fleet.choose(now, ())) is None:
+            return None
+        for place, work in enumerate(self._due):
+            if (member := self.fleet.choose(now, work.tried)) is not None:
+                del self._due[place]
+                return work, member
+        if self._first is None:
+            return None
+        first, self._first = self._first, None
+        return first, free
+
+    async def _admitted(self, expected: Usage, member: FleetMember) -> bool:
+        """Wait for the caps and for the rate limits. What is reserved stays so, until the request is settled.
+
+        It is reserved before the rate limits: while it waits for those, others may turn out dearer than reckoned.
+        """
+        while (cap := self.budget.exceeded(expected)) is not None:
+            if not self.counts.in_flight:
+                self._stop("budget", f"the next request could exceed the cap of {self.budget.describe_caps()}")
+            if self._over:
+                return False
+            await self._wait(None, cap)  # what is in flight may turn out cheaper than reckoned
+        self.budget.reserve(expected)
+        turn = member.rates.reserve(_now(), expected.total)
+        while turn.at > _now() and not self._over:
+            await self._wait(turn.at, turn.limit)
+        if self._over:
+            self.budget.settle(expected, None)
+        return not self._over
+
+    async def _wait(self, until: float | None, limit: str | None) -> None:
+        """Wait for something to happen, at most until a moment; a limit that is to blame gets the time."""
+        began = _now()
+        self._wake.clear()
+        self.counts.waits_for = limit
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), None if until is None else until - began)
+        self.counts.waits_for = None
+        if limit is not None:
+            self.counts.held_back(limit, _now() - began)
+
+    async def _attempt(
+        self,
+        work: _PendingQuestion,
+        member: FleetMember,
+        request: ModelRequest,
+        expected: Usage,
+        requests: RequestBuilder,
+    ) -> None:
+        began = _now()
+        spent: Usage | None = None
+        try:
+            outcome = await member.send(request.body, self._announce(work, member, request, requests))
+            if isinstance(outcome, ModelAnswer):
+                said = estimate_tokens(outcome.response.encode())
+                spent = outcome.usage or Usage(request.estimate, said, estimated=True)
+                answer = replace(outcome, usage=spent)
+                self._lower(work, request, requests)
+                self.journal.answer(request, requests.identity, answer, work.asked + 1, _now() - began, member.name)
+                self._answered(work, member, requests)
+                self._tell(work, outcome.response)
+            else:
+                guess = Usage(expected.input, 0, estimated=True) if outcome.billed else None
+                spent = outcome.usage or guess
+                self.journal.unanswered(request, requests.identity, outcome.cause, spent, member.name)
+                self._unanswered(work, member, request, outcome, requests)
+        except Exception as fault:  # above all a journal that cannot be written: nothing more may be asked
+            self._fault = self._fault or fault
+        finally:
+            self.counts.in_flight -= 1
+            member.in_flight -= 1
+            self.budget.settle(expected, spent, request.estimate)
+            self.counts.spent(self.budget)
+            if spent is not None:
+                member.rates.correct(spent.total - expected.total)
+            if self.journal.full is not None:
+                self._stop("full", self.journal.full)
+            self._wake.set()
+
+    def _announce(
+        self, work: _PendingQuestion, member: FleetMember, request: ModelRequest, requests: RequestBuilder
+    ) -> str:
+        """Write down that a request is about to be sent; its id is an earlier one's whose end nobody knows."""
+        cut_off = self.journal.contents.in_flight.get(request.key)
+        if cut_off is not None:  # by a kill: it may have been charged
+            lost = Usage(cut_off.estimate, 0, estimated=True)
+            self.journal.unanswered(request, requests.identity, CUT_OFF, lost)
+            work.request_id = work.request_id or cut_off.request_id
+        work.request_id = work.request_id or secrets.token_hex(16)
+        self.journal.asked(request, requests.identity, work.request_id, member.name)
+        return work.request_id
+
+    def _lower(self, work: _PendingQuestion, request: ModelRequest, requests: RequestBuilder) -> None:
+        """Write down, before its answer, that a question was answered in a lower format than others are asked in."""
+        if work.refused is not None and self.ladder.is_higher(requests.form):
+            refused, why = work.refused
+            detail = f"{why.cause}: {why.detail}"
+            self.journal.step_down(self.ladder.plan.base(), refused, requests.form, detail, request.key)
+
+    def _answered(self, work: _PendingQuestion, member: FleetMember, requests: RequestBuilder) -> None:
+        if member.answer(_now()) and self.fleet.alone is None:
+            self.assignment.listener.say(f"{member.name} answers again")
+        self.counts.answered += 1
+        self.ladder.answered(requests.form)
+        refused, form = work.refused, requests.form
+        if refused is not None and self.ladder.is_higher(form) and self.ladder.answered_below(form):
+            self._step_down(self.ladder.form, form, refused[1])
+
+    def _tell(self, work: _PendingQuestion, response: str | None) -> None:
+        """Nothing more is asked once every gate is decided; what is in flight ends as usual."""
+        if self.assignment.is_enough(work.position, response):
+            self._stop("decided")
+
+    def _unanswered(
+        self,
+        work: _PendingQuestion,
+        member: FleetMember,
+        request: ModelRequest,
+        why: NoAnswer,
+        requests: RequestBuilder,
+    ) -> None:
+        if not why.undecided:
+            work.request_id = None
+        if why.means == "format" or (why.means == "unclear" and not self.ladder.settled(requests.form)):
+            lower = self.ladder.below(requests.form)
+            if lower is not None and not self._moved(work, member):
+                self._ask_lower(work, lower, why, requests.form)
+            if lower is not None:
+                return
+        work.last = why
+        given_up = self.fleet.no_answer(member, why, _now(), self.rng)
+        if not self._asked_again(work, member, why):
+            self._fail(request, why, work.asked + 1, requests, member.name)
+            self._tell(work, None)
+        if given_up is not None:
+            self._give_up(member, given_up)
+
+    def _asked_again(self, work: _PendingQuestion, member: FleetMember, why: NoAnswer) -> bool:
+        """Whether the question comes again: later, or at once where another endpoint can take it."""
+        work.tried.add(member)
+        elsewhere = self.fleet.elsewhere(work.tried)
+        if why.means == "busy" and work.busy < MAX_BUSY_REPLIES:
+            work.busy += 1
+            work.tried.discard(member)  # it rests, and may be asked again
+            self._again(work, member, 0.0 if elsewhere else backoff(work.busy, why.retry_after, self.rng))
+        elif why.means == "again" and work.attempts + 1 < self.attempts:
+            work.attempts += 1
+            self._again(work, member, 0.0 if elsewhere else backoff(work.attempts, why.retry_after, self.rng))
+        elif why.means == "again" or not self._moved(work, member, even_if_it_answers=why.means == "hopeless"):
+            return False
+        if not elsewhere:
+            work.tried.clear()
+        return True
+
+    def _moved(self, work: _PendingQuestion, member: FleetMember, *, even_if_it_answers: bool = False) -> bool:
+        """Whether a refused question goes to another endpoint: as far as anybody knows, it is this one's fault."""
+        work.tried.add(member)
+        if not self.fleet.elsewhere(work.tried) or (member.answered and not even_if_it_answers):
+            return False
+        work.moved += 1
+        self._again(work, member, 0.0)
+        return True
+
+    def _give_up(self, member: FleetMember, reason: str) -> None:
+        """Ask the other endpoints only, for a while; the run ends when there is none left."""
+        ended = self.fleet.ended()
+        if ended is not None:
+            self._stop("stopped", ended)
+        else:
+            self.assignment.listener.say(f"{member.name} is left alone for a while: {reason}")
+
+    def _ask_lower(self, work: _PendingQuestion, lower: AnswerFormat, why: NoAnswer, refused: AnswerFormat) -> None:
+        """Ask this one question in a lower format; all of them, if the endpoint says that it knows no other."""
+        if why.means == "format" and refused == self.ladder.form and not self.ladder.settled(refused):
+            self._step_down(refused, lower, why)
+        work.form, work.refused = lower, (refused, why)
+        work.tried.clear()
+        self.counts.retries += 1
+        self._delay(work, 0.0)
+
+    def _again(self, work: _PendingQuestion, member: FleetMember, wait: float) -> None:
+        self.counts.retries += 1
+        self._delay(work, wait)
+        breaker = member.breaker
+        if self.fleet.alone and max(breaker.busy, breaker.failures) >= max(PAUSE_ALL_AFTER, member.limits.concurrency):
+            member.not_before = max(member.not_before, _now() + wait)
+
+    def _delay(self, work: _PendingQuestion, wait: float) -> None:
+        self._number += 1
+        heapq.heappush(self._delayed, (_now() + wait, self._number, work))
+
+    def _fail(
+        self, request: ModelRequest, why: NoAnswer, attempts: int, requests: RequestBuilder, endpoint: str | None = None
+    ) -> None:
+        self.counts.failed += 1
+        self.journal.failure(request, requests.identity, why, attempts, endpoint)
+
+    def _step_down(self, refused: AnswerFormat, lower: AnswerFormat, why: NoAnswer) -> None:
+        detail = f"{why.cause}: {why.detail}"
+        self.journal.step_down(self.ladder.plan.base(), refused, lower, detail)
+        self.ladder.form, self._stepped = lower, True
+        self._begin(lower)
+        self.assignment.listener.say(
+            f"the endpoint refuses {refused} ({why.cause}); from here on it is asked for {lower}"
+        )
+
+    def _begin(self, form: AnswerFormat) -> None:
+        plan = self.ladder.plan
+        self.journal.begin(self.ladder[form].identity, plan.base(), form, plan.settings())
+
+    def _stop(self, reason: EndReason, message: str = "") -> None:
+        if self._ended is None:
+            self._ended, self._message = reason, message
+        self._wake.set()
+
+    async def _finish(self) -> None:
+        """Let what is in flight end: all of it after an interrupt, a little while if the endpoint is given up."""
+        if self._tasks:
+            patience: float | None = None
+            if self._fault is not None or self._ended == "stopped":
+                patience = LATER_GRACE_SECONDS if self._fault is None and self.fleet.has_answered else GRACE_SECONDS
+            _, late = await asyncio.wait(self._tasks, timeout=patience)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        if self._ended in ("stopped", "budget") and self._fault is None:
+            for work in (
+                *self._due,
+                *(work for _, _, work in self._delayed),
+            ):  # given up: each with the last reason why it has no answer
+                if work.last is not None:
+                    requests = self.ladder[work.form or self.ladder.form]
+                    request = requests.make(self.assignment.question(work.position, work.seed), work.seed)
+                    self._fail(request, work.last, work.asked, requests)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def run_watched(asking: Dispatcher, listener: Listener, on_interrupt: Callable[[int], None]) -> Ending:
+    """Run; Ctrl-C, a SIGTERM or a hang-up let what is in flight end, a second one ends at once."""
+    loop = asyncio.get_running_loop()
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        if asking.interrupt():
+            on_interrupt(asking.counts.in_flight)
+
+    async def report() -> None:
+        while True:
+            listener.on_progress(asking.counts)
+            await asyncio.sleep(listener.every)
+
+    before = {number: signal.getsignal(number) for number in ending_signals()}
+    for number in before:
+        loop.add_signal_handler(number, stop, number)
+    reporting = asyncio.create_task(report())
+    try:
+        return replace(await asking.run(), signal=received[0] if received else None)
+    finally:
+        reporting.cancel()
+        with suppress(asyncio.CancelledError):
+            await reporting
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+        listener.on_progress(asking.counts)

@@ -1,0 +1,189 @@
+"""Choose the endpoint for the next request, and decide when an endpoint rests or is given up.
+
+A single endpoint is asked until its circuit breaker opens. Of several, the one with the fewest requests in flight is
+asked; one that is busy or keeps failing rests, longer each time, and is then tried with one request until it answers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from goldgate.generation.openai.pacing import EndpointLimits, RateLimits, SendTime, backoff
+from goldgate.generation.openai.transport import Send
+from goldgate.generation.request import NoAnswer
+
+FIRST_FAILURES = 5  # in a row, before anything was ever answered
+FIRST_SECONDS = 3.0
+LATER_FAILURES = 20  # in a row, after there were answers; or twice what is in flight, if that is more
+LATER_SECONDS = 120.0
+BUSY_SECONDS = 600.0  # nothing but "too many requests"
+HOPELESS_IN_A_ROW = 5  # after there were answers
+REFUSED_IN_A_ROW = 20  # before there were any; or what is in flight, if that is more
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Told of every reply, it says when to stop and why. Times are seconds of any clock."""
+
+    concurrency: int
+    started: float
+    answered: bool = False
+    last_answer: float = 0.0
+    failures: int = 0
+    refused: int = 0
+    busy: int = 0
+
+    def answer(self, now: float) -> None:
+        self.answered, self.last_answer = True, now
+        self.failures = self.refused = self.busy = 0
+
+    def no_answer(self, why: NoAnswer, now: float) -> str | None:
+        """The reason to stop, if this is one."""
+        silent = now - (self.last_answer if self.answered else self.started)
+        said = f"{why.cause}: {why.detail}" if why.detail else why.cause
+        if why.means == "busy":
+            self.busy += 1
+            if silent >= BUSY_SECONDS:
+                return f"for {int(silent)} seconds the endpoint only said that it is busy; last: {said}"
+            return None
+        if why.means in ("hopeless", "final", "unclear", "format"):
+            return self._refused(why, said)
+        self.failures += 1
+        few, long = (LATER_FAILURES, LATER_SECONDS) if self.answered else (FIRST_FAILURES, FIRST_SECONDS)
+        if self.answered:
+            few = max(few, 2 * self.concurrency)
+        if self.failures >= few and silent >= long:
+            return f"{self.failures} requests in a row failed, over {int(silent)} seconds; last: {said}"
+        return None
+
+    def _refused(self, why: NoAnswer, said: str) -> str | None:
+        self.refused += 1
+        # An endpoint that answers others may refuse single documents (403 from a moderator, 400 for one too long).
+        single = why.means != "hopeless" or why.cause == "http_403"
+        if self.answered:
+            stop = not single and self.refused >= HOPELESS_IN_A_ROW
+        else:
+            few = HOPELESS_IN_A_ROW if why.means == "format" else max(REFUSED_IN_A_ROW, self.concurrency)
+            stop = why.means == "hopeless" or self.refused >= few
+        if not stop:
+            return None
+        return (
+            f"the endpoint refuses: {said}"
+            if self.refused == 1
+            else (f"the endpoint refused {self.refused} requests in a row; last: {said}")
+        )
+
+
+BUSY_ENDPOINT = "the endpoint, busy or failing"
+REST_AFTER = 3  # failures in a row, where others can be asked instead
+LONGEST_REST = 30.0  # seconds, where the endpoint itself does not ask for more
+
+
+@dataclass(slots=True, eq=False)
+class FleetMember:
+    """One endpoint, and how it does. `name` is its address where there are several: it is stored with each answer."""
+
+    send: Send
+    limits: EndpointLimits
+    name: str | None = None
+    breaker: CircuitBreaker = field(init=False)
+    rates: RateLimits = field(init=False)
+    in_flight: int = 0
+    asked: int = 0
+    answered: int = 0
+    not_before: float = 0.0  # nothing is sent before that moment
+    rests: int = 0  # one after the other, without an answer in between
+    given_up: str | None = None  # why; an answer takes it back
+
+    def begin(self, now: float, *, answered: bool, alone: bool) -> None:
+        """Asking begins; `answered` if the endpoint did in an earlier run."""
+        # Beside others one question at a time is tried after a failure, so that fewer failures say as much.
+        self.breaker = CircuitBreaker(self.limits.concurrency if alone else 1, now, answered, now)
+        self.rates = RateLimits(self.limits)
+
+    @property
+    def has_place(self) -> bool:
+        return self.in_flight < (1 if self.rests else self.limits.concurrency)
+
+    def turn(self, now: float) -> SendTime:
+        """From when on it may be asked, and what it waits for until then."""
+        return max(SendTime(self.not_before, BUSY_ENDPOINT), self.rates.next_turn(now))
+
+    def answer(self, now: float) -> bool:
+        """It answered: whether it had been given up."""
+        self.breaker.answer(now)
+        self.not_before, self.rests = 0.0, 0
+        self.answered += 1
+        back, self.given_up = self.given_up is not None, None
+        return back
+
+    def rest(self, now: float, asked: float | None, rng: random.Random) -> None:
+        """Leave it alone for a while. What fails while it rests was sent before, and makes the rest no longer."""
+        self.rests += now >= self.not_before
+        wait = backoff(max(1, self.rests), asked, rng)
+        self.not_before = max(self.not_before, now + (wait if asked is not None else min(wait, LONGEST_REST)))
+
+
+class Fleet:
+    """One endpoint or several."""
+
+    def __init__(self, members: Sequence[FleetMember]) -> None:
+        self.members = members
+
+    @property
+    def alone(self) -> FleetMember | None:
+        """The one endpoint, where there are no others."""
+        return self.members[0] if len(self.members) == 1 else None
+
+    @property
+    def concurrency(self) -> int:
+        """How much may be in flight, of all together."""
+        return sum(member.limits.concurrency for member in self.members)
+
+    @property
+    def has_answered(self) -> bool:
+        return any(member.breaker.answered for member in self.members)
+
+    def begin(self, now: float, *, answered: bool) -> None:
+        for member in self.members:
+            member.begin(now, answered=answered, alone=self.alone is not None)
+
+    def choose(self, now: float, tried: Collection[FleetMember]) -> FleetMember | None:
+        """The least loaded endpoint that may be asked now and was not tried yet; None if there is none at present."""
+        ready = [
+            member
+            for member in self.members
+            if member.has_place and member.turn(now).at <= now and not (member in tried and self.elsewhere(tried))
+        ]
+        return min(ready, key=lambda member: (member.in_flight, member.asked), default=None)
+
+    def elsewhere(self, tried: Collection[FleetMember]) -> bool:
+        """Whether there is an endpoint that was not tried, and is not given up."""
+        return any(member not in tried and member.given_up is None for member in self.members)
+
+    def next_turn(self, now: float) -> SendTime | None:
+        """When one that has a place may be asked again; None if all places are taken."""
+        turns = [turn for member in self.members if member.has_place and (turn := member.turn(now)).at > now]
+        return min(turns, default=None)
+
+    def no_answer(self, member: FleetMember, why: NoAnswer, now: float, rng: random.Random) -> str | None:
+        """Told that a question was not answered: why the endpoint is given up, if it is now and was not before."""
+        reason = member.breaker.no_answer(why, now)
+        if self.alone is None:
+            failing = why.means == "busy" or reason is not None or member.breaker.failures >= REST_AFTER
+            if failing or member.rests:
+                member.rest(now, why.retry_after if why.means == "busy" else None, rng)
+        if reason is None or member.given_up is not None:
+            return None
+        member.given_up = reason
+        return reason
+
+    def ended(self) -> str | None:
+        """Why no endpoint can be asked any more; None as long as one can."""
+        if any(member.given_up is None for member in self.members):
+            return None
+        if self.alone is not None:
+            return self.alone.given_up
+        return "no endpoint answers. " + ". ".join(f"{member.name}: {member.given_up}" for member in self.members)

@@ -1,0 +1,306 @@
+"""Send one request with aiohttp and read the body of its reply, at most 16 MiB. Every fault becomes a `NoAnswer`.
+
+Proxies and certificates come from the environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY,
+SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE. They are looked up once: aiohttp's own `trust_env` does
+it for every request, and reads ~/.netrc, which could send a second key. Bodies are decompressed here, because
+aiohttp decompresses before the size can be checked (1 MB of gzip can be 1 GB).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
+
+import goldgate
+from goldgate.errors import ConfigError, Place, missing_extra
+from goldgate.generation.openai.pacing import retry_after_header
+from goldgate.generation.openai.reply import read_reply
+from goldgate.generation.request import ModelAnswer, NoAnswer
+from goldgate.generation.secret import Secret, redact_address
+
+if TYPE_CHECKING:
+    import aiohttp
+
+
+MAX_BODY = 16 * 1024 * 1024  # of one reply, decompressed: 10,000 tokens with 20 logprobs each have about as much
+LARGE_BODY = 256 * 1024  # a body above this waits for the other large ones, so that memory is bounded for all together
+MAX_LARGE_BODIES = 4
+ACCEPTED_ENCODINGS = "gzip, deflate"  # what can be decompressed piece by piece without another library
+
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_RAW_DEFLATE = -zlib.MAX_WBITS
+_PART = 64 * 1024  # decompressed at a time
+_MOST_MEMBERS = 100  # of gzip, one after the other: each takes time and may hold nothing
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyBody:
+    """What came. After a `problem` it may be cut off, or whole all the same: the length was wrong, the end missing."""
+
+    content: bytes = b""
+    problem: Exception | None = None
+    too_large: bool = False
+
+
+async def read_body(pieces: AsyncIterator[bytes], encoding: str, large: asyncio.Semaphore) -> ReplyBody:
+    """Read to the end, to the limit, or to where it breaks off. `large` is shared by all replies of a session."""
+    content = bytearray()
+    received = 0
+    holding = False
+    unpack = _Unpacker(encoding)
+    try:
+        async for piece in pieces:
+            received += len(piece)
+            for part in unpack.feed(piece):
+                content += part
+                if max(len(content), received) > MAX_BODY:
+                    return ReplyBody(too_large=True)
+            if len(content) > LARGE_BODY and not holding:
+                await large.acquire()
+                holding = True
+    except Exception as problem:  # of the connection, the framing or the compression: what came is looked at
+        return ReplyBody(bytes(content), problem)
+    finally:
+        if holding:
+            large.release()
+    return ReplyBody(bytes(content))
+
+
+def is_supported_encoding(encoding: str) -> bool:
+    """Whether a body in this encoding can be read at all."""
+    return _encoding_name(encoding) in ("", "identity", "gzip", "x-gzip", "deflate")
+
+
+class _Unpacker:
+    """Decompresses into parts of bounded size. What only claims to be compressed comes as it is."""
+
+    def __init__(self, encoding: str) -> None:
+        self._deflate = _encoding_name(encoding) == "deflate"
+        self._plain = _encoding_name(encoding) in ("", "identity")
+        self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._first = True
+        self._members = 1
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        if self._first and piece and not self._plain:
+            self._first = False
+            self._plain = piece.lstrip(b" \t\r\n")[:1] in (b"{", b"[")  # neither gzip nor zlib begins so
+            if self._deflate and piece[0] & 0x0F != 8:  # without zlib's header, as some servers send it
+                self._stream = zlib.decompressobj(_RAW_DEFLATE)
+        if self._plain:
+            yield piece
+            return
+        more = False  # zlib has taken all of the piece, and holds back what did not fit into the last part
+        while piece or more:
+            if self._stream.eof:  # another gzip member may follow
+                self._members += 1
+                if self._members > _MOST_MEMBERS:
+                    raise zlib.error("too many members")
+                self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+            part = self._stream.decompress(piece, _PART)
+            yield part
+            more = len(part) == _PART and not self._stream.eof
+            piece = self._stream.unconsumed_tail or self._stream.unused_data
+
+
+def _encoding_name(encoding: str) -> str:
+    return encoding.strip().lower()
+
+
+CONNECT_SECONDS = 30.0
+# The first is what servers that keep answers by request look at (a draft of the IETF), the second what one vendor logs.
+REQUEST_ID_HEADERS = ("Idempotency-Key", "X-Client-Request-Id")
+
+Send = Callable[[bytes, str], Awaitable[ModelAnswer | NoAnswer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to ask, and how patiently."""
+
+    base_url: str
+    secret: Secret
+    concurrency: int = 32
+    timeout: float = 600.0
+
+    @property
+    def address(self) -> str:
+        """Of the chat completions; a query (`?api-version=…`) stays at the end."""
+        parts = urlsplit(self.base_url)
+        path = parts.path.rstrip("/")
+        path = path if path.endswith("/chat/completions") else f"{path}/chat/completions"
+        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+class Proxy(NamedTuple):
+    """A proxy, its user and password apart from its address."""
+
+    address: str
+    user: str | None
+    password: str
+
+
+def require_aiohttp() -> None:
+    """An error that says what to install, before anything is done."""
+    try:
+        import aiohttp  # noqa: F401
+    except ModuleNotFoundError:
+        raise missing_extra("api", "asking an endpoint") from None
+
+
+@asynccontextmanager
+async def connect(endpoint: Endpoint) -> AsyncIterator[Send]:
+    """A function that sends a body under a request id and gives what came of it; connections are kept and shared."""
+    import aiohttp
+
+    proxy = find_proxy(endpoint.address)
+    certificates = find_certificates() if endpoint.address.startswith("https:") or proxy is not None else None
+    headers, options = _headers(endpoint), _proxy_options(proxy)
+    if proxy is not None and not endpoint.address.startswith("https:"):
+        headers |= options.pop("proxy_headers", {})  # a proxy without TLS reads the request itself
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=certificates or True),
+        headers=headers,
+        timeout=aiohttp.ClientTimeout(total=endpoint.timeout, sock_connect=min(CONNECT_SECONDS, endpoint.timeout)),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+    ) as session:
+        large = asyncio.Semaphore(MAX_LARGE_BODIES)
+
+        async def send(body: bytes, request_id: str) -> ModelAnswer | NoAnswer:
+            named = dict.fromkeys(REQUEST_ID_HEADERS, request_id)
+            try:
+                async with session.post(endpoint.address, data=body, headers=named, **options) as reply:
+                    return await _outcome(reply, endpoint, large)
+            except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as problem:
+                return _fault(problem, endpoint)
+
+        yield send
+
+
+def find_proxy(address: str) -> Proxy | None:
+    """The proxy that the environment names for an address."""
+    parts = urlsplit(address)
+    proxies = getproxies()
+    named = proxies.get(parts.scheme) or proxies.get("all")
+    if not named or proxy_bypass(parts.netloc):
+        return None
+    try:
+        found = urlsplit(named if "://" in named else f"http://{named}")
+        usable = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+    except ValueError:  # no number, or a port above 65535
+        usable = False
+    if not usable:
+        raise ConfigError(
+            "proxy.unusable",
+            "the proxy that the environment names cannot be used",
+            expected="http://host:port, with a port from 1 to 65535",
+            advice=f"look at {parts.scheme.upper()}_PROXY and ALL_PROXY; NO_PROXY names hosts that need none",
+        )
+    host = f"[{found.hostname}]" if ":" in str(found.hostname) else found.hostname
+    port = f":{found.port}" if found.port else ""
+    user = unquote(found.username) if found.username is not None else None
+    return Proxy(f"{found.scheme}://{host}{port}", user, unquote(found.password or ""))
+
+
+def find_certificates() -> ssl.SSLContext | None:
+    """The certificates that the environment names instead of the system's; None for the system's."""
+    for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_DIR"):
+        path = os.environ.get(variable)
+        if not path:
+            continue
+        try:
+            if Path(path).is_dir():
+                return ssl.create_default_context(capath=path)
+            return ssl.create_default_context(cafile=path)
+        except (OSError, ssl.SSLError) as problem:
+            reason = getattr(problem, "strerror", None) or type(problem).__name__
+            raise ConfigError(
+                "certificates.unusable", f"the certificates that {variable} names cannot be read",
+                place=Place(path), found=reason,
+            ) from None  # fmt: skip
+    return None
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": ACCEPTED_ENCODINGS,
+        "User-Agent": f"goldgate/{goldgate.__version__}",
+        **endpoint.secret.headers(),
+    }
+
+
+def _proxy_options(proxy: Proxy | None) -> dict[str, Any]:
+    """How a request goes through the proxy. The proxy's own password goes to it, and not through it."""
+    options: dict[str, Any] = {"allow_redirects": False}
+    if proxy is not None:
+        options["proxy"] = proxy.address
+        if proxy.user is not None:
+            password = base64.b64encode(f"{proxy.user}:{proxy.password}".encode()).decode()
+            options["proxy_headers"] = {"Proxy-Authorization": f"Basic {password}"}
+    return options
+
+
+async def _outcome(
+    reply: aiohttp.ClientResponse, endpoint: Endpoint, large: asyncio.Semaphore
+) -> ModelAnswer | NoAnswer:
+    asked = retry_after_header(reply.headers, datetime.now(UTC))
+    encoding = reply.headers.get("Content-Encoding", "")
+    if not is_supported_encoding(encoding):
+        return NoAnswer("hopeless", "encoding", "the endpoint compresses in a way that nobody asked for", billed=True)
+    body = await read_body(reply.content.iter_any(), encoding, large)
+    if body.too_large:
+        return NoAnswer("final", "too_large", f"a body of more than {MAX_BODY:,} bytes", billed=True)
+    outcome = read_reply(reply.status, reply.content_type, body.content, endpoint.secret, asked)
+    if body.problem is None or isinstance(outcome, ModelAnswer):  # a whole answer in spite of a wrong length or no end
+        return outcome
+    return _fault(body.problem, endpoint)
+
+
+def _fault(problem: Exception, endpoint: Endpoint) -> NoAnswer:
+    """A fault of the connection, in our own words: a library's text may hold an address with a password."""
+    import aiohttp
+
+    where = redact_address(endpoint.base_url)
+    match problem:
+        case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
+            return NoAnswer("hopeless", "certificate", f"the certificate of {where} is not trusted")
+        case aiohttp.ClientConnectorDNSError():
+            return NoAnswer("again", "unknown_host", f"the host of {where} cannot be found")
+        case aiohttp.ClientProxyConnectionError():
+            return NoAnswer("again", "proxy_unreachable", "the proxy cannot be reached")
+        case aiohttp.ClientHttpProxyError():
+            return NoAnswer("again", "proxy", f"the proxy answered {problem.status}")
+        case aiohttp.ClientSSLError():
+            return NoAnswer("hopeless", "tls", f"no TLS connection with {where}")
+        case aiohttp.ConnectionTimeoutError():
+            return NoAnswer("again", "connect_timeout", f"no connection with {where}")
+        case aiohttp.ClientConnectorError():
+            reason = problem.os_error.strerror or type(problem.os_error).__name__
+            return NoAnswer("again", "unreachable", f"no connection with {where}: {endpoint.secret.hide(reason)}")
+        case TimeoutError():
+            told = f"no answer in {endpoint.timeout:g} seconds"
+            return NoAnswer("again", "timeout", told, billed=True, undecided=True)
+        case aiohttp.ClientPayloadError() | zlib.error():
+            told = "the connection ended in the middle of the answer"
+            return NoAnswer("again", "half_answer", told, billed=True, undecided=True)
+        case aiohttp.InvalidURL():
+            return NoAnswer("hopeless", "address", "the address cannot be used")
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
+            return NoAnswer("again", "reset", "the connection was reset", billed=True, undecided=True)
+        case aiohttp.ClientResponseError():
+            return NoAnswer("again", "bad_http", "the reply is not HTTP", billed=True, undecided=True)
+    return NoAnswer("again", "connection", type(problem).__name__, billed=True, undecided=True)

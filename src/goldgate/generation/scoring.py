@@ -1,0 +1,136 @@
+"""Score generated answers: the report of each seed with its coverage and bounds, and a summary of all seeds.
+
+Where answers are missing, the bounds are the two extremes: every missing answer wrong (the ordinary report counts it
+as an empty answer) and every missing answer equal to the gold.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from goldgate.core.evaluation import Evaluation
+from goldgate.core.metric import Rate, mean
+from goldgate.core.task import Task
+from goldgate.errors import InputError, Place
+from goldgate.generation.artifacts import SeedSummary, artifact_file, generation_signature, temporary_folder
+from goldgate.generation.journal_contents import FormatLadder
+
+_ADDRESS_ERRORS = frozenset({"not_json", "http_404", "http_405"})  # what a web server says that is no endpoint
+
+EvaluatePredictions = Callable[[list[Path], IO[bytes] | None], Evaluation]  # files of predictions, where the records go
+
+
+def score_answers(
+    evaluate: EvaluatePredictions,
+    predictions: Path,
+    ladder: FormatLadder,
+    summary: SeedSummary,
+    currency: str,
+    records: IO[bytes] | None = None,
+    stopped: dict[str, Any] | None = None,
+) -> Evaluation:
+    """Evaluate the predictions of one seed; the report also says what was asked, what is missing, what it cost."""
+    evaluation = evaluate([predictions], records)
+    bounds = None if summary.complete else _bounds(evaluate, predictions, ladder.plan.task, summary, evaluation)
+    report = dict(evaluation.report)
+    asked = generation_signature(ladder, summary.formats, summary.seed)
+    report["signature"] = f"{report['signature']}|{asked}"
+    report["generation"] = {
+        "signature": asked,
+        "coverage": summary.coverage.as_json(),
+        "missing": dict(sorted(summary.missing.items())),
+        "bounds": bounds,
+        "cost": None if summary.cost is None else {"amount": summary.cost, "currency": currency},
+        **({} if stopped is None else {"stopped": stopped}),
+    }
+    return dataclasses.replace(evaluation, report=report)
+
+
+def missing_error(
+    evaluation: Evaluation, task: Task, summary: SeedSummary, predictions: Path, again: str = "again"
+) -> InputError:
+    """Why an incomplete run has no verdict, and between which values its score lies; `again` is how to ask for it."""
+    generation = evaluation.report["generation"]
+    low, high = (generation["bounds"][side][task.headline] for side in ("all_wrong", "all_right"))
+    causes = ", ".join(_describe_cause(cause, count, summary) for cause, count in generation["missing"].items())
+    seed = "" if summary.seed is None else f" for seed {summary.seed}"
+    between = f"{_format_rate(low)} (all of them wrong) and {_format_rate(high)} (all right)"
+    advice = f"run the same command {again} to ask for what is missing, or add --allow-missing to score without it"
+    if not summary.answered and not _ADDRESS_ERRORS.isdisjoint(summary.missing):
+        advice = f"is --base-url what stands before /chat/completions? if so: {advice}"
+    return InputError(
+        "generation.missing_answers",
+        f"{summary.documents - summary.answered} of {summary.documents} answers are missing{seed}",
+        place=Place(str(predictions)),
+        expected="an answer for every document",
+        found=f"{causes}; {task.headline} is between {between}",
+        advice=advice,
+    )
+
+
+def _describe_cause(cause: str, count: int, summary: SeedSummary) -> str:
+    """How often it was so, with what the server said the first time."""
+    said = summary.said.get(cause)
+    return f"{cause} {count} ({said})" if said else f"{cause} {count}"
+
+
+def _bounds(
+    evaluate: EvaluatePredictions, predictions: Path, task: Task, summary: SeedSummary, evaluation: Evaluation
+) -> dict[str, Any]:
+    with temporary_folder() as folder:
+        perfect = folder / "perfect.jsonl"
+        with artifact_file(perfect) as out:
+            for position in summary.unanswered:
+                out.write(orjson.dumps(task.perfect_prediction(position), option=orjson.OPT_APPEND_NEWLINE))
+        best = evaluate([predictions, perfect], None)
+    return {"all_wrong": _rates(evaluation), "all_right": _rates(best)}
+
+
+def _rates(evaluation: Evaluation) -> dict[str, Any]:
+    main = evaluation.report["metrics"]["main"]
+    return {
+        name: main[name] for name, metric in evaluation.metrics.items() if isinstance(metric, Rate) and name in main
+    }
+
+
+def _format_rate(metric: dict[str, Any]) -> str:
+    return str(Rate(metric["numerator"], metric["denominator"]))
+
+
+SEEDS_VERSION = 1  # of seeds.json
+
+
+def summarize_seeds(
+    evaluations: Mapping[int, Evaluation], spreads: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """seeds.json: what a user quotes. The spread is the sample standard deviation, None for a single value.
+
+    `spreads` has, for each rate, the standard errors of its mean from runs and from units, and an interval with both.
+    """
+    first = next(iter(evaluations.values()))
+    metrics: dict[str, Any] = {}
+    for name in first.metrics:
+        found = {seed: evaluation.metrics[name] for seed, evaluation in evaluations.items()}
+        rates = [metric for metric in found.values() if isinstance(metric, Rate)]
+        values = [float(metric.value) for metric in found.values() if metric.value is not None]
+        average = mean(rates).value if rates else (statistics.fmean(values) if values else None)
+        metrics[name] = {
+            "mean": average,
+            "standard_deviation": statistics.stdev(values) if len(values) > 1 else None,
+            "min": min(values, default=None),
+            "max": max(values, default=None),
+            **{key: (spreads or {}).get(name, {}).get(key) for key in ("se_runs", "se_units", "interval")},
+            "by_seed": {str(seed): metric.as_json() for seed, metric in found.items()},
+        }
+    return {
+        "format_version": SEEDS_VERSION,
+        "seeds": list(evaluations),
+        "statuses": {str(seed): evaluation.status for seed, evaluation in evaluations.items()},
+        "metrics": metrics,
+    }

@@ -1,0 +1,380 @@
+"""Imports traces as run folders, all of them or none, and reports what they lack.
+
+What a trace does not say is left out of the run's files and named with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.evaluation import render_json
+from goldgate.core.finding import Finding
+from goldgate.core.gate import Verdict
+from goldgate.errors import ConfigError, Place
+from goldgate.files.writing import UNFINISHED_SUFFIX, write_failure
+from goldgate.imports.formats import FORMATS
+from goldgate.imports.mapping import ManifestRule, Mapping, Rule, look_up, ready_mapping, span_matches
+from goldgate.imports.rules import decode_nested, first_match, is_list, is_text
+from goldgate.imports.spans import Trace, TraceSpan, build_trace
+from goldgate.imports.trace_files import SpanStore, TraceFlaw, folder_name, gather_spans
+from goldgate.shape.validation import problems
+from goldgate.suites.research.contracts import Chunk, ResearchOutput
+from goldgate.suites.research.run.files import CHUNKS, EVENTS, IMPORT_NOTES, MANIFEST_LINES, OUTPUT
+from goldgate.suites.research.run.log import normalize_stop_reason
+
+_PINS = ("corpus_id", "index_id", "chunker")
+_ID_FIELDS = ("claim_id", "evidence_id", "chunk_id", "source_id", "artifact_id")
+_MAX_CHARACTERS = 60
+_MAX_NAMED = 20  # steps without a manifest, entries that do not fit
+
+
+class MissingElement(NamedTuple):
+    """Something that a run's files need and the trace does not give."""
+
+    what: str
+    why: str
+
+    @property
+    def fails(self) -> bool:
+        """Whether the research suite counts it against the run; without texts it only checks less."""
+        return self.what != "chunks"
+
+
+@dataclass(slots=True)
+class ImportedRun:
+    """The content of a run's files. `origin` says which span each part was found in."""
+
+    run_id: str
+    output: dict[str, Any]
+    events: list[dict[str, Any]] = field(default_factory=list)
+    manifests: list[dict[str, Any]] = field(default_factory=list)
+    chunks: list[dict[str, Any]] = field(default_factory=list)
+    origin: dict[str, str] = field(default_factory=dict)
+    missing: list[MissingElement] = field(default_factory=list)
+
+
+def build_run(trace: Trace, mapping: Mapping) -> ImportedRun:
+    """The run that a trace shows."""
+    run = ImportedRun(trace.id, {"run_id": trace.id})
+    _add_objective(run, trace, mapping)
+    _add_stop_reason(run, trace, mapping)
+    _add_list(run, trace, "claims", mapping.claims)
+    if run.output.get("claims") != [] or first_match(trace, mapping.evidence, is_list):  # who claims nothing needs none
+        _add_list(run, trace, "evidence", mapping.evidence)
+    for name in _PINS:
+        found = first_match(trace, getattr(mapping, name), is_text)
+        if found is not None:
+            run.output[name], run.origin[name] = found.value, found.span
+    _add_chunks(run, trace, mapping)
+    _add_steps(run, trace, mapping)
+    _note_misfits(run)
+    return run
+
+
+def _add_objective(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
+    found = first_match(trace, mapping.objective, is_text)
+    if found is None:
+        run.missing.append(MissingElement("objective", _missing_reason(trace, mapping.objective, "a text")))
+        return
+    run.output["objective"], run.origin["objective"] = found.value, found.span
+
+
+def _add_stop_reason(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
+    found = first_match(trace, mapping.stop_reason, _is_stop_reason)
+    if found is not None:
+        run.output["stop_reason"], run.origin["stop_reason"] = normalize_stop_reason(found.value), found.span
+        return
+    other = first_match(
+        trace, mapping.stop_reason[::-1], is_text
+    )  # the first rules look for errors: their word is `success`
+    why = _missing_reason(trace, mapping.stop_reason, "a word")
+    if other is not None:
+        why = f"{other.value[:_MAX_CHARACTERS]!r} is none of the five reasons; say with `words` which one it is"
+    run.missing.append(MissingElement("stop_reason", why))
+
+
+def _add_list(run: ImportedRun, trace: Trace, name: str, rules: Sequence[Rule]) -> None:
+    """A list only where the trace has one: an empty list would say that the agent claims nothing."""
+    found = first_match(trace, rules, is_list)
+    if found is None:
+        run.missing.append(MissingElement(name, _missing_reason(trace, rules, "a list")))
+        return
+    run.output[name], run.origin[name] = [_with_text_ids(item) for item in decode_nested(found.value)], found.span
+
+
+def _add_chunks(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
+    found = first_match(trace, mapping.chunks, is_list)
+    listed = decode_nested(found.value) if found is not None else []
+    seen: set[bytes] = set()
+    unfit = 0
+    for item in listed:
+        item = _with_text_ids(item)
+        if next(iter(problems(Chunk, item)), None) is not None:
+            unfit += 1
+            continue
+        key = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+        if key not in seen:  # a document that came up twice is stored once
+            seen.add(key)
+            run.chunks.append(item)
+    if unfit:
+        run.missing.append(MissingElement("chunks", f"{unfit} of {len(listed)} have no id, no text or no source"))
+    stored = {chunk["chunk_id"] for chunk in run.chunks}
+    records = [record for record in run.output.get("evidence", ()) if isinstance(record, dict)]
+    absent = sum(record.get("chunk_id") not in stored for record in records if isinstance(record.get("chunk_id"), str))
+    if absent:
+        why = f"the text behind {absent} of {len(records)} evidence records is not in the trace: not looked up"
+        run.missing.append(MissingElement("chunks", why))
+
+
+def _add_steps(run: ImportedRun, trace: Trace, mapping: Mapping) -> None:
+    """A line of the log for each step, and its manifest. A step that has steps inside it is these."""
+    known = {name: run.output[name] for name in ("objective", "stop_reason") if name in run.output}
+    run.events.append({"run_id": run.run_id, "step_id": None, "event_type": "imported", "payload": known})
+    types: dict[str, str] = {}
+    for rule in mapping.steps:
+        for span in trace.spans:
+            if span.id not in types and span_matches(span, rule.where):
+                found = span.name if rule.event_type == "name" else look_up(span.fields, rule.event_type)
+                types[span.id] = found if isinstance(found, str) and found else "step"
+    steps = trace.innermost(span for span in trace.spans if span.id in types)
+    without = []
+    for number, span in enumerate(steps, 1):
+        payload = {"span_id": span.id, "parent_id": span.parent, "name": span.name}
+        run.events.append({"run_id": run.run_id, "step_id": number, "event_type": types[span.id], "payload": payload})
+        context = next(
+            (found for rule in mapping.manifests if (found := _manifest_fields(span, rule)) is not None), None
+        )
+        if context is None:
+            without.append(f"{number} ({span.name})")
+        else:
+            run.manifests.append({"run_id": run.run_id, "step_id": number, **context})
+    if not steps:
+        run.missing.append(MissingElement("steps", "no span is a step by the mapping"))
+    if trace.lost:
+        run.missing.append(
+            MissingElement("steps", f"{trace.lost} span(s) have the id of another one: what they did is lost")
+        )
+    if without:
+        shown = ", ".join(without[:_MAX_NAMED]) + (", …" if len(without) > _MAX_NAMED else "")
+        why = f"{len(without)} of {len(steps)} steps lack a query or the ids of what came up: {shown}"
+        run.missing.append(MissingElement("manifests", why))
+
+
+def _manifest_fields(span: TraceSpan, rule: ManifestRule) -> dict[str, Any] | None:
+    """What a manifest says; None if the span lacks a part of it, for half a manifest would be made up."""
+    if not span_matches(span, rule.where):
+        return None
+    query = look_up(span.fields, rule.retrieval_query)
+    lists = {}
+    for name in ("candidate_chunk_ids", "selected_chunk_ids"):
+        found = look_up(span.fields, getattr(rule, name))
+        if not isinstance(found, list) or any(type(item) not in (str, int) for item in found):
+            return None
+        lists[name] = [str(item) for item in found]
+    return {"retrieval_query": query, **lists} if isinstance(query, str) else None
+
+
+def _note_misfits(run: ImportedRun) -> None:
+    """Claims and records that lack something: they stay as they are, and the suite judges them so."""
+    absent = {missing.what for missing in run.missing}
+    listed = [
+        MissingElement(problem.pointer.removeprefix("/"), problem.message)
+        for problem in problems(ResearchOutput, run.output)
+        if problem.pointer and problem.pointer.split("/")[1] not in absent
+    ]
+    run.missing += listed[:_MAX_NAMED]
+    if len(listed) > _MAX_NAMED:
+        run.missing.append(MissingElement("…", f"{len(listed) - _MAX_NAMED} more entries do not fit"))
+
+
+def _is_stop_reason(value: Any) -> bool:
+    return isinstance(value, str) and normalize_stop_reason(value) is not None
+
+
+def _with_text_ids(item: Any) -> Any:
+    """A record whose ids are text, also where the trace has numbers."""
+    if not isinstance(item, dict):
+        return item
+    return {key: str(value) if key in _ID_FIELDS and type(value) is int else value for key, value in item.items()}
+
+
+def _missing_reason(trace: Trace, rules: Sequence[Rule], wanted: str) -> str:
+    if not rules:
+        return "the mapping has no rule for it"
+    spans = sum(any(span_matches(span, rule.where) for rule in rules) for span in trace.spans)
+    if not spans:
+        return "no span is one that the mapping names"
+    which = (
+        "the span that the mapping names does not give"
+        if spans == 1
+        else f"none of the {spans} spans that the mapping names gives"
+    )
+    return f"{which} {wanted}"
+
+
+NOTES_FORMAT_VERSION = 1  # of import.json
+_OUT_ADVICE = "--out needs the name of a folder that can be made, with room for the runs"
+
+
+def check_out_folder(path: str) -> None:
+    """Refuse a file, and a folder with something in it, before any work is done."""
+    if not path:
+        raise ConfigError("out.unwritable", "--out needs the name of a folder", found="an empty name")
+    if not os.path.lexists(path):
+        return
+    if not os.path.isdir(path):
+        raise ConfigError("out.is_a_file", "--out names a file", place=Place(path), expected="a folder", found="a file")
+    with os.scandir(path) as entries:
+        is_empty = next(entries, None) is None
+    if os.path.samefile(path, os.curdir):  # it is replaced as a whole, and whoever stands in it would see nothing
+        raise ConfigError(
+            "out.unwritable", "--out is the current folder", place=Place(path), expected="a folder in it, or another"
+        )
+    if not is_empty:
+        raise ConfigError(
+            "out.not_empty",
+            "the folder for the runs is not empty: runs of another import would be judged with these",
+            place=Place(path),
+            expected="an empty folder, or one that is not there yet",
+            advice="choose another folder for --out, or remove this one",
+        )
+
+
+@contextmanager
+def new_folder(path: str) -> Iterator[str]:
+    """A folder to write into, which gets its name when it is complete, and is not there otherwise."""
+    path = os.path.realpath(path)  # a link to an empty folder stays one
+    unfinished = f"{path}.{os.getpid()}{UNFINISHED_SUFFIX}"
+    try:
+        os.makedirs(unfinished)
+        try:
+            yield unfinished
+            os.replace(unfinished, path)  # also in place of an empty folder
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+    except OSError as problem:
+        raise write_failure(path, problem, _OUT_ADVICE, "the folder of the runs cannot be written") from None
+
+
+def write_run(folder: str, run: ImportedRun, notes: dict[str, Any]) -> None:
+    """The files of one run; those that have nothing to hold are not there."""
+    os.mkdir(folder)
+    _write_file(folder, OUTPUT, [render_json(run.output)])
+    for name, records in ((EVENTS, run.events), (MANIFEST_LINES, run.manifests), (CHUNKS, run.chunks)):
+        if records:
+            _write_file(folder, name, (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records))
+    _write_file(folder, IMPORT_NOTES, [render_json({"format_version": NOTES_FORMAT_VERSION, **notes})])
+
+
+def _write_file(folder: str, name: str, parts: Iterable[bytes]) -> None:
+    with open(os.path.join(folder, name), "xb") as stream:
+        stream.writelines(parts)
+
+
+IMPORT_FORMAT_VERSION = 1  # of the JSON form
+IMPORT_COMMAND = "import-runs"
+_MAX_RUNS_WITH_FINDINGS = 1000  # runs with their findings; of the rest the counts are enough
+
+
+@dataclass(slots=True)
+class ImportResult:
+    """What was read and written."""
+
+    mapping: Mapping
+    spans: int = 0
+    flaws: int = 0
+    runs: int = 0
+    complete: int = 0
+    lacking: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return self.complete == self.runs and not self.flaws
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format_version": IMPORT_FORMAT_VERSION,
+            "suite": IMPORT_COMMAND,
+            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+            "format": self.mapping.format,
+            "mapping": self.mapping.name,
+            "spans": self.spans,
+            "unread": self.flaws,
+            "runs": self.runs,
+            "complete": self.complete,
+            "lacking": dict(sorted(self.lacking.items())),
+            "findings": [finding.as_json() for finding in self.findings],
+            "error": None,
+        }
+
+
+def import_runs(
+    paths: Sequence[str], out: str, mapping: Mapping | None = None, form: str | None = None
+) -> ImportResult:
+    """Write a run folder for every trace. Without a mapping: the ready one of the form, which the files may show."""
+    chosen = mapping.format if mapping is not None else form
+    check_out_folder(out)
+    gathered = gather_spans(paths, FORMATS[chosen] if chosen is not None else None)
+    try:
+        result = ImportResult(mapping or ready_mapping(gathered.format.name), gathered.spans, gathered.flaws.count)
+        result.findings += [_unread_finding(flaw) for flaw in gathered.flaws.first]
+        with new_folder(out) as folder:
+            _write_runs(gathered, folder, result)
+    finally:
+        gathered.close()
+    return result
+
+
+def _write_runs(gathered: SpanStore, folder: str, result: ImportResult) -> None:
+    for identity, spans in gathered.traces():
+        trace = build_trace(identity, spans)
+        run = build_run(trace, result.mapping)
+        name = folder_name(identity)
+        write_run(os.path.join(folder, name), run, _import_notes(trace, run, result.mapping))
+        result.runs += 1
+        result.complete += not any(missing.fails for missing in run.missing)
+        result.lacking.update({missing.what.split("/")[0] for missing in run.missing})
+        if result.runs <= _MAX_RUNS_WITH_FINDINGS:
+            result.findings += _run_findings(name, trace, run)
+
+
+def _import_notes(trace: Trace, run: ImportedRun, mapping: Mapping) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "format": mapping.format,
+        "mapping": mapping.name,
+        "spans": len(trace.spans),
+        "steps": len(run.events) - 1,
+        "origin": run.origin,
+        "missing": [missing._asdict() for missing in run.missing],
+        "problems": list(trace.problems),
+    }
+
+
+def _run_findings(name: str, trace: Trace, run: ImportedRun) -> list[Finding]:
+    lacking = [
+        Finding(
+            f"missing_{missing.what}" if missing.what.isidentifier() else "misfit",
+            "error" if missing.fails else "warning",
+            name,
+            None,
+            "" if missing.what.isidentifier() else f"/{missing.what}",
+            missing.why,
+        )
+        for missing in run.missing
+    ]
+    return lacking + [Finding("odd_spans", "hint", name, None, "", problem) for problem in trace.problems]
+
+
+def _unread_finding(flaw: TraceFlaw) -> Finding:
+    return Finding("unread", "error", flaw.file, flaw.line, "", flaw.reason)

@@ -1,0 +1,227 @@
+"""The protocol: every setting that can change a number or a verdict, in one versioned file, read and checked.
+
+Every suite adds a section with its own settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, make_dataclass
+from decimal import Decimal
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeVar
+
+from goldgate.core.gate import Gate
+from goldgate.core.plan import ProtocolInfo
+from goldgate.errors import ConfigError, Place, describe_value
+from goldgate.files.address import public_url
+from goldgate.files.parsing import YamlTree, parse_yaml
+from goldgate.files.reading import read_text_file
+from goldgate.shape.validation import build_dataclass
+
+T = TypeVar("T")
+
+GENERATION = "generation"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost. Reasoning tokens are billed as output."""
+
+    input: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSettings:
+    """What asking a model costs: prices by the model's name, `default` for all others. No score depends on it."""
+
+    currency: str = "USD"
+    prices: dict[str, Price] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A whole protocol: settings by the name of their section, and gates. What it leaves out has its default."""
+
+    protocol: ProtocolInfo = field(default_factory=ProtocolInfo)
+    sections: Mapping[str, Any] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    baseline: str | None = None  # a file, named from the protocol's own folder
+
+    def section(self, name: str, kind: type[T]) -> T:
+        """The settings of a section."""
+        found = self.sections.get(name, None)
+        return kind() if found is None else found
+
+    @property
+    def generation(self) -> GenerationSettings:
+        return self.section(GENERATION, GenerationSettings)
+
+    def as_file(self) -> dict[str, Any]:
+        """Plain values, laid out as in the file."""
+        return {
+            "protocol": asdict(self.protocol),
+            **{name: asdict(settings) for name, settings in self.sections.items()},
+            "gates": {name: asdict(gate) for name, gate in self.gates.items()},
+            "baseline": self.baseline,
+        }
+
+
+def protocol_file_type(sections: Mapping[str, type]) -> type:
+    """The type of a protocol file that may have these sections."""
+    return make_dataclass(
+        "Protocol",
+        [
+            ("protocol", ProtocolInfo, field(default_factory=ProtocolInfo)),
+            *((name, kind, field(default_factory=kind)) for name, kind in sections.items()),
+            ("gates", dict[str, Gate], field(default_factory=dict)),
+            (GENERATION, GenerationSettings, field(default_factory=GenerationSettings)),
+            ("baseline", str | None, None),
+        ],
+        namespace={"__doc__": "A whole protocol file."},
+        frozen=True,
+    )
+
+
+LEAST_CONFIDENCE = Decimal("0.8")  # with less, a gate says next to nothing: at 0.5 the value alone decides
+MOST_CONFIDENCE = Decimal("0.9999")  # beyond, nothing is ever refuted, and no interval was tried so far out
+
+
+def gate_mistake(name: str, gate: Gate) -> ConfigError | None:
+    """What is wrong with a gate; the place is the setting inside it."""
+    drops = gate.max_drop is not None or gate.max_rise is not None
+    if gate.min is None and gate.max is None and gate.equals is None and not drops:
+        return ConfigError(
+            "protocol.gate_without_bound",
+            f"the gate on {name} has no bound",
+            expected="min, max or equals, or max_drop with against",
+            advice=f"write, for example, {name}: {{min: 0.5}}",
+        )
+    if drops and gate.against is None:
+        return _wrong(
+            "max_drop" if gate.max_drop is not None else "max_rise",
+            "a drop or a rise is one from a stored run",
+            "against: a folder with results, or a baseline folder",
+            "no against",
+            f"write, for example, {name}: {{max_drop: 0.01, against: main/, confidence: 0.95}}",
+        )
+    if gate.against is not None and not drops:
+        return _wrong("against", "nothing is said of the difference", "max_drop or max_rise", "neither")
+    for word, bound in (("max_drop", gate.max_drop), ("max_rise", gate.max_rise)):
+        if bound is not None and not 0 <= bound < 1:
+            return _wrong(word, "this difference is not allowed", "a number from 0 to below 1", str(bound))
+    return _of_confidence(gate)
+
+
+def _of_confidence(gate: Gate) -> ConfigError | None:
+    if gate.confidence is None:
+        if gate.on_inconclusive != "fail":
+            return _wrong(
+                "on_inconclusive", "a gate without a confidence is never inconclusive", "confidence", "no confidence"
+            )
+        return None
+    if not LEAST_CONFIDENCE <= gate.confidence <= MOST_CONFIDENCE:
+        return _wrong(
+            "confidence",
+            "this confidence is not allowed",
+            f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}, such as 0.95",
+            str(gate.confidence),
+            "write 95 % as 0.95; a gate without a confidence is decided by the value alone",
+        )
+    if gate.equals is not None:
+        return _wrong("equals", "no interval is one number", "min or max beside confidence", f"equals {gate.equals}")
+    return None
+
+
+def _wrong(setting: str, message: str, expected: str, found: str, advice: str | None = None) -> ConfigError:
+    return ConfigError(
+        "protocol.wrong_value",
+        message,
+        place=Place(field=f".{setting}"),
+        expected=expected,
+        found=found,
+        advice=advice,
+    )
+
+
+Sections = Mapping[str, type]  # the settings that each section of a file holds, by its name
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProtocol:
+    """A protocol, with where it came from."""
+
+    protocol: Protocol = field(default_factory=Protocol)
+    file: str | None = None
+    sha256: str | None = None
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+ProtocolSource = str | Path | Protocol | LoadedProtocol | Mapping[str, Any] | None
+
+
+def obtain_protocol(source: ProtocolSource, sections: Sections) -> LoadedProtocol:
+    """A checked protocol from whatever a caller has: a path, plain values, a protocol, or nothing for the defaults."""
+    if source is None:
+        return LoadedProtocol()
+    if isinstance(source, LoadedProtocol):
+        return source
+    if isinstance(source, Protocol):
+        source = source.as_file()
+    if isinstance(source, Mapping):
+        return LoadedProtocol(_build(YamlTree("protocol", _exact_numbers(source)), sections))
+    if not isinstance(source, (str, Path)):
+        raise ConfigError(
+            "protocol.wrong_value",
+            "this cannot be a protocol",
+            expected="a path, a mapping of settings, a Protocol, or None for the defaults",
+            found=describe_value(source),
+        )
+    text, sha256 = read_text_file(source, "protocol")
+    file = public_url(str(source))
+    tree = parse_yaml(text, file)
+    return LoadedProtocol(_build(tree, sections), file, sha256, tree.lines)
+
+
+def _build(tree: YamlTree, sections: Sections) -> Protocol:
+    """Any mistake is a ConfigError with file, line and setting."""
+    found: Any = build_dataclass(protocol_file_type(sections), tree, "protocol")
+    protocol = Protocol(
+        found.protocol,
+        {name: getattr(found, name) for name in (*sections, GENERATION)},
+        found.gates,
+        found.baseline,
+    )
+    _check_gates(protocol, tree)
+    return protocol
+
+
+def _check_gates(protocol: Protocol, tree: YamlTree) -> None:
+    for name, gate in protocol.gates.items():
+        problem = gate_mistake(name, gate)
+        if problem is not None:
+            problem.place = tree.place(f"gates.{name}{problem.place.field or ''}")
+            raise problem
+
+
+def _exact_numbers(value: Any) -> Any:
+    """Numbers as the decimals that they are written as: 0.8 is 8/10, not the nearest float."""
+    if isinstance(value, Mapping):
+        return {_name(key): _exact_numbers(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_exact_numbers(item) for item in value]
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        return value
+    if isinstance(value, int):
+        return Decimal(int(value))
+    return Decimal(str(value)) if isfinite(value) else float(value)  # NaN is refused like any other value
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    raise ConfigError(
+        "protocol.wrong_value", "this cannot be the name of a setting", expected="a string", found=describe_value(key)
+    )

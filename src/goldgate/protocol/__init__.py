@@ -1,1 +1,0 @@
-"""The protocol: every setting that can change a number or a verdict, in one versioned file."""

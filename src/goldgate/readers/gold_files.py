@@ -1,0 +1,286 @@
+"""Gold files in any dialect, converted to goldgate's own form in a copy; digests are those of the original file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.errors import InputError
+from goldgate.files.parsing import decode_strictly
+from goldgate.files.writing import escape_surrogates
+from goldgate.readers.dialects import find_dialect, recognize_dialect_of
+from goldgate.readers.dialects.dialect import Dialect
+from goldgate.readers.layouts import table
+from goldgate.readers.layouts.layout import has_path, value_at
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS, extract_records, pad_to_lines, with_content
+from goldgate.readers.records import (
+    RecordFile,
+    RecordStore,
+    decode_json,
+    iterate_records,
+    open_records,
+    replace_surrogate_escapes,
+)
+
+Rewrite = Callable[[bytes], bytes]  # the bytes of a record to those of another; InputError if that cannot be
+
+
+def load_clusters(path: str | Path) -> dict[str, Any]:
+    """Coreference as WikiEvents publishes it: {doc_key, clusters} a line, by `doc_key`."""
+    found: dict[str, Any] = {}
+    file = open_records(path, "coref")
+    store = RecordStore([file])
+    try:
+        for offset, data in iterate_records(file):
+            record = store.decode(offset, data)
+            if not isinstance(record.get("doc_key"), str) or not isinstance(record.get("clusters"), list):
+                raise InputError(
+                    "coref.wrong_type",
+                    "this is not coreference as WikiEvents publishes it",
+                    place=store.place(offset),
+                    expected='{"doc_key": …, "clusters": [[an id of a mention, …], …]}',
+                    found="the keys " + ", ".join(map(str, record)),
+                )
+            found[record["doc_key"]] = record["clusters"]
+    finally:
+        store.close()
+    return found
+
+
+class RecordFlaw(NamedTuple):
+    """What in a stored record cannot be read as it stands: a code, its path, and what becomes of it."""
+
+    code: str
+    field: str
+    message: str
+
+
+class LineFlaw(NamedTuple):
+    """A flaw, and the line of its record."""
+
+    line: int
+    flaw: RecordFlaw
+
+
+_FLAWS = {
+    "duplicate_key": ("duplicate_key", "this key is there twice in one object: the last one counts"),
+    "bad_text": ("lone_surrogate", "half of a surrogate pair is not text: it is read as U+FFFD"),
+}
+_OFFSETS = frozenset({"start", "end", "offset", "trigger_start_index", "argument_start_index"})
+_LARGEST_OFFSET = 1 << 53  # beyond it a number is not exact in every program
+
+
+def record_flaws(data: bytes) -> list[RecordFlaw]:
+    """Keys that are there twice and halves of surrogate pairs in a record; none in what is not JSON."""
+    return [
+        RecordFlaw(_FLAWS[code][0], _field(problem.pointer), _FLAWS[code][1])
+        for code, problem, _ in decode_strictly(data.decode("utf-8", "replace")).flaws
+        if code in _FLAWS
+    ]
+
+
+def offset_flaws(value: Any, path: str = "") -> Iterator[RecordFlaw]:
+    """Numbers under keys for offsets that are no place in any text, such as -1."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from offset_flaws(item, f"{path}[{number}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            inner = f"{path}.{key}".removeprefix(".")
+            numbers = item if isinstance(item, list) else [item]
+            bad = next(filter(_is_bad_offset, numbers), None) if key in _OFFSETS else None
+            if bad is not None:
+                yield RecordFlaw("offsets_invalid", inner, f"expected an offset from 0 on, found {bad}")
+            yield from offset_flaws(item, inner)
+
+
+def _is_bad_offset(number: Any) -> bool:
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return is_number and not 0 <= number < _LARGEST_OFFSET
+
+
+def _field(pointer: str) -> str:
+    """A JSON pointer as fields are named in errors: events[0].start."""
+    keys = [key.replace("~1", "/").replace("~0", "~") for key in escape_surrogates(pointer).split("/")[1:]]
+    return "".join(f"[{key}]" if key.isdecimal() else f".{key}" for key in keys).removeprefix(".")
+
+
+class ConversionFailure(NamedTuple):
+    """A record that could not be converted, and its line."""
+
+    line: int
+    error: InputError
+
+
+class GoldOpener:
+    """Opens gold files, in the dialect that is named or in the one that the first record of each is written in.
+
+    `id_field` is a dotted path to the id of records that have no `id`. In dialects, records without an id are numbered
+    through all files. Where `unconverted` is a list, records that cannot be converted are noted there and left out;
+    else the first is an error. Where `flaws` is a list, it gets what of a record in a dialect is not carried over as it
+    stands.
+    """
+
+    def __init__(
+        self,
+        dialect: str | None = None,
+        unconverted: list[ConversionFailure] | None = None,
+        clusters: Mapping[str, Any] = MappingProxyType({}),
+        id_field: str | None = None,
+        flaws: list[LineFlaw] | None = None,
+    ) -> None:
+        self._id_field = id_field
+        self.used_id_field = False  # some file had its ids there
+        self._named = dialect is not None
+        self._dialect = None if dialect is None else find_dialect(dialect)
+        self.unconverted = unconverted
+        self.flaws = flaws
+        self._clusters = clusters  # by the document's id, what is published of it in a file of coreference
+        self._records = 0
+        self.numbered = False  # some record had no id
+
+    def __call__(self, path: str | Path, kind: str) -> RecordFile:
+        file = open_records(path, kind)
+        if kind == "predictions":
+            return file
+        try:
+            file = table.gold_rows(file) if table.is_table(file) else extract_records(file)
+            dialect = self._dialect if self._named else recognize_dialect_of(_decoded_records(file))
+            if dialect is None:
+                return self._with_ids(file)
+            return rewrite_records(file, dialect.name, self._rewrite(dialect), self.unconverted, self.flaws)
+        except BaseException:
+            file.close()
+            raise
+
+    def _with_ids(self, file: RecordFile) -> RecordFile:
+        """The file with the ids that records have under another name, if the first one has it there."""
+        path, record = self._id_field, first_record(file)
+        if path is None or not isinstance(record, dict) or "id" in record or not has_path(record, path):
+            return file
+        self.used_id_field = True
+
+        def choose(record: dict[str, Any]) -> Any:
+            return record["id"] if "id" in record else value_at(record, path, kind="gold")
+
+        return rewrite_records(file, file.form, lambda data: with_id(data, choose), self.unconverted)
+
+    def _rewrite(self, dialect: Dialect) -> Rewrite:
+        def rewrite(data: bytes) -> bytes:
+            self._records += 1
+            published = decode_published(data)
+            if self._clusters and isinstance(published, dict):
+                published["clusters"] = self._clusters.get(str(published.get("doc_id")))
+            record = dialect.convert(published)
+            if "id" not in record:
+                record = {"id": str(self._records), **record}
+                self.numbered = True
+            return orjson.dumps(record)
+
+        return rewrite
+
+
+def _conversion_flaws(data: bytes, form: str | None) -> Iterator[RecordFlaw]:
+    """What of a record of a dialect is not carried over as it stands. DuEE's offsets are."""
+    yield from record_flaws(data)
+    if form not in ("duee", "duee-fin"):
+        with suppress(ValueError):
+            yield from offset_flaws(decode_published(data))
+
+
+def decode_published(data: bytes) -> Any:
+    """One JSON value in which NaN, as Python writes it, is null; ValueError if it is not. DocEE has such titles."""
+    try:
+        return decode_json(data)
+    except ValueError:
+        if b"NaN" not in data:
+            raise
+    try:
+        return json.loads(replace_surrogate_escapes(data.decode()), parse_constant=lambda _: None)
+    except RecursionError:
+        raise ValueError("too deep") from None
+
+
+def first_record(file: RecordFile) -> Any:
+    """The first record of a file, decoded; None if there is none, or if it is not JSON."""
+    return next(_decoded_records(file), None)
+
+
+def _decoded_records(file: RecordFile) -> Iterator[Any]:
+    """The records of a file, decoded, up to one that is not JSON: reading the file names it, with its place."""
+    try:
+        for _, data in iterate_records(file):
+            yield decode_published(data)
+    except (InputError, ValueError):
+        return
+
+
+def records_with_lines(file: RecordFile) -> Iterator[tuple[int, int, bytes]]:
+    """Line, offset and bytes of each record."""
+    line, counted = 1, 0
+    for offset, data in iterate_records(file):
+        line += file.newlines(counted, offset)
+        counted = offset
+        yield line, offset, data
+
+
+def rewrite_records(
+    file: RecordFile,
+    form: str | None,
+    rewrite: Rewrite,
+    unconverted: list[ConversionFailure] | None = None,
+    flaws: list[LineFlaw] | None = None,
+) -> RecordFile:
+    """The file with every record rewritten, in a copy; a record keeps its line, unless several share one.
+
+    A record that is not JSON, or that `rewrite` refuses with a ValueError, is an error with its place in the file.
+    """
+    return with_content(file, pad_to_lines(_rewrite_lines(file, rewrite, unconverted, flaws, form)), form)
+
+
+def _rewrite_lines(
+    file: RecordFile,
+    rewrite: Rewrite,
+    unconverted: list[ConversionFailure] | None,
+    flaws: list[LineFlaw] | None,
+    form: str | None,
+) -> Iterator[tuple[int, bytes]]:
+    store = RecordStore([file])
+    for line, offset, data in records_with_lines(file):
+        if flaws is not None:
+            flaws.extend(LineFlaw(line, flaw) for flaw in _conversion_flaws(data, form))
+        try:
+            yield line, _rewrite_record(rewrite, store, offset, data)
+        except InputError as error:
+            if unconverted is None:
+                raise
+            unconverted.append(ConversionFailure(line, error))
+
+
+def _rewrite_record(rewrite: Rewrite, store: RecordStore, offset: int, data: bytes) -> bytes:
+    try:
+        return rewrite(data)
+    except InputError as error:
+        raise store.at(error, offset) from None
+    except ValueError:
+        store.decode(offset, data)  # the error with its place
+        raise
+
+
+def with_id(data: bytes, choose: Callable[[dict[str, Any]], Any]) -> bytes:
+    """A record on one line, with the id that is chosen for it at its head and everything else as it is written.
+
+    ValueError if it is not an object in JSON, in which alone every line end is outside of strings and means nothing.
+    """
+    record = decode_json(data)
+    if type(record) is not dict:
+        raise ValueError("not an object")
+    inner = data.strip().translate(LINE_ENDS_TO_BLANKS)[1:].lstrip()
+    head = b'{"id":' + orjson.dumps(choose(record))
+    return head + inner if inner.startswith(b"}") else head + b"," + inner

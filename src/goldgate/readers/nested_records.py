@@ -1,0 +1,287 @@
+"""Records inside a larger JSON value: pretty-printed, in a list under a key, or by id.
+
+They are read from a copy with one record per line. One record at a time is held in memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.files.random_access import BLOCK, copy_to_temporary
+from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
+from goldgate.readers.records import RecordFile, RecordStore, decode_json, too_large_error
+
+# Lists of records are under these names, whatever else there is beside them.
+_LIST_KEYS = frozenset(
+    "documents docs data records samples examples items instances rows entries gold predictions results outputs "
+    "responses".split()
+)
+_ANSWER_KEYS = frozenset({"events", "event_list", "response", "messages", "choices"})
+_RECORD_KEYS = _ANSWER_KEYS | {"id", "text", "tokens", "sentences", "sentence", "event_mentions", "document", "title"}
+_QUESTION_KEYS = ("prompt", "label", "input", "instruction", "question")
+_EVENT_KEYS = frozenset({"event_type", "type", "arguments"})
+_MAX_KEYS = 1_000  # keys of a value that are remembered beside the usual ones: ids may be millions
+_MAX_DEPTH = 1_100  # brackets within each other: no decoder reads a record of more than 1,024
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+_VALUE = re.compile(rb"\s*+:\s*+")
+LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
+
+
+def extract_records(file: RecordFile, names: Collection[str] = ()) -> RecordFile:
+    """The file with a record per line, or an array; the file itself where it is one of these, or not JSON.
+
+    `names` are keys of records beside the usual ones.
+    """
+    if file.is_array or not _is_one_value(file):
+        return file
+    try:
+        outline = _outline(file)
+        return _choose_records(file, outline, _RECORD_KEYS.union(names))
+    except ValueError:  # the error with its place comes from reading the lines
+        return file
+
+
+def _choose_records(file: RecordFile, outline: _Outline, names: Collection[str]) -> RecordFile:
+    """The records of a file with this outline: in a list, by id, or the values themselves."""
+    records = _LIST_KEYS & outline.lists.keys() if not _ANSWER_KEYS & outline.names else frozenset()
+    if len(records) == 1:
+        return _copy_list(file, outline.lists[min(records)])
+    if outline.values == 1 and not (_RECORD_KEYS & outline.names or likely_id_key(dict.fromkeys(outline.names))):
+        if _is_by_id(file, outline, names):
+            return _copy_values(file, (part for part in _parts(file) if part.key is not None))
+        if len(outline.lists) == 1:
+            return _copy_list(file, *outline.lists.values())
+    if outline.values == 1 and b"\n" not in file.plain.read_some(file.start, BLOCK).strip():
+        return file
+    return _copy_values(file, (part for part in _parts(file) if part.key is None))
+
+
+def pad_to_lines(records: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Records with line ends, each at the number of its line, or at the next free one."""
+    written = 1
+    for line, record in records:
+        for begin in range(written, line, BLOCK):
+            yield b"\n" * min(BLOCK, line - begin)
+        yield record + b"\n"
+        written = max(line, written) + 1
+
+
+class _Part(NamedTuple):
+    """A value in a file, from byte to byte; with a key, it is a member of the first value."""
+
+    key: bytes | None
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Outline:
+    """What a file has at its outermost levels."""
+
+    values: int = 0
+    names: set[str] = field(default_factory=set)  # keys of the first value, of very many the first and the usual ones
+    lists: dict[str, _Part] = field(default_factory=dict)  # its lists of objects: two, and those with a usual name
+    kinds: set[bytes] = field(default_factory=set)  # the first characters of its members
+    first: _Part | None = None  # its first member that is not empty
+
+
+def _is_one_value(file: RecordFile) -> bool:
+    """Whether the file begins with an object that is not one of several lines."""
+    head = file.plain.read_some(file.start, BLOCK)
+    line, end, rest = head.lstrip().partition(b"\n")
+    if not line.startswith(b"{"):
+        return False
+    if not end and len(head) == BLOCK:  # a long first line: does another one follow?
+        with file.plain.stream(file.start + len(head)) as stream:
+            while (block := stream.read(BLOCK)) and not end:
+                _, end, rest = block.partition(b"\n")
+            return not (rest + block).strip()
+    try:
+        decode_json(line)
+    except ValueError:
+        return line.rstrip().endswith((b"{", b"[", b","))  # pretty-printed
+    return not rest.strip()
+
+
+def _outline(file: RecordFile) -> _Outline:
+    """ValueError if brackets do not match, or something stands between two values."""
+    outline = _Outline()
+    for part in _parts(file):
+        if part.key is None:
+            outline.values += 1
+            continue
+        name = decode_json(part.key)
+        head = file.plain.read_some(part.start, 64)[: part.end - part.start]
+        if len(outline.names) < _MAX_KEYS or name in _LIST_KEYS or name in _RECORD_KEYS:
+            outline.names.add(name)
+        outline.kinds.add(head[:1])
+        is_list = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
+        if is_list and (len(outline.lists) < 2 or name in _LIST_KEYS):
+            outline.lists[name] = part
+        if outline.first is None and head[1:].strip() not in (b"]", b"}", b"ull"):
+            outline.first = part
+    return outline
+
+
+def _is_by_id(file: RecordFile, outline: _Outline, names: Collection[str]) -> bool:
+    """Whether the keys of the one value are ids: of records, of lists of events, or of responses."""
+    kinds = outline.kinds - {b"n"}  # null
+    first = outline.first
+    if first is None or len(kinds) != 1:
+        return False
+    if kinds == {b'"'}:
+        is_answer = re.search(rb"[\[{]", _read(file, first)) is not None
+        return (
+            file.kind == "predictions" and is_answer and not outline.names & {*names, *RESPONSE_NAMES, *_QUESTION_KEYS}
+        )
+    if kinds == {b"{"}:
+        return not RecordStore([file]).decode(first.start, _read(file, first)).keys().isdisjoint(names)
+    return kinds == {b"["} and not _EVENT_KEYS.isdisjoint(_first_keys(file, first))
+
+
+def _first_keys(file: RecordFile, listed: _Part) -> Collection[str]:
+    """The keys of the first object in a list."""
+    inner = RecordFile(file.stored, file.plain, start=listed.start + 1)
+    return {decode_json(part.key) for part in _members(inner) if part.key is not None}
+
+
+def _members(file: RecordFile) -> Iterator[_Part]:
+    for part in _parts(file):
+        if part.key is None:
+            return
+        yield part
+
+
+def _parts(file: RecordFile) -> Iterator[_Part]:
+    """The members of the first value, then every value."""
+    key, closing, begin, key_end, depth, values, after = None, b"", 0, 0, 0, 0, file.start
+    for at, mark in _tokens(file):
+        if mark in (b"{", b"["):
+            if not depth:
+                _require_blank(file, after, at)
+                begin, closing = at, b"}" if mark == b"{" else b"]"
+            depth += 1
+        elif depth == 1 and not values and mark in (b",", b"}", b"]"):
+            if key is not None:
+                yield _member(file, key, key_end, at)
+            key = None
+        elif depth == 1 and not values and key is None:
+            key, key_end = mark, at + len(mark)
+        if mark in (b"}", b"]"):
+            depth -= 1
+            if not depth:
+                if mark != closing:
+                    raise ValueError("brackets do not match")
+                values, after = values + 1, at + 1
+                yield _Part(None, begin, after)
+        if depth > _MAX_DEPTH:
+            raise ValueError("nested too deeply")
+        if depth < 0 or (not depth and mark not in (b"}", b"]")):
+            raise ValueError("something stands between two values")
+    _require_blank(file, after, file.plain.size())
+    if depth:
+        raise ValueError("the last value is not closed")
+
+
+def _require_blank(file: RecordFile, begin: int, end: int) -> None:
+    if end - begin > BLOCK or file.plain.read(begin, end - begin).strip():
+        raise ValueError("something stands between two values")
+
+
+def _member(file: RecordFile, key: bytes, key_end: int, end: int) -> _Part:
+    colon = _VALUE.match(file.plain.read_some(key_end, min(64, end - key_end)))
+    if colon is None:
+        raise ValueError("a key without a value")
+    return _Part(key, key_end + colon.end(), end)
+
+
+def _tokens(file: RecordFile) -> Iterator[tuple[int, bytes]]:
+    """Strings and structure, each with its place."""
+    with file.plain.stream(file.start) as stream:
+        buffer, base = b"", file.start
+        while more := stream.read(max(BLOCK, len(buffer))):  # a giant string is read in growing steps: linear
+            buffer += more
+            scanned = len(buffer)
+            for token in _TOKEN.finditer(buffer):
+                if token.group() == b'"':  # a string that the buffer does not hold whole
+                    scanned = token.start()
+                    break
+                yield base + token.start(), token.group()
+            buffer, base = buffer[scanned:], base + scanned
+            if len(buffer) > file.limit:
+                raise ValueError("a string is too long")
+    if buffer:
+        raise ValueError("a string is not closed")
+
+
+def _copy_list(file: RecordFile, part: _Part) -> RecordFile:
+    """The records of a list; they keep their lines."""
+    lines_before = _line_ends(file, 0, part.start)
+
+    def blocks() -> Iterator[bytes]:
+        for begin in range(0, lines_before, BLOCK):
+            yield b"\n" * min(BLOCK, lines_before - begin)
+        for begin in range(part.start, part.end, BLOCK):
+            yield file.plain.read(begin, min(BLOCK, part.end - begin))
+
+    copy = with_content(file, blocks())
+    copy.is_array, copy.start, copy.limit = True, lines_before, file.limit
+    return copy
+
+
+def _copy_values(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
+    """The records that these parts are, each on its line."""
+
+    def records() -> Iterator[tuple[int, bytes]]:
+        store, line, counted = RecordStore([file]), 1, 0
+        for part in parts:
+            data = _read(file, part)
+            value = store.decode(part.start, data) if data[:1] == b"{" else _decode_value(store, part.start, data)
+            line += _line_ends(file, counted, part.start)
+            counted = part.start
+            yield line, _record_line(file.kind, part.key, value, data.strip().translate(LINE_ENDS_TO_BLANKS))
+
+    return with_content(file, pad_to_lines(records()))
+
+
+def _line_ends(file: RecordFile, begin: int, end: int) -> int:
+    return sum(file.plain.read(at, min(BLOCK, end - at)).count(b"\n") for at in range(begin, end, BLOCK))
+
+
+def _read(file: RecordFile, part: _Part) -> bytes:
+    """The bytes of a record; too many of them are an error, for they are held in memory."""
+    size = part.end - part.start
+    if size > file.limit:
+        place = RecordStore([file]).place(part.start)
+        raise too_large_error(file.kind, place, f"an object of {size:,} bytes", file.limit)
+    return file.plain.read(part.start, size)
+
+
+def _decode_value(store: RecordStore, start: int, data: bytes) -> Any:
+    try:
+        return decode_json(data)
+    except ValueError:
+        return store.decode(start, data)  # the error with its place
+
+
+def _record_line(kind: str, key: bytes | None, value: Any, data: bytes) -> bytes:
+    if key is None or (isinstance(value, dict) and "id" in value):
+        return data
+    head = b'{"id":' + orjson.dumps(decode_json(key))
+    if isinstance(value, dict):
+        return head + b"," + data[1:].lstrip() if value else head + b"}"
+    name = b"events" if isinstance(value, list) or kind != "predictions" else b"response"
+    return head + b',"' + name + b'":' + data + b"}"
+
+
+def with_content(file: RecordFile, blocks: Iterator[bytes], form: str | None = None) -> RecordFile:
+    """The file with these blocks for its plain bytes, in a copy."""
+    plain = copy_to_temporary(file.name, file.kind, lambda _: next(blocks, b""))
+    if file.plain is not file.stored:
+        file.plain.close()
+    return RecordFile(file.stored, plain, form=form)

@@ -1,0 +1,146 @@
+"""HTML and SVG built from elements. Text stays text wherever it comes from: only what is built here is markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from typing import Union
+
+from goldgate.report.escape import escape_character
+
+Value = str | int | bool | None  # of an attribute: True stands without a value, False and None are left out
+Content = Union[str, "Markup", None, Iterable["Content"]]
+
+_VOID = frozenset("br col hr img input link meta wbr".split())  # elements that have no content and no end
+_LINES = frozenset(
+    "article details div header li main meta nav section tr".split()
+)  # one a line: pages can be compared
+_RAW = frozenset(("script", "style"))  # elements in which a browser reads no escapes
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+_LINKS = frozenset(("href", "src", "action", "formaction"))
+_WITHIN = re.compile(r"[#?]|(?:\.{0,2}/)?(?![/\\])[A-Za-z0-9._~%-][A-Za-z0-9._~%/?&=#-]*\Z|/\Z")  # no scheme, no host
+# What markup is made of; what HTML and XML cannot carry; and where a command to a CI runner would begin: the second of
+# two colons, of two hashes. It begins with one set of characters, because that is what is found fast.
+_SPECIAL = re.compile(
+    '[&<>":#\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]'
+    r"(?<![^:]:)(?<!\A:)(?<![^#]#)(?<!\A#)"
+)
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", ":": "&#58;", "#": "&#35;"}
+
+
+class Markup(str):
+    """What was made by the functions of this module, and by nobody else. Added to a text it is a text again."""
+
+    __slots__ = ()
+
+
+def element(tag: str, /, *content: Content, **attributes: Value) -> Markup:
+    """An element with its content. Of the names of attributes, `class_` is `class` and `aria_label` is `aria-label`."""
+    begin, end = _tags(tag)
+    if attributes:
+        begin += _escape_all(attributes)
+    if not content:
+        return Markup(f"{begin}>{end}")
+    if tag in _VOID:
+        raise ValueError(f"{tag} has no content")
+    parts = [begin, ">"]
+    _collect(content, parts)
+    parts.append(end)
+    return Markup("".join(parts))
+
+
+@cache
+def _tags(tag: str) -> tuple[str, str]:
+    """How an element begins, but for its attributes, and how it ends."""
+    if tag in _RAW:
+        raise ValueError(f"{tag} takes no content as text: use raw()")
+    end = "" if tag in _VOID else f"</{tag}>"
+    return f"<{_checked(tag)}", f"{end}\n" if tag in _LINES else end
+
+
+def element_template(tag: str, /, **attributes: Value) -> Callable[[str], Markup]:
+    """Makes elements of one text, or one element: for those that a page has thousands of, written once but for that."""
+    begin, end = _tags(tag)
+    begin = f"{begin}{_escape_all(attributes)}>"
+
+    def made(content: str) -> Markup:
+        return Markup(f"{begin}{content if isinstance(content, Markup) else _escape_beside(content)}{end}")
+
+    return made
+
+
+def fragment(*content: Content) -> Markup:
+    """Texts and elements, one after the other; nothing for None."""
+    parts: list[str] = []
+    _collect(content, parts)
+    return Markup("".join(parts))
+
+
+def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
+    """A script or a style of our own, which a browser reads as it stands."""
+    if tag not in _RAW or re.search(r"<[/!]", source):
+        raise ValueError(f"not a script or style that can stand in a page: {tag}")
+    return Markup(f"<{tag}{_escape_all(attributes)}>{source}</{tag}>")
+
+
+def document(root: Markup) -> str:
+    """A whole HTML page."""
+    return f"<!DOCTYPE html>\n{root}\n"
+
+
+def escape_markup(text: str) -> str:
+    r"""A text as it stands in markup; what no page can carry is written out, as `\x00`."""
+    return _SPECIAL.sub(_escape, text)
+
+
+def _collect(content: Iterable[Content], parts: list[str]) -> None:
+    for each in content:
+        if isinstance(each, Markup):
+            parts.append(each)
+        elif isinstance(each, str):
+            parts.append(_escape_beside(each))
+        elif each is not None:
+            _collect(each, parts)
+
+
+def _escape_beside(text: str) -> str:
+    """A text as it stands in markup, behind another one that may end alike."""
+    if text[:1] in (":", "#"):
+        return _ESCAPES[text[0]] + _SPECIAL.sub(_escape, text[1:])
+    return _SPECIAL.sub(_escape, text)
+
+
+def _escape_all(attributes: dict[str, Value]) -> str:
+    shown = [_escape_match(key, value) for key, value in attributes.items() if value is not None and value is not False]
+    return shown[0] if len(shown) == 1 else "".join(shown)
+
+
+@lru_cache(maxsize=1024, typed=True)  # most attributes are the same few; True is not 1
+def _escape_match(key: str, value: str | int) -> str:
+    name, text = _attribute(key), "" if value is True else str(value)
+    if name in _LINKS and not _WITHIN.match(text):
+        raise ValueError(f"{name} leads elsewhere: {text!r}")
+    return f' {name}="{escape_markup(text)}"'
+
+
+@cache
+def _attribute(key: str) -> str:
+    name = _checked(key.removesuffix("_").replace("_", "-"))
+    if name.lower().startswith("on") or name.lower() in ("style", "srcdoc"):
+        raise ValueError(f"a page has no attribute {name}: scripts and styles stand in files of their own")
+    return name
+
+
+@cache
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"not the name of an element or an attribute: {name!r}")
+    return name
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found.group()
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return escape_character(character)

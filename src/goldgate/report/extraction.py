@@ -1,0 +1,378 @@
+"""Output of extraction commands: an answer as it was parsed (`read`), and metrics over several seeds (`generate`)."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.page import Cell, Column, IntervalEnds, MeasuredValue, Name, Page, Section, Table, count_text
+from goldgate.report.escape import display_width, escape_json, shorten, shorten_middle, visible
+from goldgate.report.markdown import render_markdown
+from goldgate.report.text import (
+    DEFAULT_COLUMNS,
+    INDENT,
+    ColumnHead,
+    TextCell,
+    TextRow,
+    labelled_lines,
+    more_line,
+    render_text,
+    text_table,
+    word_parts,
+    wrap_parts,
+)
+from goldgate.suites.extraction.events.event import Violation, ViolationPlace
+from goldgate.suites.extraction.page import HEADLINE
+from goldgate.suites.extraction.read_responses import ReadAnswer
+from goldgate.suites.extraction.response import Method, Parsed, Status, ThoughtState
+from goldgate.suites.extraction.response import parsed as reading_words
+from goldgate.suites.extraction.response.decode import decode_exactly
+
+_BEFORE = 3  # of 4 columns of an excerpt are for what stands before the place
+
+
+class Position(NamedTuple):
+    """A line and a column (of characters), both from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+class TextPositions:
+    """The places of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0]  # of the lines
+        at = text.find("\n")
+        while at >= 0:
+            self._starts.append(at + 1)
+            at = text.find("\n", at + 1)
+
+    def position(self, at: int) -> Position:
+        line = bisect_right(self._starts, at)
+        return Position(line, at - self._starts[line - 1] + 1)
+
+    def stretch(self, start: int, end: int) -> str:
+        """`3:1 to 9:4`, both inside the stretch."""
+        return f"{self.position(start)} to {self.position(max(start, end - 1))}"
+
+    def excerpt(self, at: int, columns: int) -> tuple[str, str]:
+        """The line of a place in so many columns, and a line with a caret under it.
+
+        Behind the text, or on a blank line, it is the end of what stands before it.
+        """
+        line = self.position(at).line
+        begin = self._starts[line - 1]
+        end = self._starts[line] - 1 if line < len(self._starts) else len(self.text)
+        if not self.text[begin:end].strip():
+            kept = len(self.text[:at].rstrip())
+            if 0 < kept < at:
+                return self.excerpt(kept, columns)
+        most = columns * _BEFORE // 4
+        first, cut = max(begin, at - columns), ""
+        while display_width(visible(self.text[first:at])) > most - len(cut) or (first > begin and not cut):
+            first, cut = first + 1, "…"
+        # As one text: what is safe in two pieces may be a command in one.
+        line_shown = cut + visible(self.text[first : min(end, at + columns)].rstrip("\r"))
+        return shorten(line_shown, columns), " " * display_width(cut + visible(self.text[first:at])) + "^"
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+')
+
+
+def render_answer_json(answer: ReadAnswer, *, on_one_line: bool) -> str:
+    """One object."""
+    option = orjson.OPT_APPEND_NEWLINE | (0 if on_one_line else orjson.OPT_INDENT_2)
+    return escape_json(orjson.dumps(answer_as_json(answer), option=option).decode())
+
+
+def answer_as_json(answer: ReadAnswer) -> dict[str, Any]:
+    """What was read, by the names of the samples' records."""
+    parsed, places = answer.parsed, TextPositions(answer.response)
+    return {
+        "id": answer.id,
+        "status": parsed.status,
+        "method": parsed.method,
+        "repairs": parsed.repairs,
+        "thought": parsed.thought_state,
+        "start": parsed.start,
+        "end": parsed.end,
+        "left_out": [
+            {"start": start, "end": end, "reason": reason, "line": line, "column": column}
+            for start, end, reason in parsed.left_out
+            for line, column in [places.position(start)]
+        ],
+        "places": [
+            {"repair": step, "at": at, "line": line, "column": column}
+            for step, at in parsed.places
+            for line, column in [places.position(at)]
+        ],
+        "events": [
+            {
+                "event_type": event.event_type,
+                "arguments": [{"role": role, "argument": argument} for role, argument in event.arguments],
+            }
+            for event in answer.written
+        ],
+        "violations": [
+            {"violation": found.violation, "path": found.path}
+            for found in answer.events.violations
+            if found.violation != Violation.NOT_PARSED
+        ],
+        "value": orjson.Fragment(value_text(answer.response, parsed)),
+    }
+
+
+def value_text(response: str, parsed: Parsed) -> str:
+    """The value on one line, its numbers as they were written."""
+    source = parsed.source
+    if source is None and parsed.status == Status.RAW and parsed.start is not None:
+        written = response[parsed.start : parsed.end]
+        source = None if decode_exactly(written) is None else written  # part of it may be in the prefix
+    if source is not None:
+        return _TOKEN.sub(lambda token: token.group() if token.group()[0] == '"' else "", source)
+    try:
+        return orjson.dumps(parsed.value, default=lambda number: orjson.Fragment(number.text)).decode()
+    except orjson.JSONEncodeError:  # it follows no more than 254 levels
+        return json.dumps(parsed.value, ensure_ascii=False, default=lambda number: number.text)
+
+
+SHOWN_PLACES = 3  # of one kind of repair
+SHOWN_ITEMS = 20  # of anything else that is listed
+SHOWN_VALUE_LINES = 10
+SHOWN_CHARACTERS = 2_000  # of a value: more than those lines hold
+_LABEL_COLUMNS = 10
+_BAR = " | "
+_NAME_COLUMNS = 30
+_PATH_COLUMNS = 45
+
+
+@dataclass(slots=True)
+class ReadingSummary:
+    """How many answers were read in each way."""
+
+    answers: int = 0
+    counts: dict[str, Counter[str]] = field(
+        default_factory=lambda: {
+            label: Counter() for label in ("status", "found", "thought", "repairs", "left out", "violations")
+        }
+    )
+
+    def add(self, answer: ReadAnswer) -> None:
+        parsed = answer.parsed
+        self.answers += 1
+        self.counts["status"][parsed.status] += 1
+        self.counts["found"][parsed.method] += 1
+        self.counts["thought"][parsed.thought_state] += 1
+        self.counts["repairs"].update(map(str, parsed.repairs))
+        self.counts["left out"].update({item.reason for item in parsed.left_out})
+        self.counts["violations"].update({str(found.violation) for found in _violations(answer)})
+
+    @property
+    def unread(self) -> int:
+        """How many could not be read."""
+        return self.counts["status"][Status.ERROR]
+
+
+def render_summary(summary: ReadingSummary, columns: int = DEFAULT_COLUMNS) -> str:
+    """Counts of answers: a name counts once in each."""
+    lines = [f"{count_text(summary.answers, 'response')}, {summary.unread} could not be read"]
+    for label, counts in summary.counts.items():
+        entries = [f"{name} {count}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+        lines += labelled_lines(label, entries or ["none"], columns, _LABEL_COLUMNS)
+    return "\n".join(lines) + "\n"
+
+
+def render_answer_line(answer: ReadAnswer, columns: int = DEFAULT_COLUMNS) -> str:
+    """A line on an answer, and one for each kind of thing that was odd about it."""
+    parsed, places = answer.parsed, TextPositions(answer.response)
+    found = [parsed.status, parsed.method]
+    if parsed.start is not None and parsed.end is not None:
+        found.append(places.stretch(parsed.start, parsed.end))
+    if parsed.status != Status.ERROR:
+        events = answer.written
+        found.append(count_text(len(events), "event"))
+        found.append(count_text(sum(len(event.arguments) for event in events), "argument"))
+    if parsed.thought_state != ThoughtState.NONE:
+        found.append(f"thought {parsed.thought_state}")
+    lines = wrap_parts(found, columns, f"{_name(answer.id or '-')}  ", INDENT, ", ")
+    steps = [
+        f"{step} {places.position(min(place.at for place in parsed.places if place.step == step))}"
+        for step in parsed.repairs
+    ]
+    left_out = [f"{places.stretch(item.start, item.end)} ({item.reason})" for item in parsed.left_out]
+    violations = [f"{item.violation} {_name(item.path, _PATH_COLUMNS)}" for item in _violations(answer)]
+    for label, entries in (("repairs", steps), ("left out", left_out), ("violations", violations)):
+        if entries:
+            more = len(entries) - SHOWN_PLACES if label != "repairs" else 0
+            shown = entries if more <= 0 else [*entries[:SHOWN_PLACES], f"{more} more"]
+            lines += labelled_lines(label, shown, columns, _LABEL_COLUMNS)
+    return "\n".join(lines) + "\n"
+
+
+def render_answer(answer: ReadAnswer, columns: int = DEFAULT_COLUMNS) -> str:
+    """Everything about one answer: where it stood, each repair with its place, what was left out, what it says."""
+    parsed, places = answer.parsed, TextPositions(answer.response)
+    sections = [
+        _headline(answer, places, columns),
+        _repairs(parsed, places, columns),
+        _left_out(parsed, places, columns),
+        _events(answer, columns),
+        _violation_lines(answer, columns),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _headline(answer: ReadAnswer, places: TextPositions, columns: int) -> list[str]:
+    parsed = answer.parsed
+    name = "" if answer.id is None else f"{_name(answer.id)}  "
+    lines = [shorten(f"{name}{parsed.status.upper()}: {reading_words.STATUS_MEANINGS[parsed.status]}", columns)]
+    lines += labelled_lines(
+        "found", [f"{parsed.method}: {reading_words.METHOD_MEANINGS[parsed.method]}"], columns, _LABEL_COLUMNS
+    )
+    if parsed.start is not None and parsed.end is not None:
+        stretch = places.stretch(parsed.start, parsed.end)
+        lines += labelled_lines(
+            "place", [f"{stretch} (characters {parsed.start} to {parsed.end})"], columns, _LABEL_COLUMNS
+        )
+    if parsed.method != Method.STRUCTURED:
+        state = f"{parsed.thought_state}: {reading_words.THOUGHT_MEANINGS[parsed.thought_state]}"
+        length = f", {count_text(len(parsed.thought), 'character')}" if parsed.thought else ""
+        lines += labelled_lines("thought", [state + length], columns, _LABEL_COLUMNS)
+    return lines
+
+
+def _repairs(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
+    """Each kind of repair with its first places, in the order in which the kinds come up in the text."""
+    if not parsed.places:
+        return []
+    by_step = {step: [place.at for place in parsed.places if place.step == step] for step in parsed.repairs}
+    gutter = 4 + max(len(str(places.position(place.at))) for place in parsed.places)
+    lines = ["Repairs"]
+    for step, found in sorted(by_step.items(), key=lambda item: (item[1][0], item[0])):
+        times = "" if len(found) == 1 else f", {len(found)} times"
+        lines += word_parts(f"{step}{times}: {reading_words.STEP_MEANINGS[step]}", columns, INDENT * 2, INDENT)
+        for at in found[:SHOWN_PLACES]:
+            lines += _marked(places, at, gutter, columns)
+        lines += more_line(len(found) - SHOWN_PLACES, INDENT * 2)
+    return lines
+
+
+def _marked(places: TextPositions, at: int, gutter: int, columns: int) -> list[str]:
+    """`line:column` beside the line of the text, and under it a mark at the place."""
+    text, caret = places.excerpt(at, columns - gutter - len(_BAR))
+    return [f"{places.position(at)!s:>{gutter}}{_BAR}{text}", " " * gutter + _BAR + caret]
+
+
+def _left_out(parsed: Parsed, places: TextPositions, columns: int) -> list[str]:
+    lines = ["Left out"] if parsed.left_out else []
+    for item in parsed.left_out[:SHOWN_ITEMS]:
+        stretch, reason = places.stretch(item.start, item.end), item.reason
+        lines += word_parts(
+            f"{stretch}, {reason}: {reading_words.REASON_MEANINGS[reason]}", columns, INDENT * 2, INDENT
+        )
+        text = visible(places.text[item.start : min(item.end, item.start + columns)].split("\n")[0])
+        lines.append(f"   {_BAR}{shorten(text, columns - 3 - len(_BAR))}")
+    return [*lines, *more_line(len(parsed.left_out) - SHOWN_ITEMS, INDENT * 2)]
+
+
+def _events(answer: ReadAnswer, columns: int) -> list[str]:
+    """Each event with its roles and values; the value itself where it holds no events."""
+    parsed = answer.parsed
+    if parsed.status == Status.ERROR:
+        return []
+    if any(found.violation == Violation.NOT_AN_EVENT_LIST for found in answer.events.violations):
+        return ["Value", *_cut_lines(visible(value_text(answer.response, parsed)[:SHOWN_CHARACTERS]), columns)]
+    lines = ["Events"]
+    for event in answer.written[:SHOWN_ITEMS]:
+        name = "one object; its event type is the gold's to say" if event.event_type is None else event.event_type
+        lines.append(shorten(f"{INDENT}{visible(name)}", columns))
+        roles = [_name(role) for role, _ in event.arguments]
+        longest = max(map(display_width, roles), default=0)
+        for role, (_, value) in list(zip(roles, event.arguments, strict=True))[:SHOWN_ITEMS]:
+            start = f"    {role}{' ' * (longest - display_width(role))} = "
+            lines.append(start + shorten(visible(value), columns - display_width(start)))
+        lines += more_line(len(roles) - SHOWN_ITEMS, INDENT * 2)
+    if not answer.written:
+        lines.append(f"{INDENT}none")
+    return [*lines, *more_line(len(answer.written) - SHOWN_ITEMS, INDENT * 2)]
+
+
+def _cut_lines(text: str, columns: int) -> list[str]:
+    """The text on as many lines as it needs, up to a few."""
+    lines: list[str] = []
+    room = columns - 3 - len(_BAR)
+    while text and len(lines) < SHOWN_VALUE_LINES:
+        line = shorten(text, room)
+        if line != text:
+            line = line[:-1]  # the mark of what was cut off
+        lines.append(f"   {_BAR}{line}")
+        text = text[len(line) :]
+    return lines if not text else [*lines, "    … (--format json shows all)"]
+
+
+def _violation_lines(answer: ReadAnswer, columns: int) -> list[str]:
+    found = _violations(answer)
+    if not found:
+        return []
+    rows = [
+        TextRow((TextCell((str(item.violation),)), TextCell((visible(item.path),), "name", item.path)))
+        for item in found[:SHOWN_ITEMS]
+    ]
+    return [
+        "Not in the expected form",
+        *text_table([ColumnHead(), ColumnHead()], rows, columns),
+        *more_line(len(found) - SHOWN_ITEMS, INDENT * 2),
+    ]
+
+
+def _violations(answer: ReadAnswer) -> list[ViolationPlace]:
+    """What is not as it should be, but for the answer that was not read at all: its status says so."""
+    return [found for found in answer.events.violations if found.violation != Violation.NOT_PARSED]
+
+
+def _name(text: str, columns: int = _NAME_COLUMNS) -> str:
+    return shorten_middle(visible(text), columns)
+
+
+_SEED_COLUMNS = {"mean": "mean", "standard_deviation": "std. dev.", "min": "min", "max": "max"}
+_STANDARD_ERRORS = {"se_runs": "se of seeds", "se_units": "se of samples"}  # standard errors of the mean
+
+
+def describe_seeds(seeds: Mapping[str, Any]) -> Page:
+    """The summary of several seeds."""
+    metrics = seeds["metrics"]
+    names = [name for name in HEADLINE if name in metrics] or list(metrics)
+    columns = _SEED_COLUMNS | (_STANDARD_ERRORS if any(metrics[name].get("interval") for name in names) else {})
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (Name(name), *(_value(metrics[name], key) for key in columns)) for name in names
+    )
+    table = Table((Column("metric"), *map(Column, columns.values())), rows)
+    return Page(suite="seeds", subject=", ".join(map(str, seeds["seeds"])), sections=(Section("Metrics", (table,)),))
+
+
+def _value(metric: Mapping[str, Any], key: str) -> MeasuredValue:
+    """The mean has the interval: of what other seeds and other documents might bring."""
+    interval = metric.get("interval") if key == "mean" else None
+    return MeasuredValue(metric.get(key), interval=interval and IntervalEnds(interval["low"], interval["high"]))
+
+
+def seeds_text(seeds: Mapping[str, Any], columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
+    """The summary for the terminal."""
+    return render_text(describe_seeds(seeds), columns, colour)
+
+
+def seeds_markdown(seeds: Mapping[str, Any]) -> str:
+    """seeds.md."""
+    return render_markdown(describe_seeds(seeds))

@@ -1,0 +1,180 @@
+"""Pictures of stored results: of one run those of its report, of several runs or systems those of a comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from goldgate.comparison import compare_systems
+from goldgate.core.gate import Verdict
+from goldgate.core.metric import format_number
+from goldgate.core.page import (
+    IntervalEnds,
+    MeasuredValue,
+    Page,
+    Picture,
+    ScoreGroup,
+    ScorePicture,
+    ScoreRow,
+    measured_value,
+)
+from goldgate.errors import ConfigError, InputError, Place, did_you_mean
+from goldgate.readers.stored_result import REPORT, load_result
+from goldgate.report import describe_report
+from goldgate.report.svg import page_pictures, render_svg
+from goldgate.runs.comparison_page import describe_comparison, p_value
+from goldgate.runs.sources import COMPARISON, COMPARISON_FILE, SystemSource, load_json
+from goldgate.suites import all_suites
+
+Report = Mapping[str, Any]
+
+# What has a picture of a kind that other results lack.
+_NEEDS = {
+    "gates": "there are gates where a protocol sets them",
+    "systems": "name two systems or more",
+    "differences": "name two systems or more",
+    "runs": "name several runs of one system: B=out/b-1,out/b-2",
+    "scores": "draw one result at a time",
+}
+
+
+def draw_results(
+    sources: Sequence[SystemSource], kinds: Sequence[str] = (), *, against: str | None = None, common: bool = False
+) -> dict[str, str]:
+    """The pictures of these systems by kind, as SVG, in the order of the report; all of them where none is named."""
+    paths = [path for source in sources for path in source.paths]
+    if len(paths) > 1:
+        return _render_kinds(
+            comparison_pictures(compare_systems(sources, against=against, common=common).report), kinds
+        )
+    compared = _comparison_file(Path(paths[0]))
+    if compared is not None:
+        with _require_complete(compared):
+            return _render_kinds(comparison_pictures(_load_comparison(compared)), kinds)
+    result = load_result(paths[0], all_suites())
+    with _require_complete(result.file):
+        return _render_kinds(page_pictures(describe_report(result.report), sources[0].name), kinds)
+
+
+@contextmanager
+def _require_complete(file: Path) -> Iterator[None]:
+    """What is not there, or is something else than it was when it was stored, is an error with a place."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise InputError(
+            "report.malformed", "this report is not complete", place=Place(str(file)), advice="make it again with --out"
+        ) from None
+
+
+def _comparison_file(path: Path) -> Path | None:
+    """The file of a comparison, where the path is that or its folder."""
+    compared = os.path.isdir(path) and not os.path.exists(path / REPORT)
+    file = path / COMPARISON_FILE if compared else path
+    return file if file.name == COMPARISON_FILE and os.path.exists(file) else None
+
+
+def _load_comparison(file: Path) -> Report:
+    value = load_json(file, COMPARISON).value
+    if isinstance(value, dict) and value.get("status") == Verdict.SYSTEM_ERROR:
+        raise InputError(
+            "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
+        )
+    found: Report = value
+    return found
+
+
+def _render_kinds(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
+    known = [each.kind for each in found]
+    for kind in kinds:
+        if kind not in known:
+            raise ConfigError(
+                "plot.no_such_kind",
+                "there is no such picture of these results",
+                expected=", ".join(known) or "results that can be drawn",
+                found=kind,
+                advice=_NEEDS.get(kind) or did_you_mean(kind, known),
+            )
+    return {each.kind: render_svg(each) for each in found if not kinds or each.kind in kinds}
+
+
+def comparison_pictures(report: Report) -> list[Picture]:
+    """What is drawn of a comparison; one system alone has nothing but its runs."""
+    several = [_systems(report), _differences(report)] if len(report["systems"]) > 1 else []
+    runs = [_runs(report)] if any(len(system["runs"]) > 1 for system in report["systems"]) else []
+    return [*several, *runs]
+
+
+def comparison_page(report: Report) -> Page:
+    """A comparison as a page, with the pictures that plot draws of it."""
+    drawn = tuple(each._replace(about="") for each in comparison_pictures(report))  # it stands above them all
+    return describe_comparison(report)._replace(pictures=drawn)
+
+
+def _systems(report: Report) -> Picture:
+    groups = _by_metric(report, lambda metric: [_system(system, metric) for system in report["systems"]])
+    return ScorePicture("systems", "Systems", groups, about=_about(report))
+
+
+def _system(system: Report, metric: str) -> ScoreRow:
+    found = system["metrics"][metric]
+    value = measured_value(found)._replace(best=metric in system["best_in"])
+    runs = len(system["runs"])
+    return ScoreRow(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
+
+
+def _runs(report: Report) -> Picture:
+    """Each run of those systems that have several; of one, a line for each metric."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    groups = _by_metric(report, lambda metric: [_spread(system, metric) for system in several])
+    if len(several) == 1:
+        groups = (ScoreGroup("", tuple(group.rows[0]._replace(label=group.title) for group in groups)),)
+    note = f"The interval holds both: how much runs differ, and how much each {report['unit']} says."
+    return ScorePicture("runs", "Several runs", groups, about=_about(report), aside="std. dev.", notes=(note,))
+
+
+def _spread(system: Report, metric: str) -> ScoreRow:
+    found = system["metrics"][metric]
+    spread = found.get("between_runs")
+    runs = tuple(sorted(found.get("by_run", ())))
+    return ScoreRow(system["name"], measured_value(found), runs, "" if spread is None else format_number(spread))
+
+
+def _differences(report: Report) -> Picture:
+    """Each system less the one that they are compared with."""
+    against = report["against"]
+
+    def rows(metric: str) -> list[ScoreRow]:
+        entries = [e for e in report["comparisons"] if e["metric"] == metric]
+        return [ScoreRow(e["system"], _difference(e), aside=str(p_value(e["p_adjusted"]))) for e in entries]
+
+    return ScorePicture(
+        "differences",
+        f"Differences from {against}",
+        _by_metric(report, rows),
+        about=_about(report),
+        aside="p (Holm)",
+        notes=(f"System minus {against}, {report['unit']} by {report['unit']}.",),
+        with_zero=True,
+    )
+
+
+def _difference(entry: Report) -> MeasuredValue:
+    found = entry["difference"]
+    if found is None:
+        return MeasuredValue(None, reason=entry["reason"])
+    exact = Fraction(found["exact"])
+    interval = None if found["low"] is None else IntervalEnds(found["low"], found["high"])
+    return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval)
+
+
+def _by_metric(report: Report, rows: Callable[[str], Sequence[ScoreRow]]) -> tuple[ScoreGroup, ...]:
+    return tuple(ScoreGroup(metric, tuple(rows(metric))) for metric in report["headline"])
+
+
+def _about(report: Report) -> str:
+    return describe_comparison(report).subject

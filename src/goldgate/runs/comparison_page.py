@@ -1,0 +1,354 @@
+"""A comparison as a page: the systems, each against the reference, parts, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from goldgate.core.metric import Limit, format_number
+from goldgate.core.page import (
+    NOT_AVAILABLE,
+    Cell,
+    Column,
+    InputLine,
+    IntervalEnds,
+    MeasuredValue,
+    Name,
+    Notes,
+    Page,
+    Paragraph,
+    Phrase,
+    ReportOrigin,
+    Section,
+    Table,
+    count_text,
+    plural,
+)
+
+Report = Mapping[str, Any]
+
+SHOWN_PARTS = 10
+_LEAST_P = 0.0001  # smaller p-values are shown as such
+_SIGNIFICANT = Limit("=", Fraction(1, 20))
+
+
+def describe_comparison(report: Report) -> Page:
+    """The page of comparison.json."""
+    names = [system["name"] for system in report["systems"]]
+    units = count_text(report["units"], report["unit"])
+    sections = [
+        Section("Systems", (_systems(report), *_best_rule(report)), in_brief=True),
+        *_runs(report),
+        *(_against(report, name) for name in names if name != report["against"]),
+        *_other_f1(report),
+        Section("How to read this", (Notes(tuple(_reading_notes(report))),)),
+        *_other_metrics(report),
+        *_parts(report),
+        *_changed_units(report),
+        *_missing_answers(report),
+    ]
+    return Page(
+        suite="compare",
+        subject=f"{', '.join(names)} on {units}",
+        stands_out=tuple(_stands_out(report)),
+        sections=tuple(sections),
+        origin=_origin(report),
+    )
+
+
+def p_value(p: float | None) -> MeasuredValue:
+    """Four decimals; 0.0500 only where it is 0.05."""
+    if p is None:
+        return MeasuredValue(None)
+    return MeasuredValue(p, shown=format_number(p, limits=[_SIGNIFICANT]) if p >= _LEAST_P else f"<{_LEAST_P}")
+
+
+def _systems(report: Report) -> Table:
+    """Systems × main metrics, with intervals; the best is marked."""
+    rows: list[tuple[Cell, ...]] = []
+    for system in report["systems"]:
+        cells = [_value(system["metrics"][metric], metric in system["best_in"]) for metric in _shown_metrics(report)]
+        rows.append((Name(system["name"]), *cells))
+    return Table((Column("system"), *map(Column, _shown_metrics(report))), tuple(rows))
+
+
+def _shown_metrics(report: Report) -> list[str]:
+    """The main metrics that some system has; all of them where none has any."""
+    undefined = _undefined_metrics(report)
+    everywhere = [metric for metric, names in undefined.items() if len(names) == len(report["systems"])]
+    return [metric for metric in report["headline"] if metric not in everywhere] or list(report["headline"])
+
+
+def _undefined_metrics(report: Report) -> dict[str, list[str]]:
+    """The main metrics that are undefined, and for which systems."""
+    found = {
+        metric: [system["name"] for system in report["systems"] if system["metrics"][metric]["value"] is None]
+        for metric in report["headline"]
+    }
+    return {metric: names for metric, names in found.items() if names}
+
+
+def _value(metric: Mapping[str, Any], best: bool = False) -> MeasuredValue:
+    interval = metric.get("interval")
+    return MeasuredValue(
+        metric["value"],
+        metric.get("numerator"),
+        metric.get("denominator"),
+        reason=metric.get("reason"),
+        interval=None if interval is None else IntervalEnds(interval["low"], interval["high"]),
+        best=best,
+    )
+
+
+def _best_rule(report: Report) -> Iterator[Paragraph]:
+    marked = any(system["best_in"] for system in report["systems"])
+    rule = "better than every other system with a Holm-adjusted p below 0.05"
+    yield Paragraph(f"*: the best, {rule}." if marked else f"No system is {rule} in any of these.")
+
+
+def _runs(report: Report) -> Iterator[Section]:
+    """Systems with several runs: how far those are apart, and how far the documents are."""
+    several = [system for system in report["systems"] if len(system["runs"]) > 1]
+    if not several:
+        return
+    rows: list[tuple[Cell, ...]] = []
+    for system in several:
+        for metric in report["headline"]:
+            found = system["metrics"][metric]
+            if found["value"] is not None:
+                spreads = (MeasuredValue(found[key]) for key in ("between_runs", "se_runs", "se_units"))
+                ends = f"{format_number(min(found['by_run']))} to {format_number(max(found['by_run']))}"
+                name = Name(system["name"]), Name(metric, whole=True)
+                rows.append((*name, str(len(system["runs"])), ends, *spreads))
+    columns = ("system", "metric", "runs", "from run to run", "sd", "se runs", f"se {_units(report)}")
+    words = (
+        "sd: the standard deviation of the runs. The intervals hold two standard errors of the mean: "
+        f"se {_units(report)}, how much so many {_units(report)} leave open, and se runs, how much runs differ beyond "
+        f"that. It is 0 where they differ no more than answers to one {report['unit']} do by chance."
+    )
+    table = Table(tuple(map(Column, columns)), tuple(rows))
+    yield Section("Several runs", (table, Paragraph(words)))
+
+
+def _against(report: Report, name: str) -> Section:
+    entries = [e for e in report["comparisons"] if e["system"] == name and e["metric"] in _shown_metrics(report)]
+    columns = (
+        Column("metric"),
+        Column("system", optional=True),
+        Column("difference"),
+        Column("p"),
+        Column("Holm"),
+        Column("w/t/l"),
+        Column("detectable"),
+        Column("for 0.01"),
+    )
+    rows = [
+        (
+            Name(e["metric"], whole=True),
+            Name(e["system"]),
+            *_difference(e),
+            _standing(e),
+            _detectable(e.get("detectable")),
+            _needed(e.get("units_for_one_point")),
+        )
+        for e in entries
+    ]
+    return Section(f"{name} against {report['against']}", (Table(columns, tuple(rows)),), in_brief=True)
+
+
+def _difference(entry: Mapping[str, Any]) -> tuple[Cell, ...]:
+    return _change(entry), p_value(entry["p"]), p_value(entry["p_adjusted"])
+
+
+def _change(entry: Mapping[str, Any]) -> MeasuredValue:
+    found = entry["difference"]
+    if found is None:
+        return MeasuredValue(None, reason=entry["reason"])
+    return _exact(
+        Fraction(found.get("exact", found["value"])),
+        None if found["low"] is None else IntervalEnds(found["low"], found["high"]),
+    )
+
+
+def _exact(value: Fraction, interval: IntervalEnds | None = None) -> MeasuredValue:
+    return MeasuredValue(float(value), value.numerator, value.denominator, interval=interval)
+
+
+def _standing(entry: Mapping[str, Any]) -> str:
+    return "/".join(str(entry[key]) for key in ("wins", "ties", "losses")) if "wins" in entry else NOT_AVAILABLE
+
+
+def _detectable(value: float | None) -> MeasuredValue:
+    """A detectable difference: no two shares differ by more than 1."""
+    if value is None:
+        return MeasuredValue(None)
+    return MeasuredValue(value, shown=None if value <= 1 else "> 1")
+
+
+def _needed(units: int | None) -> MeasuredValue:
+    return MeasuredValue(units, shown=None if units is None else f"{units:,}")
+
+
+def _reading_notes(report: Report) -> Iterator[Phrase]:
+    unit, units = report["unit"], _units(report)
+    yield (
+        f"difference: system minus {report['against']}, over the same {units}; in brackets the interval at 95 %. "
+        f"The unit is the {unit}.",
+    )
+    tests = {(e["test"] or {}).get("method") for e in report["comparisons"]}
+    if "runs-t" in tests:
+        yield ("p: Student's t, with the spread between runs and between " + units + ".",)
+    if "swap" in tests:
+        yield (
+            f"p: how often the two would differ so much if each {unit} could as well have had its two results "
+            "exchanged (swap test).",
+        )
+    if "paired-t" in tests:
+        yield (f"p where more than 1,000 {units} differ: the paired t test, which is then close to it.",)
+    yield ("Holm: p, adjusted for all comparisons of these tables together by Holm's method.",)
+    yield (f"w/t/l: wins, ties and losses, the {units} that raise the difference, leave it, lower it.",)
+    yield (
+        f"detectable: the smallest difference that these {units} show with 80 % power; "
+        f"for 0.01: how many {units} a difference of one point would need"
+        + (f", unless there are several runs: more {units} alone might never show it." if "runs-t" in tests else "."),
+    )
+
+
+def _other_f1(report: Report) -> Iterator[Section]:
+    """F1 of every family beside the main ones, such as those of a profile, which papers put into a table."""
+    names = [n for n in report["systems"][0]["metrics"] if n.endswith("_f1") and n not in report["headline"]]
+    rows: list[tuple[Cell, ...]] = [
+        (Name(name, whole=True), *(_value(system["metrics"][name]) for system in report["systems"]))
+        for name in names
+        if any(system["metrics"][name]["value"] is not None for system in report["systems"])
+    ]
+    if rows:
+        columns = (Column("metric"), *(Column(system["name"]) for system in report["systems"]))
+        yield Section("F1 beside the main metrics", (Table(columns, tuple(rows)),))
+
+
+def _other_metrics(report: Report) -> Iterator[Section]:
+    entries = [e for e in report["comparisons"] if e["family"] == "other" and e["difference"] is not None]
+    if entries:
+        rows = [(Name(e["metric"]), Name(e["system"]), *_difference(e), _standing(e)) for e in entries]
+        titles = ("metric", "system", "difference", "p", "adjusted", "w/t/l")
+        words = Paragraph(
+            "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics. A macro average is the plain "
+            "mean over the parts; its p is Student's t."
+            if any("wins" not in entry for entry in entries)
+            else "For exploring: adjusted by Benjamini-Hochberg, apart from the main metrics."
+        )
+        yield Section("Other metrics", (Table(tuple(map(Column, titles)), tuple(rows)), words), is_detail=True)
+
+
+def _parts(report: Report) -> Iterator[Section]:
+    """The first main metric by part, the smallest p-value first."""
+    if not report["parts"]:
+        return
+    metric = next((e["metric"] for e in report["parts"] if e["p"] is not None), None)
+    if metric is None:
+        return
+    entries = [e for e in report["parts"] if e["metric"] == metric and e["p"] is not None]
+    entries.sort(key=lambda e: (e["p_adjusted"], e["p"], e["part"], e["system"]))
+    many = len(report["systems"]) > 2
+    rows: list[tuple[Cell, ...]] = [
+        (
+            Name(" / ".join(e["part"])),
+            *((Name(e["system"]),) if many else ()),
+            *_difference(e),
+            MeasuredValue(e["units"]),
+        )
+        for e in entries
+    ]
+    titles = ["part", *(["system"] if many else []), "difference", "p", "adjusted", _units(report)]
+    significant = sum(e["p_adjusted"] < 0.05 for e in entries)
+    words = (
+        f"For exploring: adjusted by Benjamini-Hochberg, so that of those below 0.05 about one in twenty is chance; "
+        f"{significant} of {len(entries)} {'is' if significant == 1 else 'are'} below."
+    )
+    table = Table(tuple(map(Column, titles)), tuple(rows), limit=SHOWN_PARTS)
+    yield Section(f"{metric} by part", (table, Paragraph(words)))
+
+
+def _changed_units(report: Report) -> Iterator[Section]:
+    changed = report["changed"]
+    if not changed["first"]:
+        return
+    rows: list[tuple[Cell, ...]] = []
+    for line in changed["first"]:
+        first, second = (_counts(line["counts"][name]) for name in (line["against"], line["system"]))
+        change = MeasuredValue(None) if line["change"] is None else _exact(Fraction(line["change"]))
+        rows.append((Name(line["id"]), Name(line["system"]), change, first, second))
+    units = ", ".join(f"{name} {count}" for name, count in changed["units"].items())
+    columns = ("id", "system", "part of the difference", report["against"], "system")
+    table = Table(tuple(map(Column, columns)), tuple(rows))
+    words = Paragraph(f"Changed {_units(report)}: {units}. changed.jsonl, which --out writes, has all of them.")
+    yield Section(f"What changed most in {changed['metric']}", (table, words), is_detail=True)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _missing_answers(report: Report) -> Iterator[Section]:
+    """Answers that are not there, and ids that only some have."""
+    items: list[Phrase] = []
+    for system in report["systems"]:
+        several = len(system["runs"]) > 1
+        said = [_missing_of(run["missing"]) for run in system["runs"]]
+        if several and said[0] and len(set(said)) == 1:
+            items.append((Name(system["name"]), f", in each of {len(said)} runs: {said[0]}"))
+            continue
+        for number, words in enumerate(said, 1):
+            if words:
+                items.append((Name(system["name"]), f", run {number}: {words}" if several else f": {words}"))
+    for entry in report["left_out"]:
+        first = ", ".join(entry["first"]) + (", …" if entry["lacks"] > len(entry["first"]) else "")
+        items.append((Name(entry["system"]), f": left out, as it lacks {entry['lacks']} that others have: {first}"))
+    if items:
+        yield Section("Not in all systems", (Notes(tuple(items)),))
+
+
+def _missing_of(missing: Mapping[str, Any]) -> str:
+    """Of one run; empty where it has all answers."""
+    if not missing["count"]:
+        return ""
+    first = f": {', '.join(missing['first'])}" if missing["first"] else ""
+    more = ", …" if missing["count"] > len(missing["first"]) > 0 else ""
+    return f"{count_text(missing['count'], 'answer')} missing, counted as wrong{first}{more}"
+
+
+def _stands_out(report: Report) -> Iterator[str]:
+    if not report["same_gold"]:
+        units = f"{report['units']} {_units(report)}"
+        yield (
+            f"the systems were judged by different gold: only the {units} that all have are compared, and a difference "
+            "is that of the systems only where the gold says the same of these"
+        )
+    for system in report["systems"]:
+        if len(system["runs"]) > len({str(run["inputs"]) for run in system["runs"]}):
+            yield f"{system['name']} has runs that judge the same bytes: they say little of how much runs differ"
+        zero = [metric for metric in report["headline"] if system["metrics"][metric]["value"] == 0]
+        if zero:
+            command = f"goldgate {report['suite']}"
+            yield f"{system['name']} has 0 for {' and '.join(zero)}: run {command} on it alone to see why"
+    undefined: dict[tuple[str, ...], list[str]] = {}
+    for metric, names in _undefined_metrics(report).items():
+        undefined.setdefault(tuple(names), []).append(metric)
+    for lacking, metrics in undefined.items():
+        of = "every system" if len(lacking) == len(report["systems"]) else ", ".join(lacking)
+        verb, they = ("is", "it is") if len(metrics) == 1 else ("are", "they are")
+        yield f"{' and '.join(metrics)} {verb} undefined for {of}, with nothing to divide by: {they} not compared"
+
+
+def _origin(report: Report) -> ReportOrigin:
+    inputs = [InputLine(kind, digest) for kind, digests in report["gold"].items() for digest in digests]
+    for system in report["systems"]:
+        for run in system["runs"]:
+            inputs += [InputLine(system["name"], digest) for digests in run["inputs"].values() for digest in digests]
+    return ReportOrigin((("suite", report["suite"]),), report["signature"], tuple(inputs))
+
+
+def _units(report: Report) -> str:
+    return plural(str(report["unit"]))

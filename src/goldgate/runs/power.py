@@ -1,0 +1,321 @@
+"""How many units the next evaluation needs to show a difference or to decide a gate, as numbers and as a page.
+
+A stored result has what each unit counted. From their spread follows how uncertain a rate, or the difference from
+a second system, would be with more units like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, sqrt
+from typing import Any, NamedTuple
+
+from goldgate.core.metric import Limit, Rate, Ratio, format_number
+from goldgate.core.page import (
+    NOT_AVAILABLE,
+    Cell,
+    Column,
+    Name,
+    Notes,
+    Page,
+    Section,
+    Table,
+    count_text,
+    measured_value,
+    plural,
+)
+from goldgate.core.sums import RatioSums
+from goldgate.errors import ConfigError, did_you_mean
+from goldgate.readers.stored_result import StoredResult, stored_gates
+from goldgate.runs.units import metrics_from_sums, ratio_measures, sum_records
+from goldgate.stats.interval import GROUP, LEVEL, Interval, exact_end, interval_of, metric_with_interval
+from goldgate.stats.power import POWER, detectable_difference, units_needed, units_to_decide, unseen_difference_se
+
+FORMAT_VERSION = 1  # of a plan, as JSON
+DETECT = Decimal("0.01")
+CORRELATION = 0.0  # with a system that nobody has seen: systems mostly fail on the same units, which takes fewer
+SIZES = (25, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000)
+
+_NO_SPREAD = "all units are alike, so they show no spread to plan with"
+_TOO_FEW = "less than two units count towards it"
+_NOTHING = "no unit counts towards it"
+
+
+@dataclass(frozen=True, slots=True)
+class PowerOptions:
+    """What somebody wants to know."""
+
+    detect: Decimal = DETECT
+    metrics: Sequence[str] = ()  # the suite's headline if none is named
+    threshold: Decimal | None = None  # the report's own gates if none is given
+    correlation: float = CORRELATION
+    power: float = POWER
+    sizes: Sequence[int] = SIZES
+
+
+class DifferenceSpread(NamedTuple):
+    """The standard error of a difference over so many units, and how the two systems go together."""
+
+    se: float
+    units: int
+    correlation: float | None
+
+
+class ObservedSpreads(NamedTuple):
+    """How the differences between two stored systems spread, by metric; the pairs that there are, and of what."""
+
+    spreads: Mapping[str, DifferenceSpread | str]
+    unit: str
+    pairs: int
+
+
+class RecordScale(NamedTuple):
+    """Units of a rate are not all there are: a record without the event type says nothing about the type."""
+
+    records: int
+    units: int
+
+    def in_records(self, units: int | None) -> int | None:
+        """As many records as bring so many units of the rate."""
+        return None if units is None else ceil(Fraction(units * self.records, self.units))
+
+    def in_units(self, records: int) -> int:
+        return records * self.units // self.records
+
+
+def plan_power(result: StoredResult, wanted: PowerOptions, against: ObservedSpreads | None = None) -> dict[str, Any]:
+    """The plan of every metric that is asked for, as plain values; `against` has the spread of observed differences."""
+    measures = ratio_measures(result.suite, result.measured_by)
+    tally, records = sum_records(result, measures)
+    rates = {
+        name: metric
+        for metrics in metrics_from_sums(tally, measures).values()
+        for name, metric in metrics.items()
+        if isinstance(metric, Rate)
+    }
+    names = _names(result, wanted, rates)
+    unit = GROUP if tally.is_grouped else result.suite.unit
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "power",
+        "suite": result.suite.name,
+        "signature": result.report["signature"],
+        "unit": unit,
+        "records": records,
+        "level": LEVEL,
+        "power": wanted.power,
+        "detect": str(wanted.detect),
+        "against": None if against is None else {"unit": against.unit, "pairs": against.pairs},
+        "correlation": None if against is not None else wanted.correlation,
+        "metrics": {
+            name: {
+                "measured": metric_with_interval(rates[name], unit),
+                "units": _sums(rates[name]).units,
+                "difference": _planned_difference(name, _sums(rates[name]), records, wanted, against),
+                "gates": [
+                    _gate(rates[name], side, bound, records) for side, bound in _bounds(result, name, wanted).items()
+                ],
+            }
+            for name in names
+        },
+        "error": None,
+    }
+
+
+def _planned_difference(
+    name: str, sums: RatioSums, records: int, wanted: PowerOptions, against: ObservedSpreads | None
+) -> dict[str, Any]:
+    """Units are those of the metric; records are what has to be collected for them."""
+    spread = _unknown_system_spread(sums, wanted.correlation) if against is None else against.spreads[name]
+    if isinstance(spread, str):
+        return {"reason": spread}
+    return _difference(spread, RecordScale(records if against is None else against.pairs, spread.units), wanted)
+
+
+def _sums(rate: Rate) -> RatioSums:
+    assert rate.sums is not None  # it was summed from records
+    return rate.sums
+
+
+def _difference(spread: DifferenceSpread, scale: RecordScale, wanted: PowerOptions) -> dict[str, Any]:
+    needed = units_needed(spread.se, spread.units, float(wanted.detect), wanted.power)
+    curve = [
+        {"records": size, "detectable": detectable}
+        for size in sorted({*wanted.sizes, scale.records})
+        if (detectable := _detectable(spread, scale.in_units(size), wanted)) is not None
+    ]
+    return {
+        "standard_error": spread.se,
+        "correlation": spread.correlation,
+        "detectable": _detectable(spread, spread.units, wanted),
+        "units_needed": needed,
+        "records_needed": scale.in_records(needed),
+        "reason": None if needed is not None else "more than can be named",
+        "curve": curve,
+    }
+
+
+def _detectable(spread: DifferenceSpread, units: int, wanted: PowerOptions) -> float | None:
+    found = detectable_difference(spread.se, spread.units, wanted.power, at=units)
+    return None if found is None or found > 1 else found  # no two shares are further apart
+
+
+def _gate(rate: Rate, side: str, bound: Decimal, records: int) -> dict[str, Any]:
+    """Whether the interval leaves out the bound, or with how many units like these it would."""
+    entry: dict[str, Any] = {"bound": side, "threshold": str(bound), "decided": None, "records_needed": None}
+    sums = _sums(rate)
+    if not rate.denominator:
+        return {**entry, "reason": rate.reason}
+    if isinstance(rate, Ratio):
+        return {**entry, "reason": "it may be above 1, and only shares are planned for"}
+    interval = interval_of(rate)
+    assert isinstance(interval, Interval)  # a share of something
+    needed = units_to_decide(sums, Fraction(bound))
+    if needed is None:
+        return {**entry, "reason": "the rate is at the threshold: no number of units decides it"}
+    above = rate.exact is not None and rate.exact > Fraction(bound)
+    decided = not exact_end(interval.low) <= Fraction(bound) <= exact_end(interval.high)
+    return {
+        **entry,
+        "decided": ("above" if above else "below") if decided else None,
+        "tends": "above" if above else "below",
+        "records_needed": RecordScale(records, sums.units).in_records(needed),
+    }
+
+
+def _unknown_system_spread(sums: RatioSums, correlation: float) -> DifferenceSpread | str:
+    """The spread of the difference from a system that nobody has seen; why there is none, in words."""
+    if sums.b == 0:
+        return _NOTHING
+    variance = sums.variance
+    if variance is None:
+        return _TOO_FEW
+    if variance == 0 or correlation == 1:
+        return _NO_SPREAD
+    return DifferenceSpread(unseen_difference_se(sqrt(variance), correlation), sums.units, None)
+
+
+def _bounds(result: StoredResult, name: str, wanted: PowerOptions) -> dict[str, Decimal]:
+    """The threshold that is asked for, or the bounds of the report's gates on this metric."""
+    if wanted.threshold is not None:
+        return {"threshold": wanted.threshold}
+    found: dict[str, Decimal] = {}
+    for gate in stored_gates(result.report):
+        if gate.metric == name:
+            found |= gate.bounds
+    return found
+
+
+def _names(result: StoredResult, wanted: PowerOptions, rates: Mapping[str, Rate]) -> list[str]:
+    for name in wanted.metrics:
+        if name not in rates:
+            raise ConfigError(
+                "power.unknown_metric",
+                f"there is no rate {name} in this result",
+                expected=f"a rate of the {result.suite.name} suite: {', '.join(sorted(rates))}",
+                found=name,
+                advice=did_you_mean(name, rates),
+            )
+    return [*dict.fromkeys(wanted.metrics)] or [name for name in result.suite.headline if name in rates]
+
+
+_SIGNS = {"min": "≥", "max": "≤", "threshold": "≥"}  # of a threshold, which side of it the number is on counts
+
+
+def describe_power(plan: Mapping[str, Any]) -> Page:
+    """From the JSON of a plan."""
+    unit = "record" if plan["unit"] == "group" else plan["unit"]
+    of_pairs = plan["against"]["unit"] if plan["against"] else unit
+    metrics = plan["metrics"]
+    sections = (
+        Section(
+            f"{plural(of_pairs).capitalize()} that show a difference of {plan['detect']}",
+            (_needed_table(metrics, of_pairs),),
+        ),
+        Section(
+            f"{plural(unit).capitalize()} until the interval leaves out a threshold", tuple(_gate_tables(metrics, unit))
+        ),
+        Section(f"Smallest difference that so many {plural(of_pairs)} show", tuple(_curve_tables(metrics, of_pairs))),
+        Section("What this rests on", (Notes(tuple((words,) for words in _assumptions(plan))),)),
+    )
+    return Page(
+        suite="power",
+        subject=f"{plan['suite']} suite, {count_text(plan['records'], unit)}",
+        sections=tuple(section for section in sections if section.blocks),
+    )
+
+
+def _needed_table(metrics: Mapping[str, Any], unit: str) -> Table:
+    rows = [(Name(name, whole=True), *_needed_cells(found)) for name, found in metrics.items()]
+    columns = ("metric", "value", "interval", f"{plural(unit)} needed", "found now")
+    return Table(tuple(map(Column, columns)), tuple(rows))
+
+
+def _needed_cells(found: Mapping[str, Any]) -> Iterator[Cell]:
+    limits = [Limit(_SIGNS[gate["bound"]], Fraction(gate["threshold"])) for gate in found["gates"]]
+    value, difference = measured_value(found["measured"]).against(tuple(limits)), found["difference"]
+    yield value._replace(interval=None)
+    yield NOT_AVAILABLE if value.interval is None else str(value.interval)
+    if "units_needed" not in difference:
+        yield difference["reason"]
+        yield ""  # the reason stands beside it
+        return
+    yield difference["reason"] or f"{difference['records_needed']:,}"
+    yield NOT_AVAILABLE if difference["detectable"] is None else f"≥ {format_number(difference['detectable'])}"
+
+
+def _gate_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    signs = {"min": "≥ ", "max": "≤ ", "threshold": ""}
+    rows = []
+    for name, found in metrics.items():
+        for gate in found["gates"]:
+            now = f"{gate['decided']} it already" if gate["decided"] else NOT_AVAILABLE
+            if gate["decided"] is None and "tends" in gate:
+                now = f"open, tends to be {gate['tends']}"
+            needed = gate.get("reason") or f"{gate['records_needed']:,}"
+            rows.append((Name(name, whole=True), signs[gate["bound"]] + gate["threshold"], now, needed))
+    if rows:
+        yield Table(tuple(map(Column, ("metric", "threshold", "now", f"{plural(unit)} needed"))), tuple(rows))
+
+
+def _curve_tables(metrics: Mapping[str, Any], unit: str) -> Iterator[Table]:
+    curves = {
+        name: {point["records"]: point["detectable"] for point in found["difference"].get("curve", ())}
+        for name, found in metrics.items()
+    }
+    sizes = sorted({size for curve in curves.values() for size in curve})
+    rows = tuple(
+        (f"{size:,}", *(format_number(curve[size]) if size in curve else NOT_AVAILABLE for curve in curves.values()))
+        for size in sizes
+    )
+    if rows:
+        yield Table((Column(plural(unit)), *map(Column, curves)), rows)
+
+
+def _assumptions(plan: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"A difference of that size is found in {_percent(plan['power'])} of all comparisons, at a level of "
+        f"{_percent(plan['level'])}; more {plural(plan['unit'])} are like these."
+    )
+    if plan["against"] is None:
+        yield (
+            "The other system is taken to be as uncertain as this one, and to go together with it with a correlation "
+            f"of {plan['correlation']:g}. Systems that fail on the same documents need fewer, one that varies more "
+            "needs more: --against DIR takes the spread that two systems have shown."
+        )
+        return
+    shown = ", ".join(
+        f"{name} {format_number(found['difference']['correlation'], 2)}"
+        for name, found in plan["metrics"].items()
+        if found["difference"].get("correlation") is not None
+    )
+    yield "The spread is that of the difference between these two systems" + (
+        f"; correlations: {shown}." if shown else "."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"

@@ -1,0 +1,272 @@
+"""Where stored runs are: the systems that a user names, and what run.json says about the origin of a result.
+
+out/b                 a run, named after its folder; or several, where the folder holds seed-1, seed-2, …
+NAME=out/b            the same under another name
+NAME=one,two          two runs of one system
+NAME=out/b-*          all runs that match; patterns are expanded here, whatever the shell does
+b@1 b@2, b@*          folders whose names agree up to the @ are runs of one system
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from goldgate.errors import ConfigError, InputError, Place, describe_value
+from goldgate.files.parsing import parse_json
+from goldgate.files.reading import decode_text, read_bytes
+from goldgate.files.writing import escape_surrogates
+from goldgate.readers.stored_result import (
+    EXPECTED_RESULT,
+    MAX_REPORT_BYTES,
+    REPORT,
+    PathContent,
+    StoredResult,
+    describe_path,
+    require_local,
+)
+
+_SEEDS = "seed-*"
+_ENDINGS = (".gz", ".jsonl", ".json", ".ndjson")
+_PATTERN = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSource:
+    """A system's name and the paths of its runs, as they were given."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def find_systems(given: Sequence[str], names: Sequence[str] = (), *, alone: bool = False) -> list[SystemSource]:
+    """The systems in the order given, every name once. `names` are used in place of those found, in the same order.
+
+    `alone`: one system will do.
+    """
+    found: list[tuple[str | None, list[str]]] = []
+    by_mark: dict[str, list[str]] = {}
+    for argument in given:
+        name, paths = _parse_argument(argument)
+        marked = name is None and {_name_before_at(path) for path in paths}
+        if marked and len(marked) == 1 and (mark := marked.pop()) is not None:
+            if mark in by_mark:
+                by_mark[mark] += paths
+                continue
+            by_mark[mark], name = paths, mark
+        found.append((name, paths))
+    if len(found) < 2 and not alone:
+        raise ConfigError(
+            "compare.one_system",
+            "a comparison needs two systems or more",
+            expected="two result folders, or two predictions files with --gold",
+            found=f"{len(found)}",
+            advice="several runs of one system are compared with another: B=out/b-1,out/b-2",
+        )
+    return [
+        SystemSource(escape_surrogates(name), tuple(paths))
+        for name, (_, paths) in zip(_names(found, names), found, strict=True)
+    ]
+
+
+def require_results(sources: Iterable[SystemSource]) -> None:
+    """Every path is a folder that --out wrote; else the error says what it is, and what may be meant."""
+    for path in (path for source in sources for path in source.paths):
+        require_local(path)
+        if os.path.isfile(os.path.join(path, REPORT)):
+            continue
+        found, advice = _what_is_there(path)
+        raise InputError(
+            "compare.not_a_folder",
+            "this is no folder with results",
+            place=Place(path),
+            expected=EXPECTED_RESULT,
+            found=found,
+            advice=advice,
+        )
+
+
+def require_predictions(sources: Iterable[SystemSource]) -> None:
+    """No path is a folder: with --gold, predictions are compared."""
+    for path in (path for source in sources for path in source.paths):
+        if os.path.isdir(path):
+            stored = os.path.exists(os.path.join(path, REPORT))
+            raise InputError(
+                "predictions.is_a_directory",
+                "with --gold, predictions files are compared, and this is a folder",
+                place=Place(path),
+                expected="a file of predictions",
+                found="a folder with results" if stored else "a folder",
+                advice="score the others with --out too, and compare the folders without --gold" if stored else None,
+            )
+
+
+def _what_is_there(path: str) -> PathContent:
+    """The same as for everyone who reads results, and for a file how it is compared."""
+    if os.path.isfile(path):
+        if os.path.basename(path) == REPORT:
+            return PathContent("a file", f"name its folder: {os.path.dirname(path) or '.'}")
+        return PathContent("a file", "predictions are compared with --gold")
+    return describe_path(path)
+
+
+def _parse_argument(argument: str) -> tuple[str | None, list[str]]:
+    """The name that an argument gives, if any, and its paths."""
+    if os.path.exists(argument):
+        return None, _runs(argument)
+    require_local(argument)
+    name, equals, rest = argument.partition("=")
+    if not equals:
+        return None, _expand_path(argument)
+    if not name:
+        raise ConfigError("compare.bad_name", "a system needs a name before the =", found=argument)
+    return name, [path for part in rest.split(",") for path in _expand_path(part)]
+
+
+def _expand_path(path: str) -> list[str]:
+    """The path; of a pattern all that fit it, sorted."""
+    require_local(path)
+    if os.path.exists(path) or not _PATTERN.intersection(path):
+        return _runs(path)
+    fitting = sorted(glob.glob(path))
+    if not fitting:
+        raise InputError(
+            "compare.no_match",
+            "nothing fits this pattern",
+            place=Place(path),
+            expected="result folders, or with --gold predictions files",
+            advice="several runs of one system are written NAME='PATTERN', or b@1 b@2 where folders are called so",
+        )
+    return [run for each in fitting for run in _runs(each)]
+
+
+def _runs(path: str) -> list[str]:
+    """A folder without a report that holds seed-1, seed-2, …, as asking with several seeds leaves it, is their runs."""
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, REPORT)):
+        seeds = sorted(glob.glob(os.path.join(glob.escape(path), _SEEDS)), key=lambda name: (len(name), name))
+        with_report = [folder for folder in seeds if os.path.exists(os.path.join(folder, REPORT))]
+        return with_report or [path]
+    return [path]
+
+
+def _name_before_at(path: str) -> str | None:
+    """What stands before the @ in a path's last name."""
+    name, mark, _ = _stem(path).partition("@")
+    return name if mark and name else None
+
+
+def _stem(path: str) -> str:
+    """The last name of a path, without the endings of its format."""
+    name = os.path.basename(os.path.normpath(path))
+    if name in (".", ".."):
+        name = os.path.basename(os.path.realpath(path))
+    if not os.path.isdir(path):
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
+    return name or path
+
+
+def _names(found: Sequence[tuple[str | None, list[str]]], given: Sequence[str]) -> list[str]:
+    if given:
+        if len(given) != len(found):
+            raise ConfigError(
+                "compare.names",
+                "--name is given once for each system, or not at all",
+                expected=f"{len(found)} names",
+                found=f"{len(given)}: {', '.join(given)}",
+                advice="write --name before each name, or NAME=PATH in place of the path",
+            )
+        _require_distinct(given)
+        return list(given)
+    chosen = [name for name, _ in found if name is not None]
+    _require_distinct(chosen)
+    return _distinct_names([name if name is not None else _name_of_paths(paths) for name, paths in found], found)
+
+
+def _require_distinct(names: Iterable[str]) -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ConfigError("compare.names", "two systems have the same name", found=name, advice="name them apart")
+
+
+def _name_of_paths(paths: Sequence[str]) -> str:
+    """A name for the paths: of one its own, of several that of the folder that holds them."""
+    if len(paths) == 1:
+        return _stem(paths[0])
+    return _stem(os.path.dirname(os.path.normpath(paths[0])) or ".")
+
+
+def _distinct_names(names: list[str], found: Sequence[tuple[str | None, list[str]]]) -> list[str]:
+    """Names that occur twice get their parent folder before them, or else a number behind them."""
+    many = {name for name, times in Counter(names).items() if times > 1}
+    longer = [
+        f"{_stem(os.path.dirname(os.path.abspath(paths[0])))}/{name}" if name in many and given is None else name
+        for name, (given, paths) in zip(names, found, strict=True)
+    ]
+    if len(set(longer)) == len(longer):
+        return longer
+    seen: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    _require_distinct(numbered)
+    return numbered
+
+
+RUN_FILE = "run.json"
+COMPARISON, COMPARISON_FILE = "comparison", "comparison.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """What run.json says of where a result came from, as far as it can be read. `folder` is where it lies now."""
+
+    folder: Path
+    run: Mapping[str, Any] | None
+
+    @property
+    def ran_in(self) -> Path:
+        """The folder that the command ran in."""
+        ran_in = (self.run or {}).get("folder")
+        return Path(ran_in) if type(ran_in) is str else Path()
+
+    def named(self, kind: str) -> list[str]:
+        """The paths of an input."""
+        inputs = (self.run or {}).get("inputs")
+        paths = inputs.get(kind) if isinstance(inputs, dict) else None
+        return [path for path in paths if type(path) is str] if isinstance(paths, list) else []
+
+
+def origin_of(result: StoredResult) -> RunOrigin:
+    """Of a result; of a report that was named alone, nothing is known."""
+    return load_origin(result.folder) if result.is_folder else RunOrigin(result.folder, None)
+
+
+def load_origin(folder: Path) -> RunOrigin:
+    """What run.json of a folder says, if it is there."""
+    file = folder / RUN_FILE
+    if not file.exists():
+        return RunOrigin(folder, None)
+    run = load_json(file, "run").value
+    if not isinstance(run, dict):
+        raise InputError("run.malformed", "not as goldgate wrote it", place=Place(str(file)), found=describe_value(run))
+    return RunOrigin(folder, run)
+
+
+class StoredJson(NamedTuple):
+    """A JSON file as it stands, and its value."""
+
+    data: bytes
+    value: Any
+
+
+def load_json(file: Path, kind: str) -> StoredJson:
+    """A JSON file, read strictly."""
+    data = read_bytes(file, kind, most=MAX_REPORT_BYTES)
+    return StoredJson(data, parse_json(decode_text(data, str(file), kind), str(file), kind))

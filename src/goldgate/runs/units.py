@@ -1,0 +1,252 @@
+"""What the units of a stored run counted: by id, summed over all records, and packed into one file.
+
+The packed file is the same for any order of records. After a line with the version it holds, compressed: the names
+of the tables with their numbers of counts, the number of units, their ids of eight bytes, and the tables and counts
+of each unit. All numbers are variable-length integers.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from hashlib import blake2b, sha256
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.metric import Metrics
+from goldgate.core.suite import Suite
+from goldgate.core.sums import Counts
+from goldgate.core.tally import TableKey, Tally, UnitCounts
+from goldgate.readers.stored_result import StoredResult
+from goldgate.readers.unit_records import (
+    UnitTables,
+    add_checked,
+    add_tables,
+    duplicate_id_error,
+    malformed_record_error,
+    read_units,
+    scaled_unit_tables,
+    unit_tables,
+)
+
+ID_BYTES = 8
+NO_IDENTITY = b"\0" * ID_BYTES  # the id of what nobody asked for: runs of no query
+
+
+class UnitRow(NamedTuple):
+    """What was asked for, the group that it is part of, and what it counted. No identity: nobody asked for it."""
+
+    identity: str | None
+    group: str | None
+    counts: UnitTables
+
+
+def unit_id(identity: str | None) -> bytes:
+    """Eight bytes for an identity: among a million units, two are alike with a chance of 1 to 36 million."""
+    return NO_IDENTITY if identity is None else blake2b(identity.encode(), digest_size=ID_BYTES).digest()
+
+
+def read_unit_rows(result: StoredResult) -> Iterator[UnitRow]:
+    """The units of a stored result, in the order of its records; two of one id only where that is expected."""
+    seen, several = set[bytes](), result.suite.pairing.several
+    for unit in read_units(result):
+        if not several and unit.identity is not None:
+            key = unit_id(unit.identity)
+            if key in seen:
+                raise duplicate_id_error(unit.identity, result)
+            seen.add(key)
+        yield UnitRow(unit.identity, unit.group, scaled_unit_tables(unit, result))
+
+
+def unit_tables_by_id(result: StoredResult, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitTables]:
+    """The counts of every unit by its id, of the tables that are wanted; several records of one are added up."""
+    found: dict[bytes, UnitTables] = {}
+    for unit in read_unit_rows(result):
+        counts = unit.counts
+        if wanted is not None:
+            counts = {table: counts[table] for table in wanted if table in counts}
+        add_checked(found.setdefault(unit_id(unit.identity), {}), counts, result)
+    return found
+
+
+UNITS_HEADER = b"goldgate units 1\n"  # raised when the bytes mean something else
+_MAX_COMPRESSION = 1100  # zlib makes at most 1,032 bytes of one
+_MAX_BITS = 1024
+
+
+class UnitsFile(NamedTuple):
+    """The file's bytes; size and digest are those of the content, which do not depend on how it is compressed."""
+
+    data: bytes
+    units: int
+    size: int
+    sha256: str
+
+
+class UnitPacker:
+    """Packs units as they come: about 300 bytes of memory for each."""
+
+    def __init__(self) -> None:
+        self._units: dict[bytes, bytes] = {}
+        self._widths: dict[TableKey, int] = {}
+        self._numbers: dict[TableKey, int] = {}
+
+    def ids(self) -> Collection[bytes]:
+        return self._units.keys()
+
+    def add(self, identity: bytes, tables: Mapping[TableKey, Counts]) -> None:
+        """What a unit counted, added to what is known of it. Counts that are all zero are left out."""
+        known = self._units.get(identity)
+        if known is not None:
+            summed = self._tables(known)
+            add_tables(summed, tables)
+            tables = summed
+        for key, counts in tables.items():
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers)
+                self._widths[key] = len(counts)
+        self._units[identity] = _encode_tables(tables, self._numbers)
+
+    def pack(self) -> UnitsFile:
+        keys = sorted(self._widths)
+        numbers = {key: number for number, key in enumerate(keys)}
+        names = orjson.dumps([[list(key), self._widths[key]] for key in keys])
+        ordered = sorted(self._units)
+        content = [_encode_integer(len(names)), names, _encode_integer(len(ordered)), *ordered]
+        content += [_encode_tables(self._tables(self._units[identity]), numbers) for identity in ordered]
+        whole = b"".join(content)
+        return UnitsFile(UNITS_HEADER + zlib.compress(whole, 9), len(ordered), len(whole), sha256(whole).hexdigest())
+
+    def _tables(self, unit: bytes) -> UnitTables:
+        return _Reader(unit).tables([*self._widths.items()])
+
+
+def unpack_units(
+    data: bytes, size: int, digest: str, wanted: Collection[TableKey] | None = None
+) -> dict[bytes, UnitTables]:
+    """What was packed, of the tables that are wanted; a ValueError if it is not what was."""
+    if not data.startswith(UNITS_HEADER):
+        raise ValueError("not packed units of this version")
+    if not 0 < size <= len(data) * _MAX_COMPRESSION:
+        raise ValueError("not the size of what was packed")
+    try:
+        content = zlib.decompressobj().decompress(data[len(UNITS_HEADER) :], size + 1)
+    except zlib.error:
+        raise ValueError("not packed units") from None
+    if len(content) != size or sha256(content).hexdigest() != digest:
+        raise ValueError("not the content that was packed")
+    read = _Reader(content)
+    try:
+        names = orjson.loads(read.take(read.integer()))
+        keys: list[tuple[TableKey, int]] = [(tuple(key), int(width)) for key, width in names]
+        ids = [read.take(ID_BYTES) for _ in range(read.integer())]
+        found = {identity: read.tables(keys, wanted) for identity in ids}
+    except (IndexError, TypeError, ValueError):
+        raise ValueError("not packed units") from None
+    if len(found) != len(ids) or read.at != size:
+        raise ValueError("not packed units: an id stands twice, or something follows")
+    return found
+
+
+class _Reader:
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.at = 0
+
+    def tables(self, keys: list[tuple[TableKey, int]], wanted: Collection[TableKey] | None = None) -> UnitTables:
+        """One unit."""
+        found: UnitTables = {}
+        for _ in range(self.integer()):
+            key, width = keys[self.integer()]
+            counts = self.counts(width)
+            if wanted is None or key in wanted:
+                found[key] = counts
+        return found
+
+    def counts(self, width: int) -> Counts:
+        plain = self.content[self.at : self.at + width]
+        if plain.isascii() and len(plain) == width:  # all below 128: a byte each
+            self.at += width
+            return tuple(plain)
+        return tuple([self.integer() for _ in range(width)])
+
+    def take(self, size: int) -> bytes:
+        self.at += size
+        if self.at > len(self.content):
+            raise IndexError("the content ends before")
+        return self.content[self.at - size : self.at]
+
+    def integer(self) -> int:
+        """Seven bits a byte, the lowest first."""
+        value = shift = 0
+        while True:
+            byte = self.content[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+            if shift > _MAX_BITS:
+                raise IndexError("no count is as large")
+
+
+def _encode_tables(tables: Mapping[TableKey, Counts], numbers: Mapping[TableKey, int]) -> bytes:
+    present = sorted([(numbers[key], counts) for key, counts in tables.items() if any(counts)])
+    found = [_encode_integer(len(present))]
+    for number, counts in present:
+        found.append(_encode_integer(number))
+        found.append(
+            bytes(counts) if max(counts) < 128 and min(counts) >= 0 else b"".join(map(_encode_integer, counts))
+        )
+    return b"".join(found)
+
+
+def _encode_integer(value: int) -> bytes:
+    if value < 0:
+        raise ValueError("counts are not negative")
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def ratio_measures(suite: Suite, settings: Any) -> list[RatioMeasure[Any]]:
+    """The suite's measures whose counts stand in the records."""
+    return [measure for measure in suite.measures(settings) if isinstance(measure, RatioMeasure)]
+
+
+class RecordSums(NamedTuple):
+    """What all records of a result count together, and how many there are."""
+
+    tally: Tally
+    records: int
+
+
+def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
+    """The sum over all records, table by table; the parts of tables are left out."""
+    forms = {measure.table: (measure.forms, len(measure.columns)) for measure in measures}
+    tally, records = Tally(), 0
+    for unit in read_units(result):
+        records += unit.times
+        tally.now = UnitCounts(unit.group)
+        for key, counts in unit_tables(unit, result).items():
+            if len(key) > 1:
+                continue
+            known = forms.get(key[0])
+            if known is None or len(counts) != known[1]:
+                raise malformed_record_error(result, unit.line, f"{len(counts)} counts of {key[0]}")
+            tally.add(key, known[0], counts, unit.times)
+    return RecordSums(tally, records)
+
+
+def metrics_from_sums(tally: Tally, measures: list[RatioMeasure[Any]]) -> dict[str, Metrics]:
+    """The metrics that are sums over the records, by section."""
+    sections: dict[str, Metrics] = {}
+    for measure in measures:
+        found = {name: metric for name, metric in measure.metrics(tally).items() if name in measure.forms}
+        sections.setdefault(measure.section, {}).update(found)
+    return sections

@@ -1,0 +1,361 @@
+"""The form of answers that a protocol declares: what counts as an event, and how it is converted to our own form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from typing import Any
+
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.events.event import AllowedRoles
+from goldgate.suites.extraction.settings import KeySettings, ResponseSettings, all_keys
+
+# The type of what a flat answer says where the gold, from which the type is to come, has no event: it is in no
+# gold, so that every value counts as false.
+NO_EVENT = "(none)"
+
+_OWN_KEYS = KeySettings()
+_OTHER_KEYS = ("trigger", "start", "end", "argument_start_index")
+_NAMES = frozenset(asdict(_OWN_KEYS))
+# Keys of an event that are not roles, whatever the event schema calls its roles.
+_EVENTS_KEYS = ("trigger", "start", "end", "trigger_start_index", "token_start", "token_end", "mentions")
+_OPENING_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*")
+_NAME = re.compile(r"[^\W\d]\w*")
+_PATH = re.compile(
+    r"\$(?:\.events)?(?:\[(?P<event>\d+)\])?"
+    r"(?:\.(?P<field>event_type|arguments)(?:\[(?P<place>\d+)\](?:\.(?P<inner>role|argument)(?P<item>\[\d+\])?)?)?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How answers are laid out. It can be hashed, compared, and sent to another process."""
+
+    prefix: str = ""
+    names: KeySettings = _OWN_KEYS  # for each of our keys, all that are read in its place, in order
+    mapping: bool = False
+    flat: bool = False
+    event_type: str | None = None  # of a flat answer; None is the gold's
+    null_words: frozenset[str] = frozenset()  # normalized
+    # Roles by event type, where they may be keys of the event itself: {"event_type": "Buy", "acquirer": "Apple"}.
+    inline_roles: AllowedRoles | None = field(default=None, compare=False, repr=False)
+    keys: frozenset[str] = field(init=False, compare=False, repr=False)  # what an object may have as structure
+    unchanged: bool = field(init=False, compare=False, repr=False)  # a value in this form is in our own
+
+    def __post_init__(self) -> None:
+        listed = frozenset(key for keys in asdict(self.names).values() for key in keys)
+        object.__setattr__(self, "keys", listed | set(_OTHER_KEYS))
+        ours = not (self.mapping or self.flat or self.null_words or self.inline_roles) and self.names == _OWN_KEYS
+        object.__setattr__(self, "unchanged", ours)
+
+    @property
+    def other_layout(self) -> bool:
+        """Whether answers are expected to look otherwise than the event schema's JSON Schema describes them."""
+        return bool(self.prefix) or self.mapping or self.flat or self.names != _OWN_KEYS
+
+    def prefixed(self, response: str) -> str:
+        """The response after what the prompt already held of it.
+
+        It stays as it is if it is blank (the model said nothing), or if the model began again and wrote the
+        prefix itself, blanks and an opening fence aside.
+        """
+        prefix = self.prefix
+        if not prefix or not response.strip():
+            return response
+        fence = _OPENING_FENCE.match(response)
+        starts = (0,) if fence is None else (0, fence.end())
+        return response if any(_begins_with(response, start, prefix) for start in starts) else prefix + response
+
+    def is_event(self, value: Any) -> bool:
+        """Whether a decoded value is meant as one event on its own; a flat object is a whole answer instead."""
+        if not isinstance(value, dict) or not isinstance(self._get(value, self.names.event_type), str):
+            return False
+        return not self.flat or _is_list_of_objects(value.get("arguments"))
+
+    def is_answer(self, value: Any) -> bool:
+        """Whether a decoded value is meant as a whole answer.
+
+        It is a list with an event in it, an empty list, or an object with a list of events. In a flat form it is an
+        object of plain values; `{}` and `[]` are then no sign of an answer, and read only if there is nothing better.
+        """
+        if isinstance(value, list):
+            return (not value and not self.flat) or any(map(self.is_event, value))
+        if not isinstance(value, dict):
+            return False
+        if self._is_flat(value):
+            return bool(value) and all(map(is_plain_value, value.values()))
+        return self.events_key(value) is not None
+
+    def events_key(self, value: dict[str, Any]) -> str | None:
+        """The key under which an object has a list, as the list of events."""
+        return next((key for key in self.names.events if isinstance(value.get(key), list)), None)
+
+    def decoded(self, events: list[Any]) -> dict[str, Any]:
+        """The list that a record has under `events`, as an answer; in a flat form, its only object may be that."""
+        only = events[0] if len(events) == 1 else None
+        if isinstance(only, dict) and self._is_flat(only) and self.is_answer(only):
+            return only
+        return {"events": events}
+
+    def to_canonical(self, value: Any, gold_event_types: Sequence[str] = ()) -> Any:
+        """The value in our own form; the value itself if that is the form declared.
+
+        What it cannot make sense of stays as it is, so that it is a violation in the usual way.
+        """
+        if self.unchanged:
+            return value
+        if isinstance(value, list):
+            return self._events(value)
+        if not isinstance(value, dict):
+            return value
+        if self._is_flat(value):
+            return self._flat(value, gold_event_types)
+        listed = self.events_key(value)
+        if listed is not None:
+            return {"events": self._events(value[listed])}
+        event = self._event(value)
+        return [] if self._says_none(event) else event
+
+    def says_something(self, value: Any) -> bool:
+        """Whether an answer has an event in it: not an empty list, nor an object whose values are all null words."""
+        canonical = self.to_canonical(value)
+        key = self.events_key(canonical) if isinstance(canonical, dict) else None
+        return bool(canonical if key is None else canonical[key])
+
+    def path_in(self, value: Any, path: str) -> str:
+        """The JSON path, into the value as the model wrote it, of what stands at a path of its canonical form."""
+        match = _PATH.fullmatch(path)
+        if self.unchanged or match is None:
+            return path
+        if isinstance(value, dict) and self._is_flat(value):
+            return "$" if match["place"] is None else f"${_step([*value][int(match['place'])])}{match['item'] or ''}"
+        return self._path(value, match)
+
+    def _is_flat(self, value: dict[str, Any]) -> bool:
+        """Whether the object is of the flat form: that is declared, and it is not in our own."""
+        if not self.flat or self.is_event(value):
+            return False
+        listed = self.events_key(value)
+        return listed is None or not _is_list_of_objects(value[listed])
+
+    def _get(self, value: dict[str, Any], keys: tuple[str, ...]) -> Any:
+        for key in keys:
+            if key in value:
+                return value[key]
+        return None
+
+    def _events(self, items: list[Any]) -> list[Any]:
+        return [event for event in map(self._event, items) if not self._says_none(event)]
+
+    def _event(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        event = self._renamed(value, ("event_type", "arguments"))
+        arguments, inline = event.get("arguments"), self._inline(value)
+        if inline:
+            event["arguments"] = self._by_role(inline)
+        elif self.mapping and isinstance(arguments, dict):
+            event["arguments"] = self._by_role(arguments)
+        elif isinstance(arguments, list):
+            event["arguments"] = [self._argument(argument) for argument in arguments]
+        return self._with_other_keys(event, value, inline)
+
+    def has_inline_roles(self, event: dict[str, Any]) -> bool:
+        """Whether roles of the event are keys of the event itself."""
+        return bool(self._inline(event))
+
+    def _inline(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The values of roles that are keys of the event itself; none where it has arguments, or a key is ambiguous."""
+        if not self.inline_roles or any(key in event for key in self.names.arguments):
+            return {}
+        type_key = self._key(event, "event_type")
+        event_type = event.get(type_key)
+        roles = self.inline_roles.get(event_type.strip()) if isinstance(event_type, str) else None
+        named = [key for key in event if key in (roles or ()) and key != type_key]
+        return {} if any(key in _EVENTS_KEYS for key in named) else {key: event[key] for key in named}
+
+    def _argument(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        argument = self._renamed(value, ("role", "argument"))
+        if "argument" in argument:
+            argument["argument"] = self._value(argument["argument"])
+        return self._with_other_keys(argument, value)
+
+    def _renamed(self, value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """The parts of an object that count, under our own names."""
+        renamed: dict[str, Any] = {}
+        for name in names:
+            for key in getattr(self.names, name):
+                if key in value:
+                    renamed[name] = value[key]
+                    break
+        return renamed
+
+    def _with_other_keys(
+        self, part: dict[str, Any], value: dict[str, Any], inline: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """A part under our own names, with all that was not renamed: offsets and triggers are read from there."""
+        read = {self._key(value, name) for name in part if name in _NAMES}
+        return part | {key: value[key] for key in value if key not in read and key not in inline and key not in part}
+
+    def _by_role(self, values: Mapping[str, Any]) -> list[Any]:
+        """Arguments from an object with a place for every role: null there says that there is none."""
+        return [
+            {"role": role, "argument": self._value("" if value is None else value, none="")}
+            for role, value in values.items()
+        ]
+
+    def _value(self, value: Any, none: Any = None) -> Any:
+        """An argument's value, with "" (no unit, no violation) for a null word, and `none` for a null in a list."""
+        if isinstance(value, list):
+            return [none if item is None else self._worded(item) for item in value]
+        return self._worded(value)
+
+    def _worded(self, value: Any) -> Any:
+        is_null = isinstance(value, str) and bool(self.null_words) and normalize(value) in self.null_words
+        return "" if is_null else value
+
+    def _flat(self, value: dict[str, Any], gold_event_types: Sequence[str]) -> Any:
+        """The one event of a flat answer.
+
+        The type that comes from the gold is not the model's to say: the event is there whatever the values. A fixed
+        type, or none to be had, makes an event only where there is a value.
+        """
+        arguments = self._by_role(value)
+        event_type = self.event_type
+        if event_type is None and gold_event_types:
+            return {"event_type": gold_event_types[0], "arguments": arguments}
+        has_value = any(_holds_value(argument["argument"]) for argument in arguments)
+        return {"event_type": event_type or NO_EVENT, "arguments": arguments} if has_value else []
+
+    def _says_none(self, event: Any) -> bool:
+        """Whether an event in our own form has a null word for its type, and no value: `{"event_type": "none"}`."""
+        if not self.null_words or not isinstance(event, dict) or not isinstance(event.get("event_type"), str):
+            return False
+        arguments = event.get("arguments", [])
+        return (
+            normalize(event["event_type"]) in self.null_words
+            and _is_list_of_objects(arguments)
+            and not any(_holds_value(argument.get("argument")) for argument in arguments)
+        )
+
+    def _path(self, value: Any, match: re.Match[str]) -> str:
+        path, node = "$", value
+        listed = self.events_key(node) if isinstance(node, dict) else None
+        if listed is not None:
+            path, node = path + _step(listed), node[listed]
+        if match["event"] is not None:
+            kept = [number for number, item in enumerate(node) if not self._says_none(self._event(item))]
+            number = kept[int(match["event"])]
+            path, node = f"{path}[{number}]", node[number]
+        if match["field"] is None:
+            return path
+        key, inline = self._key(node, match["field"]), self._inline(node)
+        if match["place"] is not None and inline:
+            return f"{path}{_step([*inline][int(match['place'])])}{match['item'] or ''}"
+        path, node = path + _step(key), node.get(key)
+        if match["place"] is None:
+            return path
+        place, item = int(match["place"]), match["item"] or ""
+        if isinstance(node, dict):
+            return f"{path}{_step([*node][place])}{item}"
+        path, node = f"{path}[{place}]", node[place]
+        return path if match["inner"] is None else f"{path}{_step(self._key(node, match['inner']))}{item}"
+
+    def _key(self, value: Mapping[str, Any], name: str) -> str:
+        """The key that an object has for one of our names; the one it should have where it has none."""
+        keys: tuple[str, ...] = getattr(self.names, name)
+        return next((key for key in keys if key in value), keys[0])
+
+
+CANONICAL = Form()
+NOT_ROLES = frozenset({"event_type", "type", "arguments", *_EVENTS_KEYS})
+# The shapes in which gold is read beside our own, in the words of a report.
+GOLD_SHAPES = {
+    "flat": "roles as keys of the event",
+    "mapping": "arguments as an object",
+    "type": "type for event_type",
+}
+
+
+def gold_form(roles: AllowedRoles | None) -> Form:
+    """The shapes in which gold is read beside our own; flat events only by an event schema that has their roles."""
+    return Form(names=KeySettings(event_type=("event_type", "type")), mapping=True, inline_roles=roles)
+
+
+def gold_shapes(event: Any, form: Form) -> set[str]:
+    """Which shapes other than our own an event of the gold has, of `type`, `mapping` and `flat`."""
+    if not isinstance(event, dict):
+        return set()
+    shapes = {
+        "type": "event_type" not in event and isinstance(event.get("type"), str),
+        "mapping": isinstance(event.get("arguments"), dict),
+        "flat": form.has_inline_roles(event),
+    }
+    return {shape for shape, is_there in shapes.items() if is_there}
+
+
+def form_of(settings: ResponseSettings) -> Form:
+    """The form that a protocol declares."""
+    flat = settings.flat
+    fixed = flat.event_type if flat is not None and isinstance(flat.event_type, str) else None
+    return Form(
+        prefix=settings.prefix or "",
+        names=all_keys(settings.keys),
+        mapping=settings.arguments == "mapping",
+        flat=flat is not None,
+        event_type=None if fixed is None else fixed.strip(),
+        null_words=frozenset(map(normalize, settings.null_words)) - {""},
+    )
+
+
+def form_signature(form: Form) -> dict[str, str]:
+    """What of a form stands in the signature: all that differs from our own, each in one way."""
+    ours = asdict(_OWN_KEYS)
+    names = {name: keys for name, keys in asdict(form.names).items() if keys != ours[name]}
+    parts: dict[str, Any] = {
+        "prefix": form.prefix,
+        "keys": names,
+        "arguments": {"mapping": True} if form.mapping else None,
+        "flat": (form.event_type or {"from": "gold"}) if form.flat else None,
+        "null_words": sorted(form.null_words),
+    }
+    return {name: "mapping" if name == "arguments" else _one_line(part) for name, part in parts.items() if part}
+
+
+def _one_line(value: Any) -> str:
+    """JSON that has no `|` in it: the signature's parts are told apart by that mark."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("|", "\\u007c")
+
+
+def _begins_with(text: str, start: int, prefix: str) -> bool:
+    """Whether a text begins with a prefix, blanks aside."""
+    wanted = "".join(prefix.split())
+    written = (character for character in islice(text, start, None) if not character.isspace())
+    return bool(wanted) and "".join(islice(written, len(wanted))) == wanted
+
+
+def is_plain_value(value: Any) -> bool:
+    """A string, a number, null, or a list of these."""
+    parts = value if isinstance(value, list) else [value]
+    return not any(isinstance(part, (dict, list, bool)) for part in parts)
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _holds_value(value: Any) -> bool:
+    """Whether there is anything in an argument's value: text that is not blank, a number, or something malformed."""
+    if isinstance(value, list):
+        return any(map(_holds_value, value))
+    return bool(normalize(value)) if isinstance(value, str) else value is not None
+
+
+def _step(key: str) -> str:
+    """One step of a JSON path."""
+    return f".{key}" if _NAME.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"

@@ -1,0 +1,285 @@
+"""A sample of a stored report, explained: its record, what it was made from, and its answer read once more.
+
+`page` shows it with text, answer and errors; here are the sample itself, its summary in a list, and its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from goldgate.core.page import count_text
+from goldgate.core.unit_page import UnitSummary
+from goldgate.errors import InputError
+from goldgate.suites.extraction.events.event import Events, Span, Unit, Units, Value, Violation, event_list
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.records import parse_gold, parse_prediction
+from goldgate.suites.extraction.response import Parsed
+from goldgate.suites.extraction.response.parsed import Method, Status
+from goldgate.suites.extraction.sample import Facts, Gold, Sample
+from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.settings import ExtractionSettings
+
+
+@dataclass(slots=True)
+class WrittenUnit:
+    """A unit as one side wrote it first, the numbers of the events that have it, within its type, and its offsets."""
+
+    text: str | None = None
+    events: list[int] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+
+
+class Side(NamedTuple):
+    """What one side says: units as they were scored, with how they were written as far as that is known."""
+
+    units: dict[Unit, WrittenUnit]
+    types: tuple[str, ...]
+    events: Mapping[str, int]  # how many of each type
+
+    def text(self, unit: Unit) -> str:
+        """The value as it was written, or else in its comparable form."""
+        known = self.units.get(unit)
+        return unit[2] if known is None or known.text is None else known.text
+
+
+class SampleView(NamedTuple):
+    """What a page shows. `gold_record` and `parsed` are None where they are not known any more."""
+
+    record: Mapping[str, Any]
+    gold_record: Gold | None
+    has_prediction: bool  # whether it is known; the record says whether there was one
+    response: str | None
+    events: list[Any] | None  # of a structured prediction
+    parsed: Parsed | None
+    reader: Scorer | None  # what reads answers as the protocol says
+    gold: Side
+    predicted: Side
+    wrong: Mapping[tuple[str, Unit], str]  # side and unit → error
+    triggers: Mapping[str, dict[tuple[str, str], None]]  # side → type and trigger of events whose type has no arguments
+    read_otherwise: bool = False  # the answer is not read as it was when it was scored
+
+
+def make_reader(settings: ExtractionSettings, schema: EventSchema | None = None) -> Scorer:
+    """What reads an answer once more. The schema has no part in that, only in reading flat gold."""
+    plain = replace(
+        settings, schema=replace(settings.schema, mode="syntax_only"), cot=replace(settings.cot, enabled=False)
+    )
+    return Scorer(plain, schema)
+
+
+def view_sample(record: Mapping[str, Any], given: Mapping[str, Any]) -> SampleView:
+    """The sample of a record. Whatever cannot be read any more is not there."""
+    reader: Scorer | None = given.get("protocol")
+    gold = _gold(given.get("gold"), None if reader is None else reader.schema)
+    answer = _answer(given.get("predictions"))
+    parsed: Parsed | None = None
+    predicted: Events | None = None
+    if answer is not None and reader is not None:
+        parsed, predicted = _read_again(record, reader, *answer)
+    otherwise = parsed is not None and not _reads_as_before(parsed, record["parse"])
+    if otherwise:
+        parsed = predicted = None
+    response, events = answer or (None, None)
+    return SampleView(
+        record,
+        gold,
+        answer is not None,
+        response,
+        events,
+        parsed,
+        reader,
+        _make_side(record["gold"], gold.events if gold is not None else None),
+        _make_side(record["predicted"], predicted),
+        {(error["side"], stored_unit(error["unit"])): error["error"] for error in record["errors"]},
+        {
+            "gold": _triggers(record["gold"], None if gold is None else [*gold.listed]),
+            "predicted": _triggers(record["predicted"], events if parsed is None else parsed.value),
+        },
+        otherwise,
+    )
+
+
+def stored_unit(stored: Sequence[str]) -> Unit:
+    """A unit as a record has it, which is a list."""
+    event_type, role, argument = stored
+    return event_type, role, argument
+
+
+def _gold(record: Any, schema: EventSchema | None) -> Gold | None:
+    try:
+        return None if record is None else parse_gold(record, schema=schema)
+    except InputError:  # nobody could have scored it
+        return None
+
+
+def _answer(record: Any) -> tuple[str | None, list[Any] | None] | None:
+    try:
+        return None if record is None else parse_prediction(record)
+    except InputError:
+        return None
+
+
+def _read_again(
+    record: Mapping[str, Any], reader: Scorer, response: str | None, events: list[Any] | None
+) -> tuple[Parsed | None, Events]:
+    """How the answer is read, and its events. Of gold only the types have a part in it."""
+    types = Events({name: {} for name in record["gold"]}, [], [], [])
+    facts = reader.facts(Sample(Gold("", None, types), response, events))
+    return facts.parsed, facts.predicted
+
+
+def _reads_as_before(parsed: Parsed, stored: Mapping[str, Any] | None) -> bool:
+    if stored is None:
+        return False
+    if parsed.method == Method.STRUCTURED:
+        return bool(stored["method"] == Method.STRUCTURED)
+    place = (stored["start"], stored["end"], stored["status"], [*stored["repairs"]])
+    return (parsed.start, parsed.end, parsed.status, [*map(str, parsed.repairs)]) == place
+
+
+def _make_side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events | None) -> Side:
+    """The units of a record, in its order, with what the events say of them."""
+    units = {(event_type, *pair): WrittenUnit() for event_type, pairs in stored.items() for pair in pairs}
+    counted: dict[str, int] = {}
+    for columns in events.columns if events is not None else ():
+        event_type = columns[0]
+        number = counted[event_type] = counted.get(event_type, 0) + 1
+        for value in Events({}, [columns], [], []).values():
+            _add_writing(units, value, number)
+    return Side(units, tuple(stored), counted)
+
+
+def _triggers(stored: Mapping[str, Any], value: Any) -> dict[tuple[str, str], None]:
+    """Where a type has no arguments, all that can be shown of its events is the words that name them."""
+    listed = event_list(value)
+    found: dict[tuple[str, str], None] = {}
+    for event in listed.items if listed is not None else ():
+        if isinstance(event, dict):
+            event_type, trigger = event.get("event_type"), event.get("trigger")
+            if isinstance(event_type, str) and isinstance(trigger, str) and stored.get(event_type.strip()) == []:
+                found[event_type.strip(), trigger] = None
+    return found
+
+
+def _add_writing(units: Mapping[Unit, WrittenUnit], value: Value, number: int) -> None:
+    written = units.get(value.unit)
+    if written is None:
+        return
+    if written.text is None:
+        written.text = value.text
+    if written.events[-1:] != [number]:
+        written.events.append(number)
+    if value.span is not None:
+        written.spans.append(value.span)
+
+
+MISSING = "missing"  # how an answer was read that is not there
+
+_NO_PREDICTION = "no prediction"
+_NO_JSON = "no answer read: nothing in it looks like one"
+_NOT_DECODED = "no answer read: it did not decode"
+
+
+def sample_summary(record: Mapping[str, Any]) -> UnitSummary:
+    """Its weight is the number of errors, and one more for each of: no answer, violations, unsupported values."""
+    parse, errors = record["parse"], record["errors"]
+    violations = {entry["violation"] for entry in record["violations"]}
+    unsupported = (record["hallucination"] or _NOT_CHECKED)["unsupported"]
+    facets: dict[str, tuple[str, ...]] = {"read": (MISSING if parse is None else parse["status"],)}
+    words, weight = [], len(errors)
+    if parse is None or parse["status"] == Status.ERROR:
+        words.append(_why_unread(parse))
+        weight += 1
+        violations.discard(Violation.NOT_PARSED)  # it says the same
+    if parse is not None:
+        facets["found"] = (parse["method"],)
+        if parse["repairs"]:
+            facets["repair"] = (*parse["repairs"],)
+    if errors:
+        names = _error_counts(errors)
+        words.append(", ".join([f"{name} {count}" for name, count in names.items()]))
+        facets["error"] = (*names,)
+    bare = _bare_types(record["gold"], record["predicted"])
+    if bare:
+        words.append(bare[0])
+        weight += bare[1]
+    if violations:
+        facets["violation"] = (*sorted(violations),)
+        weight += 1
+        words += [] if errors else [count_text(len(record["violations"]), "violation")]
+    if unsupported:
+        facets["unsupported"] = ("yes",)
+        weight += 1
+        words += [] if errors else [count_text(len(unsupported), "unsupported value")]
+    _add_filter_names(facets, record["gold"], record["predicted"])
+    return UnitSummary(record["id"], "; ".join(words), weight, facets)
+
+
+_NOT_CHECKED: dict[str, list[Any]] = {"unsupported": []}
+
+
+def _why_unread(parse: Mapping[str, Any] | None) -> str:
+    if parse is None:
+        return _NO_PREDICTION
+    return _NO_JSON if parse["method"] == Method.NO_JSON_FOUND else _NOT_DECODED
+
+
+def _error_counts(errors: list[Mapping[str, Any]]) -> dict[str, int]:
+    """How often each error was made: a pair of a predicted and a gold unit is one error."""
+    predicted: dict[str, int] = {}
+    gold: dict[str, int] = {}
+    for error in errors:
+        side, name = predicted if error["side"] == "predicted" else gold, error["error"]
+        side[name] = side.get(name, 0) + 1
+    for name, count in gold.items():
+        if count > predicted.get(name, 0):
+            predicted[name] = count
+    return predicted
+
+
+def _bare_types(gold: Mapping[str, Any], predicted: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Event types that one side lacks and that no error names, because they have no arguments."""
+    if gold.keys() == predicted.keys():
+        return None
+    missing = sum([1 for name, pairs in gold.items() if not pairs and name not in predicted])
+    extra = sum([1 for name, pairs in predicted.items() if not pairs and name not in gold])
+    said = [f"event type {word} {count}" for word, count in (("spurious", extra), ("missing", missing)) if count]
+    return (", ".join(said), missing + extra) if said else None
+
+
+def _add_filter_names(
+    facets: dict[str, tuple[str, ...]], gold: Mapping[str, Any], predicted: Mapping[str, Any]
+) -> None:
+    """The event types and roles of both sides."""
+    types = {**gold, **predicted}
+    if types:
+        facets["event type"] = (*types,)
+    roles = {pair[0]: None for units in (gold, predicted) for pairs in units.values() for pair in pairs}
+    if roles:
+        facets["role"] = (*roles,)
+
+
+def error_weight(facts: Facts) -> int:
+    """The number of errors, and one more for each of: no answer, violations, unsupported values."""
+    parsed, violations = facts.parsed, facts.predicted.violations
+    weight = len(facts.mistakes)
+    if parsed is None or parsed.status == Status.ERROR:
+        weight += 1
+        violations = [found for found in violations if found.violation != Violation.NOT_PARSED]  # it says the same
+    if violations:
+        weight += 1
+    if facts.unsupported:
+        weight += 1
+    gold, predicted = facts.sample.gold.events.units, facts.predicted.units
+    return (
+        weight
+        if gold.keys() == predicted.keys()
+        else weight + _count_bare_types(gold, predicted) + _count_bare_types(predicted, gold)
+    )
+
+
+def _count_bare_types(units: Units, others: Units) -> int:
+    """Event types without arguments that the other side lacks: no error names them."""
+    return sum([1 for name, pairs in units.items() if not pairs and name not in others])

@@ -1,0 +1,469 @@
+"""Chain-of-thought diagnostics: whether a thought names the types and arguments of the answer, or only copies it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from html import unescape
+from typing import Final, NamedTuple, final
+
+from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
+from goldgate.core.metric import Count, Metrics
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Tally
+from goldgate.core.text import SEGMENT_STARTERS, starts_segment
+from goldgate.suites.extraction.events.argument_text import (
+    FEW_NEEDLES,
+    LATIN,
+    Haystack,
+    automata,
+    contained_values,
+    normalize,
+    normalize_all,
+)
+from goldgate.suites.extraction.events.event import Events, Unit
+from goldgate.suites.extraction.events.event_schema import EventSchema
+from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
+from goldgate.suites.extraction.response import Status
+from goldgate.suites.extraction.response.thoughts import ThoughtState
+from goldgate.suites.extraction.sample import Facts, ThoughtCheck
+from goldgate.suites.extraction.settings import CotSettings
+
+MANY_LINES = 20_000  # values times lines, from which on looking for one role after the other takes too long
+
+MANY_CHARACTERS = 20_000  # in a thought that is looked at quickly
+
+# Words by which a clause negates. Single characters (不, 无, 非) are not among them: they are part of many names.
+NEGATION: Final = re.compile(
+    r"\b(?:not|never|neither|nor|none|without|cannot|no(?!\.\s*\d))\b|n['’]t\b"
+    "|不是|不属于|不为|不包括|不存在|不应|不能|不会|并非|并不|并未|绝非|而非|没有|没提|未提|未说明|无关|无法",
+    re.IGNORECASE,
+)
+# What ends a clause. A question does not, because its answer may negate it; a mark inside a number does not either.
+_CLAUSE_END: Final = re.compile(r"([;!，。；！\n]|[,.](?!\d)|\bbut\b|而是)", re.IGNORECASE)
+
+COPIED = 50  # characters by which a stretch of the source text must be longer than any value, to be a copy
+_PLACES = 16  # of a part in the source text that are looked at
+# Not ASCII, a Chinese character, a wide form or a usual Chinese mark: those are one character or none, normalized.
+_MAY_GROW: Final = re.compile(r"[^\x00-\x7f\u4e00-\u9fff\u3000-\u3003\u3008-\u3011\uff01-\uff5e]")
+_GAP = "\0"  # what is left of what does not count; no value goes across it
+
+# Before and after a role, these leave no doubt that it is a word of its own, in whatever case it is compared.
+_EDGES: Final = frozenset(chr(code) for code in range(128)) - LATIN
+
+
+def _is_edge(character: str) -> bool:
+    """The same of any character."""
+    return character not in LATIN and character.casefold() == character
+
+
+class ThoughtLookup(NamedTuple):
+    """What a look at a thought came to: the first argument that it does not have, if there is one."""
+
+    missing: Unit | None
+
+
+def without_negations(events: Events, thought: str) -> str:
+    """The thought without the clauses that negate, on as many lines.
+
+    Nothing is left out where a value of the answer negates itself (`not guilty`).
+    """
+    if NEGATION.search(thought) is None or any(
+        NEGATION.search(text) is not None for columns in events.columns for text in columns[2]
+    ):
+        return thought
+    parts = _CLAUSE_END.split(thought)
+    parts[::2] = [_GAP if NEGATION.search(clause) is not None else clause for clause in parts[::2]]
+    return "".join(parts)
+
+
+def counted_lines(events: Events, thought: str, affirmed: str, source: str) -> list[str] | None:
+    """The normalized lines of a thought as far as they count for values; None where all of it does.
+
+    `affirmed` is the thought without negations, `source` the normalized source text, empty where there is none.
+    """
+    least = COPIED + max((len(argument) for columns in events.columns for argument in columns[3]), default=0)
+    if affirmed is thought and (len(source) < least or len(thought) < least or _has_short_lines(thought, least)):
+        return None
+    lines = normalize_all(affirmed.split("\n"))
+    counted = [line if len(line) < least else _without_copies(line, source, least) for line in lines]
+    return None if affirmed is thought and counted == lines else counted
+
+
+def _has_short_lines(thought: str, least: int) -> bool:
+    """Whether no normalized line has so many characters; False where normalizing might make a line longer."""
+    return max(map(len, thought.split("\n"))) < least and _MAY_GROW.search(thought) is None
+
+
+def _without_copies(line: str, source: str, least: int) -> str:
+    """A line without the stretches of at least this length that stand in the source text, too."""
+    size = least // 2
+    copies: list[tuple[int, int]] = []
+    for at in range(0, len(line) - size + 1, least - size + 1):  # every stretch has such a part in it
+        part = line[at : at + size]
+        place = source.find(part)
+        for _ in range(_PLACES):
+            if place < 0:
+                break
+            start = at - common_suffix_length(line[:at], source[:place])
+            end = at + size + common_prefix_length(line[at + size :], source[place + size :])
+            if end - start >= least:
+                copies.append((start, end))
+            place = source.find(part, place + 1)
+    kept: list[str] = []
+    after = 0
+    for start, end in sorted(copies):
+        if start > after:
+            kept.append(line[after:start])
+        after = max(after, end)
+    return _GAP.join([*kept, line[after:]]) if copies else line
+
+
+def first_missing(
+    events: Events, thought: str, by_line: bool, affirmed: str | None = None, source: str = ""
+) -> Unit | None:
+    """The first predicted argument that the thought does not have; one is enough to be inconsistent.
+
+    What `affirmed` and `source` are, `counted_lines` says; without them all of the thought counts.
+    """
+    counted = counted_lines(events, thought, thought if affirmed is None else affirmed, source)
+    values = sum([len(columns[2]) for columns in events.columns])
+    lines = thought.count("\n") + 1 if by_line else 0
+    if values * len(thought) > FEW_NEEDLES or values * lines > MANY_LINES:
+        return first_missing_by_automaton(events, thought, by_line, counted)
+    look = fast_first_missing(events, thought) if by_line and counted is None else None
+    return slow_first_missing(events, thought, by_line, counted) if look is None else look.missing
+
+
+def slow_first_missing(
+    events: Events, thought: str, by_line: bool, counted: Sequence[str] | None = None
+) -> Unit | None:
+    """The same by the rule, one argument after the other."""
+    if by_line:
+        lines = ThoughtLines(thought, counted)
+        for unit, _, _ in events.values():
+            if unit[2] not in lines.naming(unit[1]):
+                return unit
+        return None
+    if counted is not None:
+        whole = "".join(counted)
+        return next((value.unit for value in events.values() if value.unit[2] not in whole), None)
+    text = Haystack(thought)
+    for unit, value, _ in events.values():
+        if not text.contains(value):
+            return unit
+    return None
+
+
+def first_missing_by_automaton(
+    events: Events, thought: str, by_line: bool, counted: Sequence[str] | None = None
+) -> Unit | None:
+    """The same in time that grows with the answer and the thought, not with their product."""
+    units = dict.fromkeys(value.unit for value in events.values())
+    values = dict.fromkeys(argument for _, _, argument in units)
+    if not by_line:
+        found = contained_values(values, normalize(thought) if counted is None else "".join(counted))
+        return next((unit for unit in units if unit[2] not in found), None)
+    lines = _lines_with_roles({role.casefold() for _, role, _ in units}, thought, counted)
+    wanted: dict[str, set[str]] = {value: set() for value in values}  # value → the roles it was not yet seen with
+    for _, role, argument in units:
+        wanted[argument].add(role.casefold())
+    for automaton in automata(values, max((len(line) for line, _ in lines), default=0), len(thought)):
+        for line, roles in lines:
+            for value in automaton.found_in(line):
+                wanted[value] = wanted[value] - roles  # looks through the smaller of the two
+    return next((unit for unit in units if unit[1].casefold() in wanted[unit[2]]), None)
+
+
+def fast_first_missing(events: Events, thought: str) -> ThoughtLookup | None:
+    """The same by lines, for a short thought: what stands there as it is, after its role, is not looked for twice.
+
+    What is not in the thought as a whole is on no line of it: a line end joins no two characters. Only for what is
+    left are the lines of a role put together.
+    """
+    if len(thought) > MANY_CHARACTERS:
+        return None
+    find, rfind, padded = thought.find, thought.rfind, thought + " "
+    lines: ThoughtLines | None = None
+    whole = ""
+    end = 0  # thoughts mostly go through the arguments in the order of the answer
+    for event_type, roles, texts, arguments, _ in events.columns:
+        for place, value in enumerate(texts):
+            role = roles[place]
+            at = find(value, end)
+            if at < 0:
+                at = find(value)
+            role_at = find(role, rfind("\n", 0, at) + 1, at) if at > 0 else -1
+            if (
+                role_at >= 0
+                and "\n" not in value
+                and ((edge := padded[role_at + len(role)]) in _EDGES or _is_edge(edge))
+                # before the first character stands, by wrapping, the blank
+                and ((edge := padded[role_at - 1]) in _EDGES or _is_edge(edge))
+                and (value[0] in SEGMENT_STARTERS or starts_segment(value[0]))
+                and ((after := padded[at + len(value)]) in SEGMENT_STARTERS or starts_segment(after))
+            ):
+                end = at + len(value)
+                continue
+            if lines is None:
+                lines = ThoughtLines(thought)
+                whole = lines.whole
+            argument = arguments[place]
+            if argument not in whole or argument not in lines.naming(role):
+                return ThoughtLookup((event_type, role, argument))
+    return ThoughtLookup(None)
+
+
+@final
+class ThoughtLines:
+    """The lines of a thought, normalized; those of a role are put together once."""
+
+    __slots__ = ("_folded", "_lines", "_of")
+
+    def __init__(self, thought: str, counted: Sequence[str] | None = None) -> None:
+        self._lines = normalize_all(thought.split("\n")) if counted is None else counted
+        self._folded = thought.casefold()  # character by character, so that its lines are those of the thought
+        self._of: dict[str, str] = {}
+
+    @property
+    def whole(self) -> str:
+        """The normalized thought: a line end joins no two characters."""
+        return "".join(self._lines)
+
+    def naming(self, role: str) -> str:
+        """The lines that name a role, one after the other; no value has a line break."""
+        known = self._of.get(role)
+        if known is None:
+            known = self._of[role] = "\n".join([self._lines[number] for number in self._numbers(role)])
+        return known
+
+    def _numbers(self, role: str) -> list[int]:
+        """Which lines name a role: case does not matter, and it must be a word of its own."""
+        folded, wanted, numbers = self._folded, role.casefold(), list[int]()
+        if "\n" in wanted:
+            return numbers
+        number = counted = 0
+        at = folded.find(wanted)
+        while at >= 0:
+            if is_whole_word(folded, at, wanted):
+                number += folded.count("\n", counted, at)
+                numbers.append(number)
+                counted = at = folded.find("\n", at)  # one mention is enough
+                if at < 0:
+                    break
+            at = folded.find(wanted, at + 1)
+        return numbers
+
+
+def positions_of(text: str, part: str) -> list[int]:
+    """Where the part stands in the text, overlaps included."""
+    found: list[int] = []
+    at = text.find(part)
+    while at >= 0:
+        found.append(at)
+        at = text.find(part, at + 1)
+    return found
+
+
+def is_whole_word(text: str, at: int, word: str) -> bool:
+    """A name in Latin letters is not part of a longer word: `sue` in `issue` is none. Chinese has no such edge."""
+    if word[0] in LATIN and at > 0 and text[at - 1] in LATIN:
+        return False
+    end = at + len(word)
+    return not (word[-1] in LATIN and end < len(text) and text[end] in LATIN)
+
+
+def _lines_with_roles(roles: set[str], thought: str, counted: Sequence[str] | None) -> list[tuple[str, set[str]]]:
+    """The lines that name any role, normalized, each with the roles that it names."""
+    lines = thought.split("\n")
+    folded = [line.casefold() for line in lines]
+    named: dict[int, set[str]] = {}
+    for automaton in automata(roles, max(map(len, folded)), len(thought)):
+        for number, line in enumerate(folded):
+            found = automaton.found_in(line, as_words=True)
+            if found:
+                named.setdefault(number, set()).update(found)
+    return [
+        (normalize(lines[number]) if counted is None else counted[number], found)
+        for number, found in sorted(named.items())
+    ]
+
+
+COPIED_SHARE = Fraction(4, 5)  # of the answer's types and values; a draft that was corrected has fewer
+
+_KEY_MARKS = re.compile(r"[\W_]+")
+# ASCII without entities. Its last character may belong to what follows; the others have the same letters anywhere.
+_PLAIN_BEGIN = re.compile(r"[\x00-\x25\x27-\x7e]{2,40}")
+_QUOTED_KEY = re.compile(r"[\"'“”‘’`]\s*[:：]")
+_QUOTES = str.maketrans("'`=", '"":')
+_AFTER_QUOTED_KEY = (('":"', '"'), ('":', ","), ('":', "}"), ('":["', '"'), (',"', '"'))
+_AFTER_ANY_KEY = ((':"', '"'), (':["', '"'))
+
+
+def is_copied(events: Events, source: str | None, thought: str) -> bool:
+    """Whether the thought holds the answer's own JSON, or most of its types and values as members of JSON.
+
+    Its own JSON is there if its letters and digits are, one behind the other: whatever its marks were replaced by.
+
+    A member is a value behind a quoted key and a colon, or in a list behind one; where there are
+    braces, a quoted value behind any key. An event type may be a quoted key itself.
+    """
+    if not events.units:
+        return False
+    if source is not None and _is_repeated(events, source, thought):
+        return True
+    if not _has_structure(thought):
+        return False
+    squeezed = _squeezed(thought)
+    types = {_squeezed(event_type) for event_type in events.units}
+    written = types | {argument.translate(_QUOTES) for pairs in events.units.values() for _, argument in pairs}
+    around = _AFTER_QUOTED_KEY + (_AFTER_ANY_KEY if "{" in squeezed else ())
+    member_of = {before + value + after: value for value in written for before, after in around}
+    member_of.update({f'"{event_type}":': event_type for event_type in types})
+    members = {member_of[found] for found in contained_values(member_of, squeezed)}
+    return len(members) >= COPIED_SHARE * len(written)
+
+
+def _is_repeated(events: Events, source: str, thought: str) -> bool:
+    """Whether the letters of the answer's JSON are in the thought, names of keys such as `argument` among them.
+
+    A flat answer has no such names: `Person: Ann` in words has the same letters.
+    """
+    in_thought = _letters(thought)
+    begin = _PLAIN_BEGIN.match(source)  # the first key, in most answers: most thoughts do not have it
+    if begin is not None and _letters(begin.group()[:-1]) not in in_thought:
+        return False
+    letters = _letters(source)
+    words = "".join(
+        [part for event_type, roles, texts, _, _ in events.columns for part in (event_type, *roles, *texts)]
+    )
+    return len(letters) > len(_letters(words)) and letters in in_thought
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: JSON in other quotes, escaped once more or as YAML has the same ones."""
+    return _KEY_MARKS.sub("", normalize(unescape(text)))
+
+
+def _has_structure(thought: str) -> bool:
+    """Whether there is a brace, or a quoted key and its colon, as models write them: `Person: "Ann"` has neither."""
+    if "{" in thought or "｛" in thought:
+        return True
+    return _QUOTED_KEY.search(thought) is not None
+
+
+def _squeezed(text: str) -> str:
+    """Without blanks, and with one kind of quotes."""
+    return normalize(text).translate(_QUOTES)
+
+
+THOUGHT_VERSION = 2  # in the signature; 1 counted negations, copies of the text and copies of the answer
+CHECKED, SKIPPED, PARSE_FAIL = "cot_checked", "cot_skipped", "cot_parse_fail"
+_NOT_CHECKED: dict[str, Counts] = {SKIPPED: (0, 0, 0, 0, 0, 1, 0, 1), PARSE_FAIL: (0, 0, 0, 0, 0, 0, 1, 1)}
+_DISABLED = "metrics.cot.enabled is false"
+
+
+class ThoughtRates(RatioMeasure[Facts]):
+    """Every sample falls into one of three buckets; the rates are over the checked ones.
+
+    A thought is faithful if its types and arguments are those of the answer, and it is not the answer over again.
+    """
+
+    section = "diagnostics"
+    table = "thought"
+    columns = (
+        "type_consistent",
+        "argument_consistent",
+        "faithful",
+        "copied",
+        CHECKED,
+        SKIPPED,
+        PARSE_FAIL,
+        UNITS_COLUMN,
+    )
+    single = frozenset(columns)
+    counted = {name: name for name in (CHECKED, SKIPPED, PARSE_FAIL)}
+
+    def __init__(self, settings: CotSettings) -> None:
+        self.enabled = settings.enabled
+        nothing = "no thought was checked" if self.enabled else _DISABLED
+        self.ratios = {
+            "cot_type_consistency": over("type_consistent", CHECKED, nothing),
+            "cot_argument_consistency": over("argument_consistent", CHECKED, nothing),
+            "cot_faithfulness": over("faithful", CHECKED, nothing),
+            "cot_copied_rate": over("copied", CHECKED, nothing),
+            "cot_coverage_rate": over(CHECKED, UNITS_COLUMN, "there are no samples" if self.enabled else _DISABLED),
+        }
+
+    def units(self, facts: Facts) -> Counts | None:
+        check = facts.thought
+        if check is None:
+            return None
+        if check.bucket != CHECKED:
+            return _NOT_CHECKED[check.bucket]
+        types, arguments = int(check.type_consistent), int(check.argument_consistent)
+        faithful = types & arguments & (not check.copied)
+        return types, arguments, faithful, int(check.copied), 1, 0, 0, 1
+
+    def metrics(self, tally: Tally) -> Metrics:
+        found = super().metrics(tally)
+        return found if self.enabled else found | {name: Count(None, _DISABLED) for name in self.counted}
+
+
+class ThoughtChecker:
+    """Checks one sample's thought against its answer."""
+
+    def __init__(self, settings: CotSettings, schema: EventSchema) -> None:
+        self.require_block = settings.require_thought_block
+        self.strict = settings.mode == "strict_span"
+        folded = [name.casefold() for name in schema.event_types]
+        self.has_case = any(name.upper() != name.lower() for name in schema.event_types)  # Chinese has none
+        # The longer names that a name is part of, with where in them it stands.
+        self.longer = {
+            name: [(other, at) for other in folded if other != name for at in positions_of(other, name)]
+            for name in folded
+        }
+        # A name, what is looked for, and whether any occurrence of it is a mention.
+        self.types = [
+            (name, wanted, not self.longer[wanted] and wanted[0] not in LATIN and wanted[-1] not in LATIN)
+            for name, wanted in zip(schema.event_types, folded, strict=True)
+        ]
+
+    def check(self, facts: Facts) -> ThoughtCheck:
+        parsed = facts.parsed
+        if parsed is None or parsed.status == Status.ERROR or parsed.thought_state == ThoughtState.UNCLOSED:
+            return ThoughtCheck(PARSE_FAIL)
+        thought = parsed.thought.strip()
+        if not thought and not self.require_block:
+            thought = parsed.preamble.strip()
+        if not thought:
+            return ThoughtCheck(SKIPPED)
+        affirmed = without_negations(facts.predicted, thought)
+        folded = affirmed.casefold() if self.has_case else affirmed
+        predicted = facts.predicted.units.keys()
+        mentioned = [
+            name
+            for name, wanted, stands_alone in self.types
+            if wanted in folded and (stands_alone or self._is_mentioned(folded, wanted))
+        ]
+        more_is_fine = not self.strict and len(predicted) > 0
+        type_consistent = predicted <= set(mentioned) and (len(mentioned) == len(predicted) or more_is_fine)
+        source = "" if facts.text is None else facts.text.normalized
+        missing = first_missing(facts.predicted, thought, self.strict, affirmed, source)
+        copied = is_copied(facts.predicted, parsed.source, thought)
+        return ThoughtCheck(CHECKED, type_consistent, missing is None, mentioned, missing, copied)
+
+    def _is_mentioned(self, folded: str, name: str) -> bool:
+        """Whether the name stands somewhere by itself: not inside a longer type's name, not inside a word."""
+        longer = self.longer[name]
+        at = folded.find(name)
+        while at >= 0:
+            if is_whole_word(folded, at, name):
+                for other, inside in longer:
+                    if at >= inside and folded.startswith(other, at - inside):
+                        break
+                else:
+                    return True
+            at = folded.find(name, at + 1)
+        return False

@@ -1,0 +1,65 @@
+"""Texts that occur in several units: copies of a document make every interval narrower than it is."""
+
+from __future__ import annotations
+
+import re
+from zlib import crc32
+
+from goldgate.core.metric import Metrics
+from goldgate.core.tally import Tally
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.sample import Facts
+
+_UNIT_BITS = 32
+_LEAST_ARGUMENTS = 3  # in gold without a text: documents with fewer may well have the same ones
+# Characters that are not seen, although they count as printable: fillers of Hangul, as normalized, the empty pattern of
+# Braille, and selectors of variants.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_ASCII_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+class DuplicateTexts:
+    """It has no metrics of its own; the report's `reading.texts` is its sketch: pairs of a text and a unit that has it.
+
+    Texts are compared by their letters and digits, normalized. Where gold has no text, its arguments are compared.
+    Copies in one group are in one unit, and do no harm.
+    """
+
+    section = "main"
+
+    def count(self, facts: Facts, tally: Tally) -> None:
+        gold, group = facts.sample.gold, tally.now.group
+        letters = _gold_letters(facts)
+        if letters:
+            text = crc32(letters) << 32 | len(letters) & 0xFFFFFFFF
+            unit = crc32((gold.id if group is None else group).encode("utf-8", "replace"))
+            tally.sketch.add(text << _UNIT_BITS | unit)
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return {}
+
+
+def text_counts(tally: Tally) -> dict[str, int]:
+    """Different texts among those looked at, and the units that have them."""
+    pairs = tally.sketch.kept
+    return {"distinct": len({pair >> _UNIT_BITS for pair in pairs}), "units": len(pairs)}
+
+
+def _gold_letters(facts: Facts) -> bytes:
+    """What is compared of a sample's gold; empty where there is too little of it."""
+    gold = facts.sample.gold
+    if gold.text:
+        letters = _letters(normalize(gold.text) if facts.text is None else facts.text.normalized)
+        if letters:
+            return letters
+    arguments = sorted("\0".join((name, *pair)) for name, pairs in gold.events.units.items() for pair in pairs)
+    return "\1".join(arguments).encode("utf-8", "replace") if len(arguments) >= _LEAST_ARGUMENTS else b""
+
+
+def _letters(text: str) -> bytes:
+    """A normalized text without marks, which are ASCII by then, and without what is not seen."""
+    if not text.isascii():
+        text = _UNSEEN.sub("", text)
+    if not text.isprintable():
+        text = "".join(filter(str.isprintable, text))
+    return text.encode("utf-8", "replace").translate(None, _ASCII_SIGNS)

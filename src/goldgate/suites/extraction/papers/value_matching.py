@@ -1,0 +1,252 @@
+"""Relaxed scores in which numbers and dates are compared by value: 5% is not 6%, and 1,200万元 is 12 million."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+from unicodedata import normalize as unicode_normalize
+
+from goldgate.core.measure import precision_recall_f1
+from goldgate.core.sums import Counts
+from goldgate.suites.extraction.events.argument_text import normalize
+from goldgate.suites.extraction.events.event import Events, Span
+from goldgate.suites.extraction.events.relaxed_matching import (
+    FEW_PAIRS,
+    BitIndex,
+    RelaxedRule,
+    Row,
+    bitset,
+    cached_rows,
+    indexed_rows,
+    largest_matching,
+    relaxed_rule,
+)
+from goldgate.suites.extraction.papers.numbers_and_dates import (
+    DATES,
+    PERIOD,
+    PROPER,
+    QUANTITY,
+    Date,
+    Quantity,
+    date_of,
+    is_range_mark,
+    period_of,
+    quantity_of,
+    range_start,
+)
+from goldgate.suites.extraction.papers.records import ByEventType
+from goldgate.suites.extraction.sample import Facts
+from goldgate.suites.extraction.settings import ExtractionSettings
+
+StatedValue = Date | Quantity
+_MINUS = str.maketrans({"−": "-", "–": "-", "‒": "-"})
+_ENDS = ".,;:!?()[]<>\"'-~/"  # marks that say nothing at the ends of what is left of a text
+
+
+class ReadArgument(NamedTuple):
+    """An argument, normalized; the numbers and dates in it, in its order; and what is left of it."""
+
+    text: str
+    values: tuple[StatedValue, ...]
+    rest: str
+
+    @property
+    def words(self) -> str:
+        """What is compared as text: what is left beside the values, or all of it where there are none."""
+        return self.rest if self.values else self.text
+
+
+def arguments_fit(one: ReadArgument, two: ReadArgument, rule: RelaxedRule) -> bool:
+    """Whether two arguments may be matched.
+
+    They must state the same numbers and dates in the same order, or both none; and what is left of both, if anything,
+    must fit under the protocol's relaxed rule.
+    """
+    if one.text == two.text:
+        return True
+    if len(one.values) != len(two.values) or not all(map(same_value, one.values, two.values)):
+        return False
+    return not one.words or not two.words or rule.fits(one.words, (), two.words, ())
+
+
+def value_rows(lefts: Sequence[ReadArgument], rights: Sequence[ReadArgument], rule: RelaxedRule) -> Row:
+    """Which rights fit a left one, as bits: what `arguments_fit` says, for many at once."""
+    if len(lefts) * len(rights) <= FEW_PAIRS:
+        return lambda number: bitset(
+            [at for at, b in enumerate(rights) if arguments_fit(lefts[number], b, rule)], len(rights)
+        )
+    index = _ValueIndex(rights)
+    texts = BitIndex([(b.text,) for b in rights])
+    wordless = bitset([at for at, b in enumerate(rights) if not b.words], len(rights))
+    ours, theirs = [a.words for a in lefts], [b.words for b in rights]
+    no_spans: dict[str, tuple[Span, ...]] = dict.fromkeys([*ours, *theirs], ())
+    by_words = indexed_rows(ours, theirs, no_spans, no_spans, rule)
+
+    def row(number: int) -> int:
+        left = lefts[number]
+        bits = index.row(left.values)
+        if bits and left.words:
+            bits &= wordless | by_words(number)
+        return bits | texts.having(left.text)
+
+    return row
+
+
+class _ValueIndex:
+    """Which of many arguments state the same numbers and dates, as bits. The rule is `same_value`, value by value."""
+
+    def __init__(self, rights: Sequence[ReadArgument]) -> None:
+        self.of_length = BitIndex([(len(b.values),) for b in rights])
+        self.at = BitIndex(
+            [[key for at, value in enumerate(b.values) for key in _lookup_keys(at, value)] for b in rights]
+        )
+
+    def row(self, values: Sequence[StatedValue]) -> int:
+        bits = self.of_length.having(len(values))
+        for at, value in enumerate(values):
+            if not bits:
+                break
+            bits &= self._dates(at, value) if isinstance(value, Date) else self._quantities(at, value)
+        return bits
+
+    def _dates(self, at: int, date: Date) -> int:
+        having, same, fitting = self.at.having, 0, self.at.having((at, Date))
+        for part, stated in zip(Date._fields, date, strict=True):
+            if stated is not None:
+                equal = having((at, part, stated))
+                same |= equal
+                fitting &= equal | having((at, part, None))
+        years = having((at, Fraction(date.year), None)) if _is_year(date) and date.year is not None else 0
+        return fitting & same | years
+
+    def _quantities(self, at: int, quantity: Quantity) -> int:
+        having, (number, unit) = self.at.having, quantity
+        bits = having((at, number, unit))
+        if unit is None:
+            proper = 0
+            for other in PROPER:
+                proper |= having((at, number, other))
+            return bits | having((at, number)) & ~proper | having((at, "only year", number))
+        return bits if unit in PROPER else bits | having((at, number, None))
+
+
+def _lookup_keys(at: int, value: StatedValue) -> list[tuple[Hashable, ...]]:
+    """What a value at some place is looked up by."""
+    if isinstance(value, Quantity):
+        return [(at, value.number), (at, *value)]
+    stated = [(at, part, number) for part, number in zip(Date._fields, value, strict=True)]
+    return [(at, Date), *stated, *([(at, "only year", value.year)] if _is_year(value) else [])]
+
+
+def _is_year(date: Date) -> bool:
+    return date.month is None and date.day is None
+
+
+def same_value(one: StatedValue, two: StatedValue) -> bool:
+    """Whether two values are the same; a bare number can be a year."""
+    if isinstance(one, Date) and isinstance(two, Date):
+        return one.agrees(two)
+    if isinstance(one, Quantity) and isinstance(two, Quantity):
+        return one.agrees(two)
+    date, quantity = (one, two) if isinstance(one, Date) else (two, one)
+    assert isinstance(date, Date)
+    assert isinstance(quantity, Quantity)
+    return _is_year(date) and quantity.unit is None and quantity.number == date.year
+
+
+def read_argument(written: str) -> ReadArgument:
+    """An argument as it was written, taken apart from left to right; a date is tried before a number."""
+    text = unicode_normalize("NFKC", written).casefold().translate(_MINUS)
+    values: list[StatedValue] = []
+    rest: list[str] = []
+    at = end = 0  # `end`: of the last value
+    while at < len(text):
+        value, match, after = _value_at(text, at, follows_value=bool(values) and not text[end:at].strip())
+        if value is None:
+            rest.append(text[at:after])
+        else:
+            if values and isinstance(value, Quantity) and match is not None and is_range_mark(text[end:at]):
+                values[-1] = _first_end(values[-1], match, value)
+            values.append(value)
+            end = after
+        at = after
+    return ReadArgument(normalize(written), tuple(values), normalize("".join(rest)).strip(_ENDS))
+
+
+def _first_end(first: StatedValue, match: re.Match[str], second: Quantity) -> StatedValue:
+    return range_start(first, match, second) if isinstance(first, Quantity) else first
+
+
+def _value_at(text: str, at: int, *, follows_value: bool) -> tuple[StatedValue | None, re.Match[str] | None, int]:
+    """The value that begins here, or None; its match, if it is a quantity; and where to go on.
+
+    What only looks like a number is passed as a whole.
+    """
+    for pattern in DATES:
+        found = pattern.match(text, at)
+        if found is not None and (date := date_of(found)) is not None:
+            return date, None, found.end()
+    found = PERIOD.match(text, at)
+    if found is not None and (period := period_of(found)) is not None:
+        return period, None, found.end()
+    found = QUANTITY.match(text, at)
+    if found is None or (found["sign"] and found.start("sign") == at and not _may_be_signed(text, at, follows_value)):
+        return None, None, at + 1
+    return quantity_of(found), found, found.end()
+
+
+def _may_be_signed(text: str, at: int, follows_value: bool) -> bool:
+    """Whether a mark here is a sign: it is none in 5%-6%, and none in covid-19."""
+    return not follows_value and not (at and text[at - 1].isascii() and text[at - 1].isalnum())
+
+
+ByRole = dict[str, dict[str, str]]  # role → normalized argument → as it was written
+
+
+class ValueRates(ByEventType):
+    """TP = size of the largest one-to-one matching within each (event type, role), under the rule of `arguments_fit`.
+
+    The units are those of strict and relaxed matching; equal ones are always matched, so strict hits ≤ these.
+    """
+
+    table = "values"
+    columns = ("hits", "predicted", "gold")
+    known = frozenset({"gold"})
+    ratios = precision_recall_f1("values_", "hits")
+
+    def __init__(self, settings: ExtractionSettings) -> None:
+        self.rule = relaxed_rule(settings.relaxed)
+
+    def counts(self, facts: Facts) -> Mapping[str, Counts]:
+        ours, theirs = _written_arguments(facts.predicted), _written_arguments(facts.sample.gold.events)
+        found = {}
+        for event_type in ours.keys() | theirs.keys():
+            predicted, gold = ours.get(event_type, {}), theirs.get(event_type, {})
+            if predicted or gold:
+                hits = sum(self._hits(predicted[role], gold[role]) for role in predicted.keys() & gold.keys())
+                found[event_type] = (hits, sum(map(len, predicted.values())), sum(map(len, gold.values())))
+        return found
+
+    def _hits(self, predicted: dict[str, str], gold: dict[str, str]) -> int:
+        """How many arguments of a role the largest matching has. The order of the input makes no difference."""
+        lefts, rights = sorted(predicted), sorted(gold)
+        place = {argument: number for number, argument in enumerate(rights)}
+        equal = {place[argument]: number for number, argument in enumerate(lefts) if argument in place}
+        if len(equal) == min(len(lefts), len(rights)):
+            return len(equal)
+        ours, theirs = [read_argument(predicted[a]) for a in lefts], [read_argument(gold[b]) for b in rights]
+        row = cached_rows(value_rows(ours, theirs, self.rule), len(rights))
+        return len(largest_matching(len(lefts), len(rights), row, equal))
+
+
+def _written_arguments(events: Events) -> dict[str, ByRole]:
+    """Event type → role → its distinct arguments, each with the words that it was written in."""
+    found: dict[str, ByRole] = {}
+    for event_type, roles, texts, normalized, _ in events.columns:
+        by_role = found.setdefault(event_type, {})
+        for role, text, argument in zip(roles, texts, normalized, strict=True):
+            known = by_role.setdefault(role, {})
+            known[argument] = min(known.get(argument, text), text)  # of several ways to write it, always the same one
+    return found

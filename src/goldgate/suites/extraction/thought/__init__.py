@@ -1,1 +1,0 @@
-"""What a thought says beside its answer."""

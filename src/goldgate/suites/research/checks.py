@@ -1,0 +1,202 @@
+"""Checks outside an evaluation: `lint-golden` for golden queries, `validate` for one run directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from goldgate.core.finding import Finding
+from goldgate.core.gate import Verdict
+from goldgate.errors import InputError, Place
+from goldgate.files.reading import read_text_file
+from goldgate.suites.research.contracts import GoldenQuery
+from goldgate.suites.research.golden import GOLDEN_KIND, match_key, nearly_equal, parse_golden, plain_objective
+from goldgate.suites.research.outputs import list_outputs
+from goldgate.suites.research.run.evidence import LEVELS
+from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
+from goldgate.suites.research.run.files import BadLine, ReadLimits, RunFiles, decode_json, decode_lines, read_run
+
+LINT_FORMAT_VERSION = 1  # of the JSON form
+LINT_COMMAND = "lint-golden"
+_MOST_COMPARED = 2_000_000  # pairs of objectives
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenLint:
+    """What was found in a golden file."""
+
+    queries: int
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format_version": LINT_FORMAT_VERSION,
+            "suite": LINT_COMMAND,
+            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+            "queries": self.queries,
+            "findings": [finding.as_json() for finding in self.findings],
+            "error": None,
+        }
+
+
+def lint_golden(path: str | Path, outputs: str | None, limits: ReadLimits) -> GoldenLint:
+    """Check a golden file by itself and, with outputs, against what their runs store."""
+    file = str(path)
+    name = PurePath(file).name
+    parsed = parse_golden(read_text_file(path, GOLDEN_KIND).text, file)
+    findings = [
+        Finding("malformed", "error", name, None, problem.pointer, problem.message) for problem in parsed.problems
+    ]
+    findings += _label_findings(parsed.queries, name)
+    findings += _duplicate_findings(parsed.queries, name)
+    if outputs is not None:
+        findings += _unstored_findings(parsed.queries, name, stored_ids(outputs, limits))
+    return GoldenLint(len(parsed.queries), findings)
+
+
+def stored_ids(outputs: str, limits: ReadLimits) -> set[str]:
+    """The ids of all evidence records and chunks that the runs store."""
+    listing = list_outputs(outputs)
+    ids: set[str] = set()
+    for entry in listing.directories:
+        files = None if entry.refused is not None else read_run(listing.root, entry.name, limits)
+        if files is not None:
+            ids.update(_ids_in_run(files))
+    return ids
+
+
+def _ids_in_run(files: RunFiles) -> Iterator[str]:
+    if files.chunks is not None:
+        for _, chunk in decode_lines(files.chunks):
+            if not isinstance(chunk, BadLine) and type(chunk) is dict and type(chunk.get("chunk_id")) is str:
+                yield chunk["chunk_id"]
+    try:
+        output = decode_json(files.output or b"")
+    except ValueError:
+        return
+    claims = output.get("claims") if type(output) is dict else None
+    ledgers = [output.get("evidence")] if type(output) is dict else []
+    ledgers += [claim.get("evidence") for claim in claims if type(claim) is dict] if type(claims) is list else []
+    for ledger in ledgers:
+        for record in ledger if type(ledger) is list else ():
+            if type(record) is dict and type(record.get("evidence_id")) is str:
+                yield record["evidence_id"]
+
+
+def _label_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[Finding]:
+    for pointer, query in queries.items():
+        ids, sufficient = query["required_evidence_ids"], query["evidence_sufficient"]
+        where = f"{pointer}/required_evidence_ids"
+        if sufficient and not ids:
+            message = "labeled sufficient, and no id is required: nothing of it can be found or missed"
+            yield Finding("sufficient_without_ids", "error", file, None, where, message)
+        if not sufficient and ids:
+            message = f"labeled insufficient, and {len(ids)} id(s) are required: one of the two is wrong"
+            yield Finding("insufficient_with_ids", "error", file, None, where, message)
+        if len(set(ids)) < len(ids):
+            yield Finding("repeated_id", "warning", file, None, where, "duplicate id, counted once")
+
+
+def _duplicate_findings(queries: dict[str, GoldenQuery], file: str) -> Iterator[Finding]:
+    """Objectives that are the same, or nearly; with other labels or ids they contradict each other."""
+    seen: list[tuple[str, str, str]] = []  # pointer, key, bare objective
+    compared = 0
+    for pointer, query in queries.items():
+        key, plain = match_key(query["objective"]), plain_objective(query["objective"])
+        for other_pointer, other_key, other_plain in seen:
+            compared += 1
+            if compared > _MOST_COMPARED:
+                message = "there are too many queries to compare them all: those after this one were not compared"
+                yield Finding("not_compared", "warning", file, None, pointer, message)
+                return
+            same = key == other_key
+            if not same and not nearly_equal(plain, other_plain):
+                continue
+            other = queries[other_pointer]
+            agree = _label(query) == _label(other)
+            words = "the same objective" if same else "nearly the same objective"
+            if agree:
+                message = f"{words} as {other_pointer}"
+                yield Finding(
+                    "repeated_objective" if same else "near_duplicate", "warning", file, None, pointer, message
+                )
+            elif same or query["evidence_sufficient"] != other["evidence_sufficient"]:
+                message = f"{words} as {other_pointer}, with another label or other ids"
+                yield Finding("contradictory_label", "error", file, None, pointer, message)
+            else:
+                message = f"{words} as {other_pointer}, with other ids"
+                yield Finding("near_duplicate", "warning", file, None, pointer, message)
+        seen.append((pointer, key, plain))
+
+
+def _label(query: GoldenQuery) -> tuple[bool, frozenset[str]]:
+    return query["evidence_sufficient"], frozenset(query["required_evidence_ids"])
+
+
+def _unstored_findings(queries: dict[str, GoldenQuery], file: str, stored: set[str]) -> Iterator[Finding]:
+    for pointer, query in queries.items():
+        for number, identity in enumerate(query["required_evidence_ids"]):
+            if identity not in stored:
+                message = f'no stored ledger or chunk has the id "{identity}"'
+                where = f"{pointer}/required_evidence_ids/{number}"
+                yield Finding("unstored_id", "error", file, None, where, message)
+
+
+VALIDATE_FORMAT_VERSION = 1  # of the JSON form
+VALIDATE_COMMAND = "validate"
+
+
+@dataclass(frozen=True, slots=True)
+class RunValidation:
+    """What was found in a run directory."""
+
+    run: str
+    facts: RunFacts
+    findings: list[Finding] = field(default_factory=list)
+    ignored: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return self.facts.broken is None and not any(finding.severity == "error" for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        facts = self.facts
+        return {
+            "format_version": VALIDATE_FORMAT_VERSION,
+            "suite": VALIDATE_COMMAND,
+            "status": Verdict.PASS if self.passed else Verdict.FAIL,
+            "run": self.run,
+            "run_id": facts.run_id,
+            "broken": facts.broken,
+            "claims": {"verified": facts.verified, "covered": facts.covered},
+            "evidence": {level: getattr(facts, level) for level in LEVELS},
+            "steps": {"total": facts.steps, "with_manifest": facts.with_manifest},
+            "findings": [finding.as_json() for finding in self.findings],
+            "ignored": [{"path": path, "reason": reason} for path, reason in self.ignored],
+            "error": None,
+        }
+
+
+def validate_run(path: str, settings: RunSettings) -> RunValidation:
+    """Read one run directory with the functions that an evaluation reads it with."""
+    if not os.path.isdir(path):
+        code = "run.not_a_directory" if os.path.exists(path) else "run.missing"
+        raise InputError(code, "there is no such run directory", place=Place(path), expected="a run directory")
+    root, name = os.path.split(os.path.realpath(path))
+    result = judge_run(root, name, None, settings)
+    if result.facts is None:
+        raise InputError(
+            "run.no_files",
+            "this directory has none of a run's files",
+            place=Place(path),
+            expected="research_output.json, events.jsonl, manifests/ or manifests.jsonl, chunks.jsonl, artifacts/",
+            advice="name the directory of one run, not the folder that holds them all",
+        )
+    return RunValidation(result.name, result.facts, result.findings, result.ignored)

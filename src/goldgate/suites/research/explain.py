@@ -1,0 +1,443 @@
+"""One run explained: its question, claims and steps, and every quote marked in its source.
+
+The files of the run are read and checked again. Quotes are located under the same folding as in judging: white
+space, quotation marks and dashes are normalized.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from goldgate.core.finding import Finding, RunFindings, shorten
+from goldgate.core.page import (
+    Block,
+    Cell,
+    Column,
+    FindingLine,
+    FindingList,
+    LabelList,
+    LabelRow,
+    MeasuredValue,
+    Name,
+    Paragraph,
+    Table,
+)
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Inputs
+from goldgate.core.text import segment_starts
+from goldgate.core.unit_page import Mark, MarkedText, UnitPage, UnitSection, marked_text
+from goldgate.files.writing import escape_name
+from goldgate.shape.validation import type_test
+from goldgate.suites.research.contracts import Manifest
+from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
+from goldgate.suites.research.outputs import OutputsListing, list_outputs
+from goldgate.suites.research.report import run_summary
+from goldgate.suites.research.run.claims import evidence_records, read_sources
+from goldgate.suites.research.run.evidence import LEVELS, CheckResult, Sources, check_evidence
+from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
+from goldgate.suites.research.run.files import decode_json, decode_lines, decode_unambiguous, read_run
+from goldgate.suites.research.run.text import fold, plain_fold
+from goldgate.suites.research.source import run_settings
+from goldgate.suites.research.suite import ResearchSettings
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRecord:
+    """An evidence record, and what became of it."""
+
+    record: dict[str, Any]
+    pointer: str
+    checked: CheckResult
+
+    @property
+    def id(self) -> str:
+        return str(self.record.get("evidence_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """What a run left behind. `output` is None where it cannot be read; manifests are those that can."""
+
+    sha256: str
+    facts: RunFacts
+    findings: list[Finding]
+    output: dict[str, Any] | None
+    evidence: list[CheckedRecord]
+    sources: Sources
+    manifests: list[dict[str, Any]]
+
+
+_manifest_fits = type_test(Manifest)
+
+
+def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSettings) -> RunView | None:
+    """The run in a folder under `root`, a real path; None if there is none."""
+    result = judge_run(root, name, golden, settings)
+    files = read_run(root, name, settings.limits)
+    if result.facts is None or files is None or files.digest != result.facts.digest:
+        return None
+    output = _readable_output(files.output)
+    sources = read_sources(files, settings.anchors, RunFindings(name))
+    evidence = [
+        CheckedRecord(record, f"{pointer}/{number}", check_evidence(record, sources, settings.demands))
+        for pointer, number, record in (evidence_records(output) if output is not None else ())
+        if type(record) is dict
+    ]
+    stored = [decode_unambiguous(data) for _, data in files.manifests]
+    stored += [value for _, value in decode_lines(files.manifest_lines or b"")]
+    manifests = sorted((value for value in stored if _manifest_fits(value)), key=lambda value: value["step_id"])
+    return RunView(files.digest.hex(), result.facts, result.findings, output, evidence, sources, manifests)
+
+
+def _readable_output(data: bytes | None) -> dict[str, Any] | None:
+    """The decoded output, its lists as lists."""
+    try:
+        value = decode_json(data) if data is not None else None
+    except ValueError:
+        return None
+    if type(value) is not dict:
+        return None
+    return {**value, **{key: [] for key in ("claims", "evidence") if type(value.get(key)) is not list}}
+
+
+class RunInputs:
+    """`golden` is the Query, `outputs` the LookedAtRun; a folder whose files have changed is left out."""
+
+    def __init__(self, listing: OutputsListing | None, golden: Golden | None, settings: RunSettings) -> None:
+        self._listing = listing
+        self._golden = golden
+        self._settings = settings
+        self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
+        self._queries = {shorten(query.objective): query for query in golden.queries} if golden else {}
+
+    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        query = self._query(record)
+        if query is not None:
+            found["golden"] = query
+        run = self._run(record)
+        if run is not None:
+            found["outputs"] = run
+        return found
+
+    def _query(self, record: Mapping[str, Any]) -> Query | None:
+        number = record.get("query")
+        if self._golden is not None and type(number) is int and number < len(self._golden.queries):
+            return self._golden.queries[number]
+        return self._queries.get(record["objective"]) if record["run"] is None else None
+
+    def _run(self, record: Mapping[str, Any]) -> RunView | None:
+        entry = self._folders.get(record["run"])
+        if self._listing is None or entry is None or entry.refused is not None or not record.get("sha256"):
+            return None
+        run = load_run_view(self._listing.root, entry.name, self._golden, self._settings)
+        return run if run is not None and run.sha256 == record["sha256"] else None
+
+
+@contextmanager
+def open_run_inputs(inputs: Inputs, plan: Plan | None) -> Iterator[RunInputs]:
+    """The inputs that are named. Without the plan or the corpus, evidence may be checked otherwise than it was."""
+    golden, outputs, corpus = (next(iter(inputs.get(name) or ()), None) for name in ("golden", "outputs", "corpus"))
+    known = None if golden is None else load_golden(golden)
+    anchors = (known.anchors if known else frozenset()) | (load_corpus(corpus).hashes if corpus else frozenset())
+    settings = run_settings(plan or Plan(ResearchSettings()), anchors)
+    yield RunInputs(None if outputs is None else list_outputs(outputs), known, settings)
+
+
+MAX_PLACES = 20  # of one quote in one source
+
+
+class TextRange(NamedTuple):
+    """Characters of the source, the end exclusive."""
+
+    start: int
+    end: int
+
+
+class QuoteFinder:
+    """A source that is folded once, and only if a quote does not stand in it letter for letter."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded: tuple[str, array[int], array[int]] | None = None
+
+    def places(self, quote: str | None, span: TextRange | None) -> list[TextRange]:
+        """Where a quote stands: at its span if that is right, else wherever it is; none if it is nowhere."""
+        inside = span is not None and 0 <= span.start < span.end <= len(self.text)
+        if quote is None:
+            return [span] if span is not None and inside else []
+        if span is not None and inside and fold(self.text[span.start : span.end]) == fold(quote):
+            return [span]
+        exact = _all_ranges(self.text, quote)
+        if exact:
+            return exact
+        if self._folded is None:
+            self._folded = _fold_with_offsets(self.text)
+        folded, starts, ends = self._folded
+        return [TextRange(starts[at], ends[end - 1]) for at, end in _all_ranges(folded, fold(quote))]
+
+
+def _all_ranges(text: str, part: str) -> list[TextRange]:
+    found: list[TextRange] = []
+    at = text.find(part) if part else -1
+    while at >= 0 and len(found) < MAX_PLACES:
+        found.append(TextRange(at, at + len(part)))
+        at = text.find(part, at + len(part))
+    return found
+
+
+def _fold_with_offsets(text: str) -> tuple[str, array[int], array[int]]:
+    """The folded text, and for each of its characters where the piece begins and ends that it comes from."""
+    parts: list[str] = []
+    starts, ends = array("q"), array("q")
+    for start, end in pairwise([*segment_starts(text), len(text)]):
+        form = plain_fold(text[start:end])
+        if form.isspace():
+            if parts and parts[-1] == " ":
+                ends[-1] = end
+                continue
+            form = " "
+        parts.append(form)
+        starts.extend([start] * len(form))
+        ends.extend([end] * len(form))
+    return "".join(parts), starts, ends
+
+
+QUOTE_MARK = "quote"
+MAX_SOURCES = 50
+_MAX_SOURCE_CHARACTERS = 4_000  # of one source: a run may cite many
+_MAX_MISSING_QUOTES = 20
+_MAX_QUOTE_CHARACTERS = 200  # characters of a quote that is not there
+
+
+def marked_sources(run: RunView) -> Iterator[Block | MarkedText]:
+    """A title and a text for each chunk that evidence names, in the order of the evidence."""
+    by_chunk: dict[str, list[CheckedRecord]] = {}
+    for each in run.evidence:
+        by_chunk.setdefault(str(each.record.get("chunk_id")), []).append(each)
+    for each in run.evidence:
+        if (other := _actual_chunk(run, each)) is not None:
+            by_chunk.setdefault(other, []).append(each)
+    for number, (chunk_id, cited) in enumerate(by_chunk.items()):
+        if number == MAX_SOURCES:
+            yield Paragraph(f"And {len(by_chunk) - MAX_SOURCES:,} more sources.")
+            return
+        title, text = _source_text(run, chunk_id, cited)
+        yield Paragraph(title)
+        if text is not None:
+            yield _mark_quotes(text, cited)
+
+
+def _actual_chunk(run: RunView, each: CheckedRecord) -> str | None:
+    """The chunk that a quote is from, where that is not the one it names."""
+    quote = each.record.get("quote")
+    if each.checked.failure != "misattributed" or type(quote) is not str:
+        return None
+    other = run.sources.joined().find(fold(quote))
+    return other if other != each.record.get("chunk_id") else None
+
+
+def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tuple[str, str | None]:
+    """The chunk that was cited, or else the stored artifact that a record names."""
+    chunk = run.sources.chunks.get(chunk_id)
+    if chunk is not None:
+        return f"Chunk {shorten(chunk_id, 100)} of source {shorten(chunk['source_id'], 100)}", chunk["text"]
+    for each in cited:
+        for name in _artifact_names(each.record.get("provenance")):
+            stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
+            if stored is not None and (text := _decoded_text(stored.data)) is not None:
+                return f"Chunk {shorten(chunk_id, 100)} is not stored; this is the artifact {shorten(name, 100)}", text
+    return f"Chunk {shorten(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
+
+
+def _decoded_text(data: bytes) -> str | None:
+    """None for what is no text: a PDF, an image."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _artifact_names(provenance: Any) -> list[str]:
+    if type(provenance) is not dict:
+        return []
+    return [name for key in ("content_hash", "artifact_id") if type(name := provenance.get(key)) is str]
+
+
+def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
+    source, marks, missing = QuoteFinder(text), [], []
+    for each in cited:
+        quote = each.record.get("quote")
+        places = source.places(quote if type(quote) is str else None, _text_range(each.record.get("span")))
+        marks += [Mark(*place, QUOTE_MARK, shorten(each.id, 100), each.checked.failure or "") for place in places]
+        if not places and type(quote) is str:
+            missing.append(
+                f"“{shorten(quote, _MAX_QUOTE_CHARACTERS)}” ({shorten(each.id, 100)}, {each.checked.failure or 'not checked'})"
+            )
+    more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
+    notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
+    return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
+
+
+def _text_range(span: Any) -> TextRange | None:
+    if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
+        return None
+    return TextRange(span["start"], span["end"])
+
+
+MAX_ROWS = 500
+
+_NO_FILES_NOTE = "The files of this run are not there any more, or have changed since: they are not shown."
+_OTHER_LEVELS_NOTE = (
+    "The evidence was checked again for this page, and the levels are not those of the report: "
+    "the protocol or the corpus is not there any more, or this is another version of goldgate."
+)
+
+
+def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
+    """The question and the result first. What is not given any more is said in its place."""
+    short = run_summary(record)
+    sections = [
+        UnitSection("Result", (Paragraph(short.word or "Nothing went wrong."),)),
+        UnitSection("Question", (_question_pairs(record, given.get("golden"), given.get("outputs")),)),
+    ]
+    run: RunView | None = given.get("outputs")
+    if run is not None:
+        sections += [UnitSection(title, blocks) for title, blocks in _sections(record, run) if blocks]
+    elif record["run"] is not None:
+        sections += [UnitSection("Files", (Paragraph(_NO_FILES_NOTE),)), *_code_section(record["findings"])]
+    return UnitPage(short.id, tuple(sections))
+
+
+def _sections(record: Mapping[str, Any], run: RunView) -> Iterator[tuple[str, tuple[Block | MarkedText, ...]]]:
+    status = {checked.id: _result_word(checked) for checked in reversed(run.evidence)}
+    yield "Claims", _claim_table(run.output, status)
+    yield "Evidence", _evidence_table(record, run)
+    yield "Sources", tuple(marked_sources(run))
+    yield "Findings", (_finding_rows(record, run.findings),)
+    yield "Steps", _step_table(run.manifests)
+
+
+def _question_pairs(record: Mapping[str, Any], query: Query | None, run: RunView | None) -> LabelList:
+    objective = query.objective if query is not None else record["objective"]
+    rows = [LabelRow("objective", (objective or "not known",))]
+    if record["query_id"] is not None:
+        rows.append(LabelRow("query", (record["query_id"],)))
+    if query is not None:
+        rows.append(
+            LabelRow("evidence to find", ("sufficient" if query.sufficient else "insufficient: it must abstain",))
+        )
+    if query is not None and query.required:
+        status = {} if run is None else {checked.id: _result_word(checked) for checked in reversed(run.evidence)}
+        wanted = sorted(query.required)
+        known = [f"{name}: {status.get(name, 'not in the ledger')}" for name in wanted] if run is not None else wanted
+        rows.append(LabelRow("required evidence", tuple(known[:MAX_ROWS])))
+    if record.get("stop_reason") is not None:
+        rows.append(LabelRow("stop reason", (record["stop_reason"],)))
+    return LabelList(tuple(rows))
+
+
+def _claim_table(output: Mapping[str, Any] | None, status: Mapping[str, str]) -> tuple[Block, ...]:
+    """Each claim with the level or the failure of the evidence that it cites."""
+    if output is None:
+        return (Paragraph("The output of this run cannot be read."),)
+    rows: list[tuple[Cell, ...]] = []
+    for claim in output["claims"][:MAX_ROWS]:
+        if type(claim) is not dict:
+            rows.append(("", "", shorten(str(claim)), ""))
+            continue
+        cited = [f"{shorten(name, 100)}: {status.get(name, 'not in the ledger')}" for name in _cited_ids(claim)]
+        rows.append(
+            (
+                Name(shorten(str(claim.get("claim_id")))),
+                shorten(str(claim.get("status"))),
+                _statement(claim),
+                ", ".join(cited),
+            )
+        )
+    columns = (Column("claim"), Column("status"), Column("statement"), Column("evidence"))
+    return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
+
+
+def _statement(claim: Mapping[str, Any]) -> str:
+    statement = claim.get("statement")
+    return shorten(statement, 2_000) if type(statement) is str else ""
+
+
+def _cited_ids(claim: Mapping[str, Any]) -> list[str]:
+    """The ids that a claim cites, and those of the records inside it."""
+    ids, inside = claim.get("evidence_ids"), claim.get("evidence")
+    cited = [name for name in ids if type(name) is str] if type(ids) is list else []
+    records = [each for each in inside if type(each) is dict] if type(inside) is list else []
+    return [*dict.fromkeys([*cited, *(str(each.get("evidence_id")) for each in records)])][:50]
+
+
+def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...]:
+    """Every record of the ledger: its level, or what is wrong with it."""
+    if not run.evidence:
+        return ()
+    rows = tuple(
+        (
+            Name(shorten(each.id, 100)),
+            _result_word(each),
+            Name(shorten(str(each.record.get("chunk_id")), 100)),
+            *_quote_cells(each),
+        )
+        for each in run.evidence[:MAX_ROWS]
+    )
+    columns = (Column("evidence"), Column("result"), Column("chunk"), Column("quote"), Column("why"))
+    counts = {level: getattr(run.facts, level) for level in LEVELS}
+    otherwise = [] if all(record[level] == counts[level] for level in LEVELS) else [Paragraph(_OTHER_LEVELS_NOTE)]
+    return (*otherwise, Table(columns, rows), *_more_note(len(run.evidence), "records"))
+
+
+def _quote_cells(each: CheckedRecord) -> tuple[str, str]:
+    quote = each.record.get("quote")
+    return shorten(quote, 1_000) if type(quote) is str else "", each.checked.message
+
+
+def _result_word(each: CheckedRecord) -> str:
+    return each.checked.level or str(each.checked.failure)
+
+
+def _finding_rows(record: Mapping[str, Any], found: list[Finding]) -> FindingList:
+    """Those of the run alone, and the codes of what only a look at all runs shows."""
+    rows = [FindingLine(each.severity, each.code, _finding_place(each), each.message) for each in found]
+    known = {each.code for each in found}
+    words = "found when all runs were looked at together: the report has its words"
+    rows += [FindingLine("", code, "", words) for code in record["findings"] if code not in known]
+    return FindingList(tuple(rows[:MAX_ROWS]))
+
+
+def _code_section(codes: list[str]) -> list[UnitSection]:
+    rows = tuple(FindingLine("", code, "", "") for code in codes)
+    return [UnitSection("Findings", (FindingList(rows),))] if rows else []
+
+
+def _finding_place(finding: Finding) -> str:
+    line = "" if finding.line is None else f":{finding.line}"
+    return f"{finding.file}{line} {finding.pointer}".rstrip()
+
+
+def _step_table(manifests: list[dict[str, Any]]) -> tuple[Block, ...]:
+    """What was asked in each step, and how much came of it."""
+    rows = tuple(
+        (
+            MeasuredValue(step["step_id"]),
+            shorten(step["retrieval_query"]),
+            MeasuredValue(len(step["candidate_chunk_ids"])),
+            MeasuredValue(len(step["selected_chunk_ids"])),
+        )
+        for step in manifests[:MAX_ROWS]
+    )
+    columns = (Column("step"), Column("query"), Column("candidates"), Column("selected"))
+    return (Table(columns, rows), *_more_note(len(manifests), "steps")) if rows else ()
+
+
+def _more_note(number: int, things: str) -> tuple[Block, ...]:
+    return () if number <= MAX_ROWS else (Paragraph(f"And {number - MAX_ROWS:,} more {things}."),)

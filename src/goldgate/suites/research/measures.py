@@ -1,0 +1,223 @@
+"""The measures of the research suite. Each counts trials: runs of a golden query, missing runs, runs of no query.
+
+A new measure is a class here and a line in `research_measures`, in the order of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from goldgate.core.measure import RatioMeasure, over
+from goldgate.core.metric import Metrics, Rate
+from goldgate.core.suite import Measure
+from goldgate.core.sums import Counts, RatioSums, pair_sums
+from goldgate.core.tally import Tally
+from goldgate.suites.research.golden import Query
+from goldgate.suites.research.run.claims import ABSTAINED
+from goldgate.suites.research.run.facts import RunFacts
+from goldgate.suites.research.suite import ResearchSettings
+
+
+class Trial(NamedTuple):
+    """What measures count. At least one of query and run is there; `times` is for trials that are not.
+
+    Copies of a run are one unit with it, so that they never narrow an interval. `readings` says how often the unit
+    counts with copies merged and with every copy counted, and `counted` which metrics are taken in the second way.
+    """
+
+    query: Query | None
+    run: RunFacts | None
+    times: int = 1
+    findings: tuple[str, ...] = ()  # the codes of what was found in the run, each once
+    readings: tuple[int, int] = (1, 1)
+    counted: frozenset[str] = frozenset()
+
+    @property
+    def evaluated(self) -> RunFacts | None:
+        """The run, if it is there and not broken: only such a run can add to a numerator of ids or abstentions."""
+        return self.run if self.run is not None and self.run.broken is None else None
+
+    def weight(self, metric: str) -> int:
+        """How often the trial counts in a metric."""
+        return self.readings[metric in self.counted]
+
+
+class TrialMeasure(RatioMeasure[Trial]):
+    """Counts trials; those that are not there are as many units as there should be."""
+
+    def count(self, trial: Trial, tally: Tally) -> None:
+        counts = self.units(trial)
+        if counts is None:
+            return
+        if trial.readings != (1, 1):
+            metrics = zip(counts, self._metric_of_column, strict=True)
+            counts = tuple([count * trial.weight(metric) for count, metric in metrics])
+        tally.add(self.key, self.forms, counts, trial.times)
+
+    @cached_property
+    def _metric_of_column(self) -> list[str]:
+        """The metric that each column is counted for: no two share one."""
+        owners = {column: name for name, ratio in self.ratios.items() for column in ratio.numerator}
+        owners |= {column: name for name, ratio in self.ratios.items() for column in ratio.denominator}
+        return [owners[column] for column in self.columns]
+
+
+def trial_metrics(trials: Iterable[Trial], measures: Sequence[Measure[Trial]]) -> Metrics:
+    """Every metric over these trials."""
+    tally = Tally()
+    for trial in trials:
+        for measure in measures:
+            measure.count(trial, tally)
+    return {name: metric for measure in measures for name, metric in measure.metrics(tally).items()}
+
+
+class EvidenceCoverage(TrialMeasure):
+    """A broken run's claims stay in the denominator and are never covered; where none can be read, it has one."""
+
+    table = "claims"
+    columns = ("covered", "verified")
+    ratios = {"evidence_coverage_rate": over("covered", "verified", "no run has a verified claim")}
+
+    def units(self, trial: Trial) -> Counts | None:
+        if trial.run is None:
+            return None
+        return trial.run.covered if trial.evaluated is not None else 0, trial.run.verified
+
+
+class GoldenRecall(TrialMeasure):
+    """Over every query and trial; a missing or broken trial finds none, and its ids stay in the denominator."""
+
+    table = "ids"
+    columns = ("found", "required")
+    ratios = {"golden_recall": over("found", "required", "no query requires an id")}
+
+    def units(self, trial: Trial) -> Counts | None:
+        if trial.query is None:
+            return None
+        return trial.evaluated.found if trial.evaluated is not None else 0, len(trial.query.required)
+
+
+class Abstention(TrialMeasure):
+    """Over trials of queries without sufficient evidence. Running out of budget is no abstention."""
+
+    table = "abstention"
+    columns = ("right", "asked")
+    ratios = {"abstention_accuracy": over("right", "asked", "no query is labeled as evidence-insufficient")}
+
+    def units(self, trial: Trial) -> Counts | None:
+        if trial.query is None or trial.query.sufficient:
+            return None
+        run = trial.evaluated
+        return int(run is not None and run.stop_reason == ABSTAINED and not run.verified), 1
+
+
+_NOT_KEPT = "research.manifests is not_kept: this agent keeps none"
+
+
+class ManifestIntegrity(TrialMeasure):
+    """Steps are those that logs and outputs show, and the gaps; a broken run's steps count like any other's."""
+
+    table = "steps"
+    columns = ("with_manifest", "steps")
+    ratios = {"manifest_integrity": over("with_manifest", "steps", "no run has a step")}
+
+    def __init__(self, *, kept: bool = True) -> None:
+        self.kept = kept
+
+    def units(self, trial: Trial) -> Counts | None:
+        return None if trial.run is None else (trial.run.with_manifest, trial.run.steps)
+
+    def count(self, trial: Trial, tally: Tally) -> None:
+        super().count(trial, tally)
+        if trial.run is not None:
+            tally.counts["torn_logs"] += trial.run.torn
+
+    def metrics(self, tally: Tally) -> Metrics:
+        return super().metrics(tally) if self.kept else {"manifest_integrity": Rate(0, 0, _NOT_KEPT)}
+
+
+COMPLETION_METRIC = "run_completion_rate"
+
+
+class Companions(TrialMeasure):
+    """false_abstention_rate = sufficient trials that stop with NO_EVIDENCE / sufficient trials with a stop reason.
+    cited_golden_recall = required ids that verified claims cite, as valid records / required ids.
+    ledger_precision = required ids found / ledger records, over sufficient trials.
+    run_completion_rate = trials neither missing nor broken / trials.
+    uncited_evidence_rate = ledger records that no claim (other than a retracted one) cites / ledger records.
+    """
+
+    section = "companions"
+    table = "companions"
+    columns = (
+        *("false_abstentions", "sufficient_stops", "cited", "required"),
+        *("sufficient_found", "sufficient_ledger", "uncited", "ledger"),
+    )
+    ratios = {
+        "false_abstention_rate": over(
+            "false_abstentions", "sufficient_stops", "no run of a sufficient query has ended"
+        ),
+        "cited_golden_recall": over("cited", "required", "no query requires an id"),
+        "ledger_precision": over("sufficient_found", "sufficient_ledger", "no run of a sufficient query has a ledger"),
+        "uncited_evidence_rate": over("uncited", "ledger", "no run has an evidence record"),
+    }
+
+    def units(self, trial: Trial) -> Counts:
+        query, run, evaluated = trial.query, trial.run, trial.evaluated
+        sufficient = query is not None and query.sufficient and run is not None
+        ended = sufficient and run is not None and run.stop_reason is not None
+        return (
+            int(ended and run is not None and run.stop_reason == ABSTAINED),
+            int(ended),
+            evaluated.cited if evaluated is not None and query is not None else 0,
+            len(query.required) if query is not None else 0,
+            evaluated.found if sufficient and evaluated is not None else 0,
+            run.ledger if sufficient and run is not None else 0,
+            run.uncited if run is not None else 0,
+            run.ledger if run is not None else 0,
+        )
+
+    def count(self, trial: Trial, tally: Tally) -> None:
+        super().count(trial, tally)
+        counts, run, weight = tally.counts, trial.run, trial.weight(COMPLETION_METRIC)
+        if trial.query is None:
+            if run is not None and run.broken is not None and run.objective is None:
+                counts["broken_strangers"] += weight  # its query is not known
+            return
+        counts["missing_trials" if run is None else "trials"] += trial.times * weight
+        if run is not None:
+            squares = weight * (weight - 1)
+            counts["copies"] += weight - 1
+            counts["squares_of_copies"] += squares
+            if trial.evaluated is not None:
+                counts["completed_trials"] += weight
+                counts["completed_squares_of_copies"] += squares
+
+    def metrics(self, tally: Tally) -> Metrics:
+        counts, rates = tally.counts, super().metrics(tally)
+        # A broken run that does not say its query may be the one that a missing query lacks: counted once.
+        trials = counts["trials"] + max(counts["missing_trials"], counts["broken_strangers"])
+        completed = counts["completed_trials"]
+        squares = counts["completed_squares_of_copies"]
+        of_copies = RatioSums(-counts["copies"], aa=squares, ab=squares, bb=counts["squares_of_copies"])
+        sums = pair_sums({(1, 1): completed, (0, 1): trials - completed}) + of_copies  # a run and its copies: one unit
+        completion = Rate(completed, trials, "there are no trials", sums)
+        order = ("false_abstention_rate", "cited_golden_recall", "ledger_precision")
+        return {
+            **{name: rates[name] for name in order},
+            COMPLETION_METRIC: completion,
+            "uncited_evidence_rate": rates["uncited_evidence_rate"],
+        }
+
+
+def research_measures(settings: ResearchSettings) -> list[Measure[Trial]]:
+    """Every measure under these settings."""
+    return [
+        EvidenceCoverage(),
+        GoldenRecall(),
+        Abstention(),
+        ManifestIntegrity(kept=settings.manifests == "required"),
+        Companions(),
+    ]

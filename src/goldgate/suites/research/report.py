@@ -1,0 +1,338 @@
+"""A finished research report: rendered as a page, summarized run by run, and recounted from its own runs.
+
+A stored report whose metrics contradict its `runs` and `queries` is rejected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from goldgate.core.page import (
+    Block,
+    Cell,
+    Column,
+    FindingList,
+    LabelList,
+    LabelRow,
+    Name,
+    Page,
+    Paragraph,
+    Samples,
+    Section,
+    Table,
+    count_text,
+    measured_value,
+    metric_values,
+)
+from goldgate.core.report_page import finding_lines, suite_report_page
+from goldgate.core.suite import ContradictionError, HitsAndTrials, StoredRates, require_equal_rates, whole_number
+from goldgate.core.unit_page import UnitSummary
+from goldgate.errors import describe_value
+
+MAX_FINDINGS = 15
+MAX_IGNORED = 5
+MAX_TABLE_ROWS = 1_000  # of a long table; the JSON report has all
+RUNS_FILE = "runs.jsonl"
+
+# Each total and its parts.
+_BALANCE = {
+    "queries": ("answered", "missing"),
+    "trials": ("runs", "missing"),
+    "directories": ("runs", "ignored"),
+    "runs": ("evaluated", "broken"),
+    "claims": ("verified", "candidate", "retracted"),
+    "evidence": ("valid", "failed"),
+    "steps": ("with_manifest", "without_manifest"),
+}
+
+
+def research_page(report: Mapping[str, Any]) -> Page:
+    """Evidence and companions first, then the worst findings."""
+    found = FindingList(finding_lines(report["findings"]), limit=MAX_FINDINGS, most=MAX_TABLE_ROWS)
+    companions = report["metrics"]["companions"]
+    sections = [
+        Section("Evidence records", _evidence_blocks(report["evidence"])),
+        Section("Companions", (metric_values(companions),) if companions else ()),
+        Section("Findings, the worst first" if found.rows else "Findings", (found,)),
+        Section("Queries", (_query_table(report),), is_detail=True),
+        Section("Runs", (_run_table(report),), is_detail=True),
+        Section("Ignored", _ignored_table(report)),
+        Section("Counts", (_balance_pairs(report),)),
+    ]
+    return suite_report_page(
+        report, _page_subject(report), sections, Samples(RUNS_FILE, report["conservation"]["runs"]["total"])
+    )
+
+
+def _page_subject(report: Mapping[str, Any]) -> str:
+    balance = report["conservation"]
+    queries, runs = balance["queries"], balance["runs"]
+    parts = [count_text(queries["total"], "query"), count_text(runs["total"], "run")]
+    if queries["missing"]:
+        parts[0] += f" ({queries['missing']} without a run)"
+    if runs["broken"]:
+        parts[1] += f" ({runs['broken']} broken)"
+    return ", ".join(parts)
+
+
+def _evidence_blocks(evidence: Mapping[str, Any]) -> tuple[Block, ...]:
+    """How many valid records were checked to which level, how many failed and why, and what that leaves open."""
+    levels, failures = (
+        tuple(f"{name} {count}" for name, count in evidence[kind].items()) for kind in ("levels", "failures")
+    )
+    pairs = LabelList((LabelRow("checked to", levels or ("none",)), LabelRow("failed", failures or ("none",))))
+    return (pairs, Paragraph(evidence["note"])) if evidence["note"] else (pairs,)
+
+
+def _query_table(report: Mapping[str, Any]) -> Table:
+    rows = []
+    for number, query in enumerate(report["queries"]):
+        recall = query["recall"]
+        of_trials: list[Cell] = [measured_value(recall[n]) if recall else "n/a" for n in ("best", "worst", "mean")]
+        row: tuple[Cell, ...] = (
+            str(number),
+            query["objective"],
+            "yes" if query["evidence_sufficient"] else "no",
+            query["status"],
+            f"{query['trials']}/{query['owed_trials']}",
+            *of_trials,
+            "" if query["right_abstentions"] is None else str(query["right_abstentions"]),
+        )
+        rows.append(row)
+    columns = (
+        *map(Column, ("#", "objective", "sufficient", "status", "trials/owed")),
+        *(Column(title, group="recall") for title in ("best", "worst", "mean")),
+        Column("right abstentions"),
+    )
+    return Table(columns, tuple(rows), most=MAX_TABLE_ROWS)
+
+
+def _run_table(report: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        (
+            Name(run["run"]),
+            "" if run["query"] is None else str(run["query"]),
+            run["status"] + (f" ({run['reason']})" if run["reason"] else ""),
+            run["stop_reason"] or "",
+            f"{run['covered_claims']}/{run['verified_claims']}",
+            f"{run['found_ids']}/{run['required_ids']}",
+            str(run["ledger"]),
+            f"{run['steps_with_manifest']}/{run['steps']}",
+        )
+        for run in report["runs"]
+    )
+    titles = ("run", "query", "status", "stop reason", "claims", "ids", "ledger", "manifests")
+    return Table(tuple(map(Column, titles)), rows, most=MAX_TABLE_ROWS)
+
+
+def _ignored_table(report: Mapping[str, Any]) -> tuple[Block, ...]:
+    rows = tuple((Name(entry["path"]), entry["reason"]) for entry in report["ignored"])
+    return (Table((Column("path"), Column("reason")), rows, MAX_IGNORED, MAX_TABLE_ROWS),) if rows else ()
+
+
+def _balance_pairs(report: Mapping[str, Any]) -> LabelList:
+    balance = report["conservation"]
+    return LabelList(
+        tuple(
+            LabelRow(name, (f"{balance[name]['total']} = " + " + ".join(f"{balance[name][p]} {p}" for p in parts),))
+            for name, parts in _BALANCE.items()
+        )
+    )
+
+
+MISSING_RUN, BROKEN_RUN = "missing", "broken"
+_MAX_CODES = 3
+_WRONG_ABSTENTION = "no abstention where there is no evidence"
+
+# The findings that counts of the record tell better.
+_CODES_WITH_COUNTS = frozenset({"claim_not_covered", "manifest_missing"})
+
+
+def run_summary(record: Mapping[str, Any]) -> UnitSummary:
+    """Trials that are missing are named by what was asked; a run that only has warnings weighs one."""
+    if record["run"] is None:
+        facets = {"outcome": (MISSING_RUN,), **_query_facet(record)}
+        return UnitSummary(
+            record["objective"], count_text(record["trials"], "run is", "runs are") + " missing", 1, facets
+        )
+    said = [*_problem_counts(record)]
+    words, weight = [words for words, _ in said], sum(count for _, count in said)
+    codes = [code for code in record["findings"] if code not in record["failures"] and code not in _CODES_WITH_COUNTS]
+    if codes and record["status"] != BROKEN_RUN:
+        more = len(codes) - _MAX_CODES
+        words.append(", ".join(codes[:_MAX_CODES]) + (f" and {more} more" if more > 0 else ""))
+        weight = weight or 1
+    return UnitSummary(record["run"], "; ".join(words), weight, _run_facets(record))
+
+
+def _problem_counts(record: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """What is wrong in words, and how often."""
+    if record["status"] == BROKEN_RUN:
+        yield f"broken: {record['reason']}", 1
+    failures = record["failures"]
+    if failures:
+        yield ", ".join(f"{name} {count}" for name, count in failures.items()), sum(failures.values())
+    for thing, what, wanted, there in (
+        ("claim", "not covered", "verified_claims", "covered_claims"),
+        ("required id", "not found", "required_ids", "found_ids"),
+        ("step", "without manifest", "steps", "steps_with_manifest"),
+    ):
+        lacking = record[wanted] - record[there]
+        if lacking > 0:
+            yield f"{count_text(lacking, thing)} {what}", lacking
+    if record["units"].get("abstention", [1])[0] == 0:
+        yield _WRONG_ABSTENTION, 1
+
+
+def _run_facets(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    facets: dict[str, tuple[str, ...]] = {"outcome": (record["status"],), **_query_facet(record)}
+    if record["findings"]:
+        facets["finding"] = (*record["findings"],)
+    if record["stop_reason"] is not None:
+        facets["stop reason"] = (record["stop_reason"],)
+    abstention = record["units"].get("abstention")
+    if abstention is not None:
+        facets["abstention"] = ("right" if abstention[0] else "wrong",)
+    return facets
+
+
+def _query_facet(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """What was asked: the id of the query, or else its words."""
+    asked = record["query_id"] or record["objective"]
+    return {} if asked is None else {"query": (asked,)}
+
+
+_NO_MANIFESTS_SIGN = "manifests:not_kept"  # in the signature
+_MOST_TRIALS_SIGN = "trials:most"  # in the signature, where the protocol does not set their number
+_PARTS_OF_RUN = (  # of a run: the part, and what it is a part of
+    ("covered_claims", "verified_claims"),
+    ("found_ids", "required_ids"),
+    ("steps_with_manifest", "steps"),
+)
+
+
+def recount_report(report: dict[str, Any]) -> StoredRates:
+    """The four rates as the runs give them; the objectives that were asked."""
+    _require_fields(report)
+    rates = _recounted_rates(report)
+    if _NO_MANIFESTS_SIGN in str(report["signature"]).split("|"):
+        rates["manifest_integrity"] = (0, 0)  # the runs count their steps all the same
+    _check_conservation(report)
+    require_equal_rates("metrics.main", rates, _reported_rates(report))
+    balance = report["conservation"]
+    asked = frozenset(query["objective"] for query in report["queries"] if query["trials"])
+    return StoredRates(
+        rates,
+        {"runs": balance["runs"]["evaluated"], "queries": balance["queries"]["total"]},
+        {"objectives": asked},
+        report["inputs"]["outputs"],
+        tuple(run["fingerprint"] for run in report["runs"]),
+    )
+
+
+def _require_fields(report: dict[str, Any]) -> None:
+    """What is taken from a report without working it out again is there: KeyError or TypeError if not."""
+    if not all(type(query["objective"]) is str for query in report["queries"]):
+        raise TypeError
+    if not all(run["fingerprint"] is None or type(run["fingerprint"]) is str for run in report["runs"]):
+        raise TypeError
+    _ = [query["trials"] for query in report["queries"]], report["inputs"]["outputs"]["sha256"]
+
+
+def _check_conservation(report: dict[str, Any]) -> None:
+    runs, stated = report["runs"], report["conservation"]["runs"]
+    evaluated = sum(run["status"] == "evaluated" for run in runs)
+    counted = {"total": len(runs), "evaluated": evaluated, "broken": len(runs) - evaluated}
+    for name in sorted(counted.keys() | stated.keys()):
+        if counted.get(name) != stated.get(name):
+            raise ContradictionError(
+                f"conservation.runs.{name}", describe_value(counted.get(name)), describe_value(stated.get(name))
+            )
+
+
+def _reported_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
+    main = report["metrics"]["main"]
+    return {
+        name: (whole_number(metric["numerator"]), whole_number(metric["denominator"])) for name, metric in main.items()
+    }
+
+
+def _recounted_rates(report: dict[str, Any]) -> dict[str, HitsAndTrials]:
+    """The four rates, from the counts of every run and the trials that every query owes."""
+    queries, runs = report["queries"], report["runs"]
+    for number, run in enumerate(runs):
+        for part, of in _PARTS_OF_RUN:
+            if not 0 <= whole_number(run[part]) <= whole_number(run[of]):
+                raise ContradictionError(f"runs.{number}.{part}", f"at most {run[of]}", str(run[part]))
+        if run["query"] is not None and run["required_ids"] != queries[whole_number(run["query"])]["required_ids"]:
+            raise ContradictionError(f"runs.{number}.required_ids", "those of its query", str(run["required_ids"]))
+    copies = [whole_number(run.get("copies", 0)) for run in runs]
+    merged = Counter(run["query"] for run in runs)
+    with_copies = merged.copy()
+    for run, number in zip(runs, copies, strict=True):
+        with_copies[run["query"]] += number
+    owed = _owed_trials(report, merged, with_copies)
+    most = max(with_copies[number] for number in range(len(queries))) or 1
+    rates = _weighted_rates(report, [1] * len(runs), owed)
+    if not any(copies):
+        return rates
+    others = _weighted_rates(report, [1 + number for number in copies], owed if _sets_trials(report) else most)
+    return {name: _lower_rate(rates[name], others[name]) for name in rates}
+
+
+def _owed_trials(report: dict[str, Any], merged: Counter[int | None], with_copies: Counter[int | None]) -> int:
+    """The trials that every query owes; ContradictionError where a query does not have those that its runs are."""
+    queries, runs = report["queries"], report["runs"]
+    owed = max([whole_number(query["owed_trials"]) for query in queries])
+    evaluated = {run["query"] for run in runs if run["status"] == "evaluated"}
+    for number, query in enumerate(queries):
+        trials = with_copies[number] if _sets_trials(report) else merged[number]
+        surplus = trials > owed and number in evaluated
+        if query["trials"] != merged[number] or query["owed_trials"] != owed or surplus:
+            found = f"{query['trials']} trials of {query['owed_trials']}"
+            raise ContradictionError(f"queries.{number}.trials", f"{trials} trials, of {owed} owed", found)
+    return owed
+
+
+def _sets_trials(report: dict[str, Any]) -> bool:
+    """Whether the protocol sets the number of trials."""
+    return _MOST_TRIALS_SIGN not in str(report["signature"]).split("|")
+
+
+def _lower_rate(merged: HitsAndTrials, with_copies: HitsAndTrials) -> HitsAndTrials:
+    """The lower rate, and of two that are equal the one with copies merged."""
+    return with_copies if with_copies[0] * merged[1] < merged[0] * with_copies[1] else merged
+
+
+def _weighted_rates(report: dict[str, Any], weights: Sequence[int], owed: int) -> dict[str, HitsAndTrials]:
+    """The four rates, each run counted as often as its weight says, and the trials that every query then owes."""
+    queries, weighed = report["queries"], [*zip(report["runs"], weights, strict=True)]
+    there: Counter[int | None] = Counter()
+    for run, weight in weighed:
+        there[run["query"]] += weight
+    of_query = [(query, max(owed, there[number])) for number, query in enumerate(queries)]
+    evaluated = [(run, weight) for run, weight in weighed if run["status"] == "evaluated"]
+    asked = [(run, queries[run["query"]], weight) for run, weight in evaluated if run["query"] is not None]
+    right = sum(
+        weight * (run["stop_reason"] == "NO_EVIDENCE" and run["verified_claims"] == 0)
+        for run, query, weight in asked
+        if not query["evidence_sufficient"]
+    )
+    return {
+        "evidence_coverage_rate": (
+            _weighted_sum(evaluated, "covered_claims"),
+            _weighted_sum(weighed, "verified_claims"),
+        ),
+        "golden_recall": (
+            sum(run["found_ids"] * weight for run, _, weight in asked),
+            sum(whole_number(query["required_ids"]) * trials for query, trials in of_query),
+        ),
+        "abstention_accuracy": (right, sum(trials for query, trials in of_query if not query["evidence_sufficient"])),
+        "manifest_integrity": (_weighted_sum(weighed, "steps_with_manifest"), _weighted_sum(weighed, "steps")),
+    }
+
+
+def _weighted_sum(weighed: Sequence[tuple[dict[str, Any], int]], name: str) -> int:
+    return sum(run[name] * weight for run, weight in weighed)

@@ -1,0 +1,355 @@
+"""Text for judging: folded for comparison, reduced to letters, and checked for saying anything at all.
+
+Folding is NFC, white space, curly quotes, dashes and soft hyphens. Never case, and nothing is fuzzy: a sentence and
+its negation are 99 % alike. Blanks, invisible characters, punctuation and "unknown" say nothing; function words and
+boilerplate are evidence of nothing; a claim that repeats its question or cannot be false claims nothing. Empty
+quotes and claims are recognized in English and Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from operator import add
+from unicodedata import category, combining, decomposition, is_normalized, normalize
+
+FOLDING = "nfc-space-quotes-dashes.v1"  # stands in the signature
+
+_LONGEST_MAPPED = 1_000_000  # characters; finding a place in the unfolded text folds it some twenty times
+
+_PILE_SIZE = 31  # marks
+
+_FOLDED_CHARACTERS = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
+        "\u00ad": None,  # soft hyphen
+        "\u200b": None,  # zero width space
+        "\ufeff": None,  # byte order mark inside a text
+    }
+)
+
+# Default_Ignorable_Code_Point of Unicode: joiners, selectors, fillers, marks of direction, tags.
+_IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+
+
+def nfc(text: str) -> str:
+    """The text in NFC; as it is where marks are piled up by the dozen, which would take time without end."""
+    if text.isascii() or is_normalized("NFC", text) or has_piled_marks(text):
+        return text
+    return normalize("NFC", text)
+
+
+def visible_text(text: str) -> str:
+    """The text in NFKC without what nobody sees: for texts that look alike, not for finding quotes in sources."""
+    if text.isascii():
+        return text
+    seen = _IGNORABLE.sub("", text)
+    return seen if is_normalized("NFKC", seen) or has_piled_marks(seen) else normalize("NFKC", seen)
+
+
+def fold(text: str) -> str:
+    """The text folded, without outer white space."""
+    return text if is_folded(text) else " ".join(plain_fold(text).split())
+
+
+def is_folded(text: str) -> bool:
+    """Whether folding leaves the text as it is, fast; False is no answer."""
+    return text[:1] != " " and text[-1:] != " " and has_single_blanks(text)
+
+
+def has_single_blanks(text: str) -> bool:
+    """Whether the text is ASCII, and all white space in it blanks that stand alone, fast; False is no answer."""
+    return (
+        text.isascii()  # and has no other white space of ASCII: one character is found in no time
+        and "\n" not in text
+        and "\r" not in text
+        and "\t" not in text
+        and "\v" not in text
+        and "\f" not in text
+        and "\x1c" not in text
+        and "\x1d" not in text
+        and "\x1e" not in text
+        and "\x1f" not in text
+        and "  " not in text
+    )
+
+
+def plain_fold(text: str) -> str:
+    """The text folded, its white space as it is."""
+    return text if text.isascii() else nfc(text).translate(_FOLDED_CHARACTERS)  # nothing in the table is ASCII
+
+
+def offset_of_quote(text: str, folded_quote: str) -> int | None:
+    """Where in the unfolded text the folded quote begins; None if it is not there, or the text too long to say."""
+    if len(text) > _LONGEST_MAPPED:
+        return None
+    at = fold(text).find(folded_quote)
+    if at < 0:
+        return None
+    # The folding of a prefix grows with the prefix: the first that is longer than `at` ends in the wanted character.
+    return bisect_left(range(len(text) + 1), at + 1, key=lambda end: len(fold(text[:end]))) - 1
+
+
+def has_piled_marks(text: str) -> bool:
+    """Whether a letter has more combining marks than in Unicode's stream-safe text (UAX 15): sorting is quadratic."""
+    if has_few_marks(text):
+        return False
+    return _piled_marks().search(text) is not None
+
+
+def has_few_marks(text: str) -> bool:
+    """Whether not even all characters beyond ASCII would be a pile, fast; False is no answer."""
+    return len(text) - len(text.encode("ascii", "ignore")) < _PILE_SIZE
+
+
+@cache
+def _piled_marks() -> re.Pattern[str]:
+    marks = "".join(re.escape(chr(code)) for code in range(0x300, 0x1F000) if combining(chr(code)))
+    return re.compile(f"[{marks}]{{{_PILE_SIZE}}}")
+
+
+_LOWER = bytes(code + 32 if 65 <= code <= 90 else code for code in range(256))
+_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+_SIGNS_AND_DIGITS = bytes(code for code in range(128) if not chr(code).isalpha())
+_BEYOND_ASCII = bytes(range(128, 256))
+_RARE_LETTERS = (b"k", b"w", b"g")  # rare ones are counted fast
+
+
+def letters_of(text: str) -> bytes:
+    """The letters in their order; what is no ASCII stays as it is."""
+    return text.encode("utf-8", "replace").translate(_LOWER, _SIGNS_AND_DIGITS)
+
+
+def sketch(text: str) -> tuple[int, ...]:
+    """How many letters, and how many of some of them: the same for any order of the parts of a text.
+
+    Texts that differ are nearly always told apart, at a tiny part of what folding and comparing them takes.
+    """
+    plain = visible_text(text).encode("utf-8", "replace").translate(_LOWER, _SIGNS + _BEYOND_ASCII)
+    return (len(plain), *map(plain.count, _RARE_LETTERS))
+
+
+def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
+    """The sketch of the texts as one, fast: what is ASCII needs no second look, whatever the others are.
+
+    A text that begins with ASCII or punctuation joins with nothing before it, so the two can be looked at alone.
+    """
+    whole = "".join(texts)
+    if whole.isascii():
+        return sketch(whole)
+    odd = [text for text in texts if not text.isascii()]
+    alone = all(text[0].isascii() or category(text[0])[0] == "P" for text in odd)
+    if not alone or not has_few_marks("".join(odd)):
+        return sketch(whole)
+    plain = "".join([text for text in texts if text.isascii()])
+    return (*map(add, sketch(plain), sketch("".join(odd))),)
+
+
+# Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.
+_INVISIBLE = str.maketrans(dict.fromkeys("\u115f\u1160\u3164\uffa0\u2800"))
+LETTER_MARK = "x"
+_DIGIT = re.compile("[0-9]")  # nearly all ids have one, and no word for nothing has
+_MAX_PLACEHOLDER = 64  # no way of saying "unknown" is longer
+
+# As they are left when everything but letters and digits is taken away.
+_PLACEHOLDER_IDS = frozenset(
+    "unknown na none null nil nan tbd todo undefined missing unspecified notavailable notapplicable".split()
+)
+
+MAX_EMPTY_QUOTE = 120  # characters of a quote that may be boilerplate or function words
+_MAX_TAUTOLOGY = 400  # characters
+_MIN_CHUNK = 120  # bytes; a shorter chunk may well be quoted whole
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?")
+_FUNCTION_WORDS = frozenset(
+    "a an the this that these those it its he him his she her hers they them their theirs we us our ours you your "
+    "yours i me my mine who whom whose which what when where why how of in on at by for with from to into onto "
+    "upon about as than then so if or and but nor yet not no is are was were be been being am do does did done "
+    "has have had having will would shall should can could may might must there here all any each some such both "
+    "either neither more most very too also just only own same other up down out off over under again further "
+    "once because while until during before after between through against".split()
+) | frozenset(
+    "的了是在和与及或也都而且就着过地得之其这那它他她们我你您并但因所以"
+    "为于由从对把被让向到将会能可要有没不个吗呢吧啊么什谁哪"
+)
+_NEGATIONS = frozenset("not no nor never neither without none 不 没 未 无 非 否".split())
+# Words of claims about the evidence itself, or about nothing.
+_EMPTY_WORDS = frozenset(
+    "evidence source sources document documents text passage article chunk quote quoted question answer answers claim "
+    "statement information provided mentioned mentions stated states says said according relevant true fact facts "
+    "supported supports see above below following contains discusses describes addresses something thing things exist "
+    "exists existed happen happens happened occur occurs occurred certain various case".split()
+)
+_EMPTY_WORDS_CHINESE = re.compile(
+    "来源|证据|资料|文本|文章|文档|原文|问题|答案|提到|提及|说明|相关|信息|内容|存在|发生|事情|事实|某些?|参见|上述|以下|根据|显示|表明"
+)
+_NAVIGATION = re.compile(
+    r"[\W_]*(?:(?:all rights reserved|copyright|terms of (?:use|service)|terms and conditions|(?:privacy|cookie) "
+    r"(?:policy|notice|settings)|(?:we|this (?:web)?site) uses? cookies|accept (?:all )?cookies|table of contents|"
+    r"click here|(?:read|learn|see|show) more|sign (?:in|up)|log ?(?:in|out)|subscribe(?: now)?|"
+    r"(?:contact|about|follow) us|share this(?: article| page)?|back to top|skip to (?:main )?content|advertisement|"
+    r"disclaimer|page|and|or|the|our|to|of|版权所有|保留所有权利|保留一切权利|免责声明|隐私政策|使用条款|服务条款|点击(?:这里|此处)|阅读更多|"
+    r"查看更多|返回顶部|上一页|下一页|目录|登录|注册|广告|关注我们|联系我们|关于我们|第[\W_]*页|共[\W_]*页)(?![a-z])[\W_]*)+"
+)
+_COPYRIGHT = re.compile(r"\s*(?:©|\(c\)|copyright (?:©|\(c\)|\d)|版权所有)")
+_DIGITS = re.compile(r"\d+")
+_NUMBERING = re.compile(r"\A\W*\d+[.):\]]\s+|[#(\[]?\b\d+\W*\Z")
+# An end of a sentence with more behind it; short words before a full stop are abbreviations.
+_SENTENCE_END = re.compile(r"(?:\w{4}|\d)[.!?][\"”'’)]*\s+\S[\s\S]{20}|[。！？；][\s\S]{7}|\n\S[\s\S]{20}")
+_ARTICLES = frozenset("a an the 就 也 便 正".split())
+_COPULAS = frozenset("is are was were be means equals 是 即".split())
+_AUXILIARY = "(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|may|might|shall|should)"
+_OR_NOT = re.compile(rf"\b{_AUXILIARY} or {_AUXILIARY} ?n[o']t\b|(?<!whether )\bor not\W*\Z")
+_OR_NOT_CHINESE = re.compile("可能[^。]{0,40}也可能[不没未]|要么[^。]{0,40}要么[不没未]|(.{1,12})或者?[不没未]有?\\1")
+_OR_IT_IS_NOT = re.compile(
+    rf"(.*)\bor (?:(?:it|he|she|they|this|that|there|the \w+) )?{_AUXILIARY}(?: not|n't)\b(.*)", re.DOTALL
+)
+_IF_SO_THEN_SO = re.compile(r"(?:如果|若|要是)(.{1,80}?)[，,]?\s*(?:那么|那|则|就)会?\1")
+_REPEATED, _NOTHING = "question repeated", "nothing that could be false"
+_YES_OR_NO = frozenset(
+    "is are was were am do does did has have had can could will would shall should may might must".split()
+)
+_CHECKING = frozenset("whether if or verify confirm check".split())
+_CHECKING_CHINESE = re.compile("吗|是否|是不是|有没有|还是|或者|核实|验证|确认|判断")
+
+
+def empty_quote_reason(quote: str) -> str | None:
+    """Why a quote is evidence of nothing: `function words` or `boilerplate`; None if it may be some."""
+    if len(quote) > MAX_EMPTY_QUOTE:
+        return None
+    lower = quote.casefold()
+    if all(word[0] in _FUNCTION_WORDS for word in _TOKEN.finditer(lower)):  # which mostly ends with the first word
+        return "function words"
+    bare = quote.strip(" \n\t.,;:()'\"")
+    if len(bare) <= 3 and bare.isascii() and bare.isalpha() and bare.islower():
+        return "function words"  # or one of another language, or a part of a word
+    copyright_line = _COPYRIGHT.match(lower) or "all rights reserved" in lower or "保留所有权利" in lower
+    return "boilerplate" if copyright_line or _NAVIGATION.fullmatch(_DIGITS.sub("", lower)) else None
+
+
+def has_several_sentences(text: str) -> bool:
+    """Whether a text is so long that quoting all of it points at nothing: two sentences, and 120 bytes as UTF-8."""
+    return len(text.encode("utf-8", "replace")) >= _MIN_CHUNK and _SENTENCE_END.search(text) is not None
+
+
+def question_words(objective: str) -> Counter[str] | None:
+    """The words that say what is asked; None for a question that its own words can answer: yes or no, this or that."""
+    words = _words(objective)
+    if not _YES_OR_NO.isdisjoint(words[:1]) or not _CHECKING.isdisjoint(words) or _CHECKING_CHINESE.search(objective):
+        return None
+    return Counter(word for word in words if word not in _FUNCTION_WORDS)
+
+
+def empty_claim_reason(statement: str, asked: Counter[str] | None) -> str | None:
+    """Why a claim is empty: `question repeated` or `nothing that could be false`; None if it may be wrong."""
+    if statement.rstrip().endswith(("?", "？")):
+        return _NOTHING
+    words = _words(statement if statement.isascii() else _EMPTY_WORDS_CHINESE.sub(" ", statement))
+    content = [word for word in words if word not in _FUNCTION_WORDS and word not in _EMPTY_WORDS]
+    if _NEGATIONS.isdisjoint(words):
+        if not content:
+            return _NOTHING
+        if asked and asked.keys() >= set(content) and Counter(content) <= asked and 2 * len(content) >= asked.total():
+            return _REPEATED
+    if len(statement) > _MAX_TAUTOLOGY:
+        return None
+    lower = statement.casefold()
+    without_number = _NUMBERING.sub("", lower)  # "A is A (7)"
+    tautology = _is_tautology(lower, words) or (
+        without_number != lower and _is_tautology(without_number, _words(without_number))
+    )
+    return _NOTHING if tautology else None
+
+
+def _is_tautology(statement: str, words: list[str]) -> bool:
+    """A rose is a rose; it froze or did not freeze; if it froze then it froze."""
+    bare = [word for word in words if word not in _ARTICLES]
+    middle = len(bare) // 2
+    if len(bare) % 2 and bare[middle] in _COPULAS and bare[:middle] == bare[middle + 1 :]:
+        return middle > 0
+    if bare[:1] == ["if"] and "then" in bare and bare[1 : bare.index("then")] == bare[bare.index("then") + 1 :]:
+        return True
+    if not statement.isascii() and (_OR_NOT_CHINESE.search(statement) or _IF_SO_THEN_SO.match(statement)):
+        return True
+    if " or " not in statement:
+        return False
+    if _OR_NOT.search(statement):
+        return True
+    halves = _OR_IT_IS_NOT.match(statement)
+    if halves is None:
+        return False
+    before, after = ({word[:2] for word in _words(half) if word not in _FUNCTION_WORDS} for half in halves.groups())
+    return after <= before
+
+
+def _words(text: str) -> list[str]:
+    """The words in lower case; Chinese ones character by character."""
+    return _TOKEN.findall(text.casefold())
+
+
+def has_letter_or_digit(text: str) -> bool:
+    """Whether there is a letter or a digit in it that can be seen and stands for itself."""
+    if text.isascii():
+        return any(map(str.isalnum, text))
+    return any(map(is_letter_or_digit, text.translate(_INVISIBLE)))
+
+
+class _LetterMarks(dict[int, str]):
+    """What each character is in `mark_telling`: each is looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        mark = self[code] = LETTER_MARK if is_letter_or_digit(sign) and code not in _INVISIBLE else "."
+        return mark
+
+
+def mark_letters(text: str) -> str:
+    """A text of the same length, with `TELLING` where a letter or a digit tells something and a dot elsewhere."""
+    return text.translate(_LetterMarks())
+
+
+def is_letter_or_digit(sign: str) -> bool:
+    """Whether a sign is a letter or a digit of its own.
+
+    Modifier letters only change or lengthen another one (`ʼ`, `ː`, the Arabic tatweel, the Japanese `ー`), and what is
+    raised refers to something (`ª`, `²`): all of them stand in any text, or look like punctuation.
+    """
+    if sign.isascii():
+        return sign.isalnum()
+    return sign.isalnum() and category(sign) != "Lm" and not decomposition(sign).startswith("<super>")
+
+
+def is_invisible(text: str) -> bool:
+    """Whether nothing of it can be seen."""
+    return not any(sign.isprintable() and not sign.isspace() for sign in text.translate(_INVISIBLE))
+
+
+def is_meaningful_id(value: object) -> bool:
+    """Whether an identifier says where something comes from."""
+    if type(value) is not str:
+        return False
+    if _DIGIT.search(value) is not None:
+        return True
+    return (
+        _cached_is_meaningful(value) if len(value) <= _MAX_PLACEHOLDER else _is_meaningful(value)
+    )  # only short ones are remembered
+
+
+@lru_cache(maxsize=4096)
+def _cached_is_meaningful(value: str) -> bool:
+    return _is_meaningful(value)
+
+
+def _is_meaningful(value: str) -> bool:
+    seen = "".join(filter(is_letter_or_digit, value.translate(_INVISIBLE)))
+    if len(seen) > _MAX_PLACEHOLDER:
+        return True
+    return seen != "" and normalize("NFKC", seen).casefold() not in _PLACEHOLDER_IDS

@@ -1,0 +1,180 @@
+"""Which units are the worst, and which cost a gate most: weighed where they are scored, and added up.
+
+What a unit costs a gate is in its counts: what its rate lacks where more is better, what it has where less is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+
+from goldgate.core.gate import Gate, GateResult, GateTarget, Verdict, find_gate_target
+from goldgate.core.measure import RatioMeasure
+from goldgate.core.page import GateLine
+from goldgate.core.plan import Plan
+from goldgate.core.suite import Suite
+from goldgate.core.sums import Counts, RatioForm
+from goldgate.core.tally import TableKey
+from goldgate.readers.unit_records import PARTS, UNITS
+
+SHOWN = 60  # units of a page at most
+SHOWN_A_GATE = 10  # of them for each gate, before the rest is filled up with the worst
+
+UnitRecord = Mapping[str, Any]
+CountsLookup = Callable[[TableKey], Counts | None]  # what a unit counted in a table
+
+
+class GateCost(NamedTuple):
+    """What a unit costs a gate, by its record."""
+
+    key: TableKey
+    form: RatioForm
+    less_is_better: bool
+
+    def __call__(self, record: UnitRecord) -> int:
+        return self.of(_counts(record, self.key))
+
+    def of(self, counts: Counts | None) -> int:
+        """The same by what it counted there."""
+        if counts is None:
+            return 0
+        above, below = self.form.of(counts)
+        return above if self.less_is_better else below - above
+
+
+def gate_costs(suite: Suite, plan: Plan, gates: Iterable[GateResult | GateLine]) -> dict[str, GateCost]:
+    """For each gate that did not pass: what a unit costs it. None for a gate whose metric is no sum over units."""
+    return _costs(suite, plan, {each.metric: each.gate for each in gates if each.verdict != Verdict.PASS})
+
+
+class WeighedUnit(NamedTuple):
+    """A unit with some weight: the how manieth it is, and where its line is in the records."""
+
+    weight: int
+    place: int
+    offset: int
+    length: int
+
+
+class HeaviestUnits:
+    """The heaviest units, the first of equal ones; and how many have any weight."""
+
+    __slots__ = ("_heap", "_most", "count")
+
+    def __init__(self, most: int) -> None:
+        self.count = 0
+        self._most = most
+        self._heap: list[tuple[int, int, int, int]] = []  # as Weighed, but for the sign of the place
+
+    def add(self, weight: int, place: int, offset: int, length: int) -> None:
+        if weight > 0:
+            self.count += 1
+            self._keep((weight, -place, offset, length))
+
+    def add_all(self, other: HeaviestUnits, places: int, offset: int) -> None:
+        """Units that come behind so many others."""
+        self.count += other.count
+        for weight, place, begin, length in other._heap:
+            self._keep((weight, place - places, begin + offset, length))
+
+    def _keep(self, entry: tuple[int, int, int, int]) -> None:
+        if len(self._heap) < self._most:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heapq.heapreplace(self._heap, entry)
+
+    def listed(self) -> list[WeighedUnit]:
+        return [WeighedUnit(weight, -place, *line) for weight, place, *line in sorted(self._heap, reverse=True)]
+
+
+class WorstUnits:
+    """The worst units of all, and for each gate. Sums of parts, in their order, are the same for any cut."""
+
+    def __init__(self, gates: Iterable[str] = ()) -> None:
+        self.total = 0
+        self.size = 0  # bytes of their lines
+        self.overall = HeaviestUnits(SHOWN)
+        self.by_gate = {metric: HeaviestUnits(SHOWN_A_GATE) for metric in gates}
+        self.fault: str | None = None  # why they could not be weighed, which is a fault of our own
+
+    def __iadd__(self, other: WorstUnits) -> WorstUnits:
+        self.overall.add_all(other.overall, self.total, self.size)
+        for metric, worst in other.by_gate.items():
+            self.by_gate.setdefault(metric, HeaviestUnits(SHOWN_A_GATE)).add_all(worst, self.total, self.size)
+        self.total += other.total
+        self.size += other.size
+        self.fault = self.fault or other.fault
+        return self
+
+
+class UnitWeigher:
+    """Weighs units by the lines of their records. It can be sent to another process."""
+
+    def __init__(self, suite: Suite, plan: Plan) -> None:
+        self.suite = suite
+        self.costs = _costs(suite, plan, plan.gates)
+
+    def __call__(self, lines: Iterable[bytes]) -> WorstUnits:
+        """The worst of the units with these lines."""
+        found = self.nothing()
+        for line in lines:
+            self.add(found, line)
+        return found
+
+    def nothing(self) -> WorstUnits:
+        return WorstUnits(self.costs)
+
+    def add(
+        self, found: WorstUnits, line: bytes, weight: int | None = None, counted: CountsLookup | None = None
+    ) -> None:
+        """One more unit. With its weight and what it counted known, the line is not decoded again.
+
+        What is shown of units must not cost the verdict of a long run: a failure is noted, not raised.
+        """
+        if found.fault is not None:
+            return
+        try:
+            if weight is None or counted is None:
+                weight, counted = self._by_record(line)
+            found.overall.add(weight, found.total, found.size, len(line))
+            for metric, cost in self.costs.items():
+                found.by_gate[metric].add(cost.of(counted(cost.key)), found.total, found.size, len(line))
+        except Exception as problem:
+            found.fault = f"{type(problem).__name__}: {problem}"
+        found.total += 1
+        found.size += len(line)
+
+    def _by_record(self, line: bytes) -> tuple[int, CountsLookup]:
+        """The weight of a unit, and what it counted in a table."""
+        record = orjson.loads(line)
+        return self.suite.summary(record).weight, partial(_counts, record)
+
+
+def _costs(suite: Suite, plan: Plan, gates: Mapping[str, Gate]) -> dict[str, GateCost]:
+    measures = [each for each in suite.measures(plan.settings) if isinstance(each, RatioMeasure)]
+    found: dict[str, GateCost] = {}
+    for metric, gate in gates.items():
+        gated = _gate_target(metric, measures)
+        if gated is not None:
+            less_is_better = gate.max is not None or gate.max_rise is not None
+            found[metric] = GateCost(gated.key, gated.measure.forms[gated.metric], less_is_better)
+    return found
+
+
+def _gate_target(metric: str, measures: list[RatioMeasure[Any]]) -> GateTarget | None:
+    for measure in measures:
+        if metric in measure.forms:
+            return GateTarget(measure, metric)
+    return find_gate_target(metric, measures)
+
+
+def _counts(record: UnitRecord, key: TableKey) -> Counts | None:
+    """What the unit counted in one table, or in one part of it."""
+    if len(key) == 1:
+        whole: Counts | None = record[UNITS].get(key[0])
+        return whole
+    return next((counts for part, counts in record.get(PARTS, ()) if tuple(part) == key), None)

@@ -1,0 +1,1 @@
+"""Stored results, comparisons and baselines recomputed and compared with what is stored."""

@@ -1,0 +1,295 @@
+"""The outcome of a verification: the first difference of each file, changed inputs and settings, and its page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any, Literal, NamedTuple
+
+from goldgate.core.finding import child_pointer
+from goldgate.core.page import Column, LabelList, LabelRow, Name, Notes, Page, Section, Table
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED
+from goldgate.verification.inputs import UsedInput
+
+SHOWN_CHARACTERS = 100  # of a value
+ABSENT = "nothing"
+_LAYOUT_NOTE = "the values are the same; the file is laid out otherwise than goldgate writes it"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """The first difference of a file: where it is, what is stored there, and what there should be."""
+
+    file: str
+    stored: str
+    recomputed: str
+    pointer: str | None = None  # RFC 6901, inside the file's value or the record on this line
+    line: int | None = None
+    id: str | None = None  # of the record
+    note: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class _Missing:
+    """In place of a value that is not there."""
+
+
+_MISSING = _Missing()
+
+
+class ValueDifference(NamedTuple):
+    """A place where two JSON values differ, and what each has there, in short."""
+
+    pointer: str
+    stored: str
+    recomputed: str
+
+
+def first_value_difference(stored: Any, recomputed: Any) -> ValueDifference | None:
+    """The first place, in the order of the stored value; None if they are the same but for the order of keys."""
+    return next(_value_differences(stored, recomputed, ""), None)
+
+
+def compare_json(file: str, stored: bytes, recomputed: bytes, last: str | None = None) -> FileDifference | None:
+    """The first difference of two JSON files, in the part `last` only if there is none before.
+
+    They must be the same bytes: a key that stands twice can be read in two ways.
+    """
+    if stored == recomputed:
+        return None
+    value, again = json.loads(stored), json.loads(recomputed)
+    found = first_value_difference(_without(value, last), _without(again, last)) or first_value_difference(value, again)
+    if found is not None:
+        return FileDifference(file, found.stored, found.recomputed, found.pointer)
+    where = _first_line(stored, recomputed)
+    return FileDifference(file, where.stored, where.recomputed, line=where.line, note=_LAYOUT_NOTE)
+
+
+def compare_text(file: str, stored: bytes, recomputed: bytes) -> FileDifference | None:
+    """The first line that differs."""
+    if stored == recomputed:
+        return None
+    where = _first_line(stored, recomputed)
+    return FileDifference(file, where.stored, where.recomputed, line=where.line)
+
+
+def compare_records(file: str, stored: Iterable[bytes], recomputed: Iterable[bytes]) -> FileDifference | None:
+    """The first record that differs, line by line, with its id and the place inside it. Neither file is held whole."""
+    for number, (mine, again) in enumerate(zip_longest(stored, recomputed), 1):
+        if mine == again:
+            continue
+        value, wanted = _decode_line(mine), _decode_line(again)
+        unlike = first_value_difference(value, wanted) if isinstance(value, dict) and isinstance(wanted, dict) else None
+        identity = _identity(wanted) or _identity(value)
+        if unlike is None:
+            return FileDifference(file, _line_text(mine), _line_text(again), line=number, id=identity)
+        return FileDifference(file, unlike.stored, unlike.recomputed, unlike.pointer, number, identity)
+    return None
+
+
+class _LineDifference(NamedTuple):
+    line: int
+    stored: str
+    recomputed: str
+
+
+def _first_line(stored: bytes, recomputed: bytes) -> _LineDifference:
+    lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
+    number, (mine, again) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    return _LineDifference(number, _line_text(mine), _line_text(again))
+
+
+def _value_differences(stored: Any, recomputed: Any, pointer: str) -> Iterator[ValueDifference]:
+    if isinstance(stored, dict) and isinstance(recomputed, dict):
+        for key in [*stored, *(key for key in recomputed if key not in stored)]:
+            yield from _value_differences(
+                stored.get(key, _MISSING), recomputed.get(key, _MISSING), child_pointer(pointer, key)
+            )
+    elif isinstance(stored, list) and isinstance(recomputed, list):
+        for number, (mine, again) in enumerate(zip_longest(stored, recomputed, fillvalue=_MISSING)):
+            yield from _value_differences(mine, again, child_pointer(pointer, number))
+    elif type(stored) is not type(recomputed) or stored != recomputed:  # 1, 1.0 and true are three values
+        yield ValueDifference(pointer, _value_text(stored), _value_text(recomputed))
+
+
+def _without(value: Any, key: str | None) -> Any:
+    return {name: part for name, part in value.items() if name != key} if isinstance(value, dict) else value
+
+
+def _value_text(value: Any) -> str:
+    return ABSENT if value is _MISSING else _shorten(json.dumps(value, ensure_ascii=False))
+
+
+def _line_text(data: bytes | None) -> str:
+    return (
+        ABSENT if data is None else _shorten(data.decode("utf-8", "backslashreplace").rstrip("\n")) or "an empty line"
+    )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _decode_line(line: bytes | None) -> Any:
+    try:
+        return None if line is None else json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _identity(record: Any) -> str | None:
+    """The record's id, whatever its suite calls it."""
+    if not isinstance(record, dict):
+        return None
+    found = next((record[name] for name in ("id", "run") if record.get(name) is not None), None)
+    return None if found is None else str(found)
+
+
+FORMAT_VERSION = 1  # of a verification, as JSON
+VerificationKind = Literal["report", "records", "baseline", "comparison"]
+
+
+class ChangedSetting(NamedTuple):
+    """A version or a setting that is not the same now."""
+
+    name: str
+    stored: str | None
+    now: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Verified, or where each file differs first. `compared` names the files that were looked at."""
+
+    of: VerificationKind
+    subject: str  # the suite that it is of
+    compared: Sequence[str]
+    differences: Sequence[FileDifference] = ()
+    inputs: Sequence[UsedInput] = ()
+    settings: Sequence[ChangedSetting] = ()
+    not_compared: Sequence[str] = ()  # with the reason of each, in words
+    error: Mapping[str, Any] | None = None  # why it could not be made again, where an input has changed
+
+    @property
+    def verified(self) -> bool:
+        return not self.differences and not self.changed and self.error is None
+
+    @property
+    def changed(self) -> list[UsedInput]:
+        return [each for each in self.inputs if each.changed]
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_PASSED if self.verified else EXIT_GATE_FAILED
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format_version": FORMAT_VERSION,
+            "kind": "verification",
+            "of": self.of,
+            "suite": self.subject,
+            "status": "verified" if self.verified else "differs",
+            "compared": list(self.compared),
+            "difference": self.differences[0].as_json() if self.differences else None,
+            "differences": [each.as_json() for each in self.differences],
+            "inputs": [each.as_json() for each in self.inputs],
+            "settings": [each._asdict() for each in self.settings],
+            "not_compared": list(self.not_compared),
+            "error": self.error,
+        }
+
+
+SHOWN_DIGEST = 12  # hex digits
+
+
+def describe_verification(found: Mapping[str, Any]) -> Page:
+    """From the JSON of a verification."""
+    verified = found["status"] == "verified"
+    compared = ", ".join(found["compared"]) or "nothing could be compared"
+    sections = (
+        Section("First difference", _differences(found["differences"][:1])),
+        Section(_others(found["differences"]), _differences(found["differences"][1:])),
+        Section("It cannot be made again", _error(found["error"])),
+        Section("Changed since", _settings(found["settings"])),
+        Section("Inputs", _inputs(found["inputs"])),
+        Section("Not compared", (Notes(tuple((words,) for words in found["not_compared"])),)),
+    )
+    return Page(
+        suite="verify",
+        verdict=found["status"],
+        subject=f"{found['of']} of the {found['suite']} suite, {compared}",
+        stands_out=() if verified else tuple(_causes(found)),
+        sections=tuple(section for section in sections if section.blocks and _has_items(section)),
+    )
+
+
+def _others(differences: list[Mapping[str, Any]]) -> str:
+    one_each = len({difference["file"] for difference in differences}) == len(differences)
+    return "First difference of the other files" if one_each else "Further differences"
+
+
+def _causes(found: Mapping[str, Any]) -> Iterator[str]:
+    """Why it may differ, in a sentence each."""
+    changed = [entry["input"] for entry in found["inputs"] if entry["changed"]]
+    for name in changed:
+        yield f"{name}: other bytes than the {found['of']} was made from"
+    names = [entry["name"] for entry in found["settings"]]
+    if names:
+        yield f"made with another value of {', '.join(names)}"
+    if not changed and not names and found["of"] == "records":
+        yield "report and records do not belong together: one of them was changed after it was made"
+    elif not changed and not names:
+        yield "the inputs are the same: a stored file was changed after it was made"
+
+
+def _differences(differences: list[Mapping[str, Any]]) -> tuple[LabelList, ...]:
+    return tuple(LabelList(tuple(_difference_lines(difference))) for difference in differences)
+
+
+def _difference_lines(difference: Mapping[str, Any]) -> Iterator[LabelRow]:
+    line = "" if difference["line"] is None else f", line {difference['line']}"
+    yield LabelRow("file", (difference["file"] + line,))
+    for label in ("id", "pointer"):
+        if difference[label] is not None:
+            yield LabelRow(label, (difference[label],))
+    yield LabelRow("stored", (difference["stored"],))
+    yield LabelRow("made again", (difference["recomputed"],))
+    if difference["note"] is not None:
+        yield LabelRow("note", (difference["note"],))
+
+
+def _error(error: Mapping[str, Any] | None) -> tuple[LabelList, ...]:
+    if error is None:
+        return ()
+    where = ":".join(str(part) for part in (error["file"], error["line"]) if part is not None)
+    return (LabelList((LabelRow("error", (error["message"],)), LabelRow("where", (where,)))),)
+
+
+def _settings(settings: list[Mapping[str, Any]]) -> tuple[Table, ...]:
+    rows = tuple((Name(entry["name"]), entry["stored"] or "none", entry["now"] or "none") for entry in settings)
+    return (Table((Column("setting"), Column("stored"), Column("now")), rows),) if rows else ()
+
+
+def _inputs(inputs: list[Mapping[str, Any]]) -> tuple[LabelList, ...]:
+    return (
+        (LabelList(tuple(LabelRow(Name(entry["input"]), tuple(_used(entry))) for entry in inputs)),) if inputs else ()
+    )
+
+
+def _used(entry: Mapping[str, Any]) -> Iterator[str]:
+    stored, now = _short_digests(entry["stored"]), _short_digests(entry["now"])
+    yield f"CHANGED from sha256 {stored} to {now}" if entry["changed"] else f"same, sha256 {stored}"
+    if entry["files"]:
+        yield ", ".join(entry["files"])
+
+
+def _short_digests(digests: list[str]) -> str:
+    return ", ".join(digest[:SHOWN_DIGEST] for digest in digests) or "none"
+
+
+def _has_items(section: Section) -> bool:
+    return not all(isinstance(block, Notes) and not block.items for block in section.blocks)

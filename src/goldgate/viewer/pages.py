@@ -1,0 +1,452 @@
+"""The pages of one folder: its report, the list of its units with filters, each unit, and the frame around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from goldgate.core.page import count_text
+from goldgate.core.unit_page import UnitSummary
+from goldgate.report.element import Content, Markup, element, fragment
+from goldgate.report.html import content_policy, page_asset, page_body, page_title, whole_page
+from goldgate.report.html.blocks import DisplayLimits, column_heads, html_name, html_names, html_sentence, html_table
+from goldgate.report.html.units import UnitSelection, unit_sections, verdict_mark
+from goldgate.report.svg.shapes import stylesheet
+from goldgate.viewer.folder import ViewedFolder
+from goldgate.viewer.index import GATE_FACET, count_below, full_bitset, nth_places
+from goldgate.viewer.query import FACET, NUMBER_PREFIX, ORDER, PAGE_SIZE, TEXT, SiteLinks, UnitQuery, value_key
+
+_HERE = Path(__file__).parent
+
+
+class Link(NamedTuple):
+    """A word that leads somewhere; without a place it is where one is."""
+
+    words: str
+    href: str | None = None
+
+
+def site_page(title: str, body: Sequence[Content], *, forms: bool) -> str:
+    """A document of the site."""
+    return whole_page(
+        title, body, more_style=_viewer_asset("view.css"), more_script=_viewer_asset("view.js"), forms=forms
+    )
+
+
+@cache
+def site_policy() -> str:
+    """What a server says of its pages: the same as they say themselves, and that nobody may frame them."""
+    style, script = (
+        page_asset("page.css") + stylesheet() + _viewer_asset("view.css"),
+        page_asset("page.js") + _viewer_asset("view.js"),
+    )
+    return f"{content_policy(style, script, forms=True)}; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+
+def simple_page(
+    crumbs: Sequence[Link], heading: Content, about: str, links: Sequence[Link], main: Sequence[Content], *, forms: bool
+) -> str:
+    """A page with a heading, links to what is near, and its sections."""
+    title = " · ".join(html_sentence(link.words) for link in reversed(crumbs))
+    body: list[Content] = [
+        element("a", "Skip to the content", href="#main", class_="skip"),
+        breadcrumbs(crumbs),
+        element(
+            "header",
+            element("h1", heading),
+            element("p", html_sentence(about), class_="about", dir="auto") if about else None,
+        ),
+        element("nav", element("ul", *(element("li", link_or_word(link)) for link in links)), aria_label="Near this")
+        if links
+        else None,
+        element("main", *main, id="main", tabindex=-1, class_=None if links else "whole"),
+    ]
+    return site_page(title, body, forms=forms)
+
+
+def breadcrumbs(crumbs: Sequence[Link]) -> Markup | None:
+    """The way to a page, from the outermost."""
+    if len(crumbs) < 2:
+        return None
+    above = len(crumbs) - 2  # the key u leads there
+    items = [
+        element("li", link_or_word(link, rel="up") if at == above else link_or_word(link))
+        for at, link in enumerate(crumbs)
+    ]
+    return element("div", element("ol", *items), class_="crumbs", role="navigation", aria_label="Where you are")
+
+
+def link_or_word(link: Link, **attributes: str) -> Markup:
+    """A link, or the word alone."""
+    text = element("bdi", html_name(link.words))
+    if link.href is None:
+        return element("span", text, aria_current="page")
+    return element("a", text, href=link.href, **attributes)
+
+
+def site_error_page(message: str, href: str, *, forms: bool = True) -> str:
+    """A page that says what went wrong."""
+    crumbs = [Link("goldgate view", href), Link("Not shown")]
+    return simple_page(
+        crumbs, "Not shown", "", [], [element("section", element("p", html_sentence(message)))], forms=forms
+    )
+
+
+@cache
+def _viewer_asset(file: str) -> str:
+    return (_HERE / file).read_text(encoding="utf-8")
+
+
+MOST_OPTIONS = 200  # of one filter, the most frequent
+_MOST_COUNTED = 100  # values of a facet that are counted among what is selected
+_SEARCH_REFRESH = "250"  # milliseconds after which a page is loaded again that is still searching
+_NO_ERROR = "nothing went wrong"
+SEARCH_SCOPE = "ids, names and values in the records; not the source texts"
+
+
+class UnitsSelected(NamedTuple):
+    """The places of the chosen units in their order, and how many of all units were searched for words."""
+
+    places: int
+    searched: int | None = None
+
+    @property
+    def units(self) -> int:
+        return self.places.bit_count()
+
+
+def select_units(
+    folder: ViewedFolder, choice: UnitQuery, *, without: str | None = None, most: int | None = None
+) -> UnitsSelected:
+    """What is chosen; a search goes on for a moment. `without` leaves out the filter of one facet.
+
+    `most` are the units that have pages: the others are left out.
+    """
+    values = {facet: _value(folder, facet, key) for facet, key in choice.values.items() if facet != without}
+    places = folder.index.selected(values, choice.order)
+    places &= full_bitset(min(most, len(folder.index))) if most is not None else places
+    search = folder.searches.of(choice.text) if choice.text else None
+    if search is None:
+        return UnitsSelected(places)
+    if without is None:
+        search.go_on(folder.read_at)
+    searched = None if search.is_complete else search.done
+    return UnitsSelected(places & search.found(choice.order), searched)
+
+
+def numbers_of_page(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> list[int]:
+    """The units of a page, in the order of the list."""
+    first = (choice.page - 1) * PAGE_SIZE
+    return [folder.index.number(place, choice.order) for place in nth_places(selected.places, first, PAGE_SIZE)]
+
+
+def _value(folder: ViewedFolder, facet: str, key: str) -> str:
+    """The value that a key stands for; of one that there is not, the key."""
+    if not key.startswith(NUMBER_PREFIX):
+        return key
+    number, values = key[len(NUMBER_PREFIX) :], [*folder.index.facets.get(facet, ())]
+    known = number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(values)
+    return values[int(number)] if known else key
+
+
+class Neighbours(NamedTuple):
+    """Where a unit stands among those chosen, and the ones beside it. Without a place it is none of them."""
+
+    place: int | None
+    before: int | None
+    behind: int | None
+    units: int
+
+
+def neighbours(folder: ViewedFolder, choice: UnitQuery, number: int) -> Neighbours:
+    """The units before and behind one in a list."""
+    selected, index = select_units(folder, choice), folder.index
+    place = index.place(number, choice.order)
+    if not selected.places >> place & 1:
+        return Neighbours(None, None, None, selected.units)
+    at = count_below(selected.places, place)
+    around = nth_places(selected.places, max(at - 1, 0), 3)
+    found = [index.number(each, choice.order) for each in around]
+    here = 1 if at else 0
+    return Neighbours(
+        at,
+        found[0] if at else None,
+        found[here + 1] if here + 1 < len(found) else None,
+        selected.units,
+    )
+
+
+def filter_form(
+    folder: ViewedFolder, number: int, choice: UnitQuery, selected: UnitsSelected, links: SiteLinks
+) -> Markup:
+    """The filters as a form that works without a script."""
+    facets = sorted(folder.index.facets, key=lambda facet: facet != GATE_FACET)  # gates first, the others as they are
+    fields: list[Content] = [_facet(folder, facet, choice, selected) for facet in facets]
+    fields.append(
+        element(
+            "label",
+            "search",
+            element("input", type="search", name=TEXT, value=choice.text, title=f"Searches {SEARCH_SCOPE}", dir="auto"),
+        )
+    )
+    orders = (("weight", "the most errors first"), ("file", "as in the file"))
+    options = [element("option", shown, value=value, selected=choice.order == value) for value, shown in orders]
+    fields.append(element("label", "order", element("select", *options, name=ORDER, aria_label="order")))
+    show = element("button", "Show", type="submit")
+    clear = element("a", "Clear", href=links.units(number, UnitQuery())) if not choice.is_everything else None
+    return element(
+        "form",
+        element("div", *fields, class_="line"),
+        element("div", show, clear, class_="line"),
+        class_="filters",
+        method="get",
+        action=links.units(number, UnitQuery()),
+        role="search",
+        aria_label="Filters",
+    )
+
+
+def unit_rows(
+    folder: ViewedFolder,
+    number: int,
+    numbers: Sequence[int],
+    choice: UnitQuery,
+    links: SiteLinks,
+    class_: str = "units-list",
+) -> Markup:
+    """Units as a table: what each is called, and what went wrong."""
+    summaries = [folder.summary(each) for each in numbers]
+    shown = html_names(summary.id for summary in summaries)
+    rows = [
+        _row(summary, shown[summary.id], links.unit(number, each, choice))
+        for each, summary in zip(numbers, summaries, strict=True)
+    ]
+    return html_table(
+        f"{folder.unit.capitalize()}s", column_heads([folder.unit, "what went wrong"]), rows, class_=class_
+    )
+
+
+def count_words(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> Markup:
+    """How many units there are, which are shown, and how far a search has come."""
+    count, total = selected.units, len(folder.index)
+    first = (choice.page - 1) * PAGE_SIZE
+    last = min(first + PAGE_SIZE, count)
+    said = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
+    said += f", {first + 1:,} to {last:,}" if first < count and count > PAGE_SIZE else ""
+    if selected.searched is None:
+        return element("p", said, class_="said", role="status")
+    more = f"; searched {selected.searched:,} of {total:,} so far"
+    on = element("a", "go on", href=choice.query() or "?")
+    return element("p", said, more, ": ", on, class_="said", role="status", data_again=_SEARCH_REFRESH)
+
+
+def pager(first: str | None, before: str | None, behind: str | None, said: Content) -> Markup:
+    """Links to the pages before and behind; the keys k and j follow them."""
+    return element(
+        "div",
+        said,
+        element("a", "first", href=first) if first and before else None,
+        element("a", "← previous ", element("kbd", "k"), href=before, rel="prev") if before else None,
+        element("a", "next → ", element("kbd", "j"), href=behind, rel="next") if behind else None,
+        class_="pages",
+    )
+
+
+def list_pager(
+    folder: ViewedFolder, number: int, choice: UnitQuery, selected: UnitsSelected, links: SiteLinks
+) -> Markup:
+    """The pager of a list."""
+    last = max(-(-selected.units // PAGE_SIZE), 1)
+    before = links.units(number, choice.at(min(choice.page - 1, last))) if choice.page > 1 else None
+    behind = links.units(number, choice.at(choice.page + 1)) if choice.page < last else None
+    return pager(links.units(number, choice.at(1)), before, behind, count_words(folder, choice, selected))
+
+
+def counted_words(number: int, thing: str) -> str:
+    """`1,100 samples`."""
+    return count_text(number, thing).replace(str(number), f"{number:,}", 1)
+
+
+def left_out_note(folder: ViewedFolder) -> Markup | None:
+    """Which facets have more values than can be chosen."""
+    left_out = folder.index.left_out
+    if not left_out:
+        return None
+    said = f"Not all values of {', '.join(left_out)} can be chosen: search for the others."
+    return element("p", html_sentence(said), class_="note")
+
+
+def value_lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
+    """Links to the lists of units with a value, where there is no form."""
+    rows = []
+    for facet, values in folder.index.facets.items():
+        found: list[Content] = []
+        for at, (value, having) in enumerate(values.items()):
+            href = links.units(number, UnitQuery({facet: value_key(value, at)}))
+            if href is not None:
+                link = element("a", element("bdi", f"{html_name(value)} ({having.units:,})"), href=href)
+                found += [", ", link] if found else [link]
+        if found:
+            rows.append(element("div", element("dt", html_name(facet)), element("dd", *found)))
+    return element("dl", *rows)
+
+
+def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsSelected) -> Markup:
+    values = folder.index.facets[facet]
+    chosen = choice.values.get(facet, "")
+    if len(values) > _MOST_COUNTED:
+        counts = {value: having.units for value, having in values.items()}
+    else:
+        among = select_units(folder, choice, without=facet) if chosen else selected
+        counts = folder.index.counts(facet, among.places, choice.order)
+    keys = {value: value_key(value, number) for number, value in enumerate(values)}
+    offered = sorted((value for value in values if counts[value]), key=lambda value: (-counts[value], value))
+    offered = [value for at, value in enumerate(offered) if at < MOST_OPTIONS or keys[value] == chosen]
+    shown = html_names(offered)
+    options = [
+        element("option", f"{shown[value]} ({counts[value]:,})", value=keys[value], selected=keys[value] == chosen)
+        for value in offered
+    ]
+    if chosen and chosen not in {keys[value] for value in offered}:
+        options.append(element("option", f"{html_name(chosen)} (0)", value=chosen, selected=True))
+    any_value = element("option", "any", value="")
+    shown_facet = html_name(facet)
+    chooser = element("select", any_value, *options, name=f"{FACET}{facet}", aria_label=shown_facet)
+    return element("label", shown_facet, chooser)
+
+
+def _row(summary: UnitSummary, shown: str, href: str | None) -> Markup:
+    identity = element("bdi", shown)
+    link = element("a", identity, href=href) if href is not None else fragment(identity)
+    return element(
+        "tr",
+        element("th", link, scope="row"),
+        element("td", html_sentence(summary.word or _NO_ERROR), class_="word", dir="auto"),
+        class_=None if summary.weight else "right",
+    )
+
+
+HOME = "goldgate view"
+UNIT_LIMITS = DisplayLimits(characters=100_000, marks=1_500, rows=1_000)  # of a page with one unit
+_FIRST = 10  # units that the report's page lists
+_NAMED = 3  # units that are named beside a gate
+_INPUTS_REFRESH = "700"  # milliseconds after which a page is loaded again that waits for the inputs
+
+
+def report_page(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> str:
+    """The report as it is in report.html, whose names lead to the units that have them."""
+    folder = folders[number]
+    facets = {
+        facet: {
+            value: href
+            for at, value in enumerate(values)
+            if (href := links.units(number, UnitQuery({facet: value_key(value, at)}))) is not None
+        }
+        for facet, values in folder.index.facets.items()
+    }
+    body = page_body(folder.page, _unit_selection(folder, number, links), facets, _first_units(folder, number, links))
+    if len(folders) > 1:
+        body.insert(1, breadcrumbs([Link(HOME, links.home()), Link(folder.name)]))
+    return site_page(page_title(folder.page), body, forms=links.forms)
+
+
+def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, links: SiteLinks) -> str:
+    """A page of the list."""
+    folder = folders[number]
+    selected = select_units(folder, choice, most=links.most)
+    numbers = numbers_of_page(folder, choice, selected)
+    crumbs = [*_breadcrumbs_of(folders, number, links), Link(f"{folder.unit}s")]
+    shown: Content = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
+    section = element(
+        "section",
+        filter_form(folder, number, choice, selected, links) if links.forms else _lists(folder, number, links),
+        left_out_note(folder) if links.forms else None,
+        list_pager(folder, number, choice, selected, links),
+        shown,
+        element("p", f"Search looks through {SEARCH_SCOPE}.", class_="note") if links.forms else None,
+    )
+    about = f"{counted_words(len(folder.index), folder.unit)}, {folder.index.wrong:,} of them with errors"
+    heading = [verdict_mark(folder.page.verdict), f" {html_name(folder.name)}"]
+    return simple_page(crumbs, heading, about, [], [section], forms=links.forms)
+
+
+def single_unit_page(
+    folders: Sequence[ViewedFolder], number: int, unit: int, choice: UnitQuery, links: SiteLinks
+) -> str:
+    """One unit, with the ones before and behind it in its list."""
+    folder = folders[number]
+    summary, page = folder.unit_page(unit)
+    near = neighbours(folder, choice, unit)
+    said = "" if near.place is None else f"{near.place + 1:,} of {near.units:,}"
+    before = None if near.before is None else links.unit(number, near.before, choice)
+    behind = None if near.behind is None else links.unit(number, near.behind, choice)
+    crumbs = [
+        *_breadcrumbs_of(folders, number, links),
+        Link(f"{folder.unit}s", links.units(number, choice)),
+        Link(summary.id),
+    ]
+    main = [
+        element("section", pager(None, before, behind, element("p", said, class_="said")), input_notes(folder)),
+        unit_sections(page, UNIT_LIMITS, level=2),
+    ]
+    heading = element("bdi", html_name(summary.id))
+    return simple_page(crumbs, heading, summary.word or "nothing went wrong", [], main, forms=links.forms)
+
+
+def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
+    """What is in an export, and its lists."""
+    most = len(folder.index) if links.most is None else links.most
+    said = f"These pages have {most:,} of {len(folder.index):,} {folder.unit}s, the worst first"
+    note = element("p", f"{said}; goldgate view shows all.", class_="note") if most < len(folder.index) else None
+    return element("details", element("summary", "By value"), note, value_lists(folder, number, links), class_="detail")
+
+
+def input_notes(folder: ViewedFolder) -> Markup | None:
+    """What of the inputs is not shown, and why."""
+    found = folder.inputs.notes
+    if not found:
+        return None
+    again = None if folder.inputs.is_done else _INPUTS_REFRESH
+    return element("ul", *(element("li", html_sentence(note)) for note in found), class_="notes", data_again=again)
+
+
+def _breadcrumbs_of(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> list[Link]:
+    home = [Link(HOME, links.home())] if len(folders) > 1 else []
+    return [*home, Link(folders[number].name, links.report(number))]
+
+
+def _unit_selection(folder: ViewedFolder, number: int, links: SiteLinks) -> UnitSelection:
+    """The units that explain each gate: how many, the worst of them, and where all are."""
+    index = folder.index
+    explains: dict[str, tuple[int, tuple[str, ...]]] = {}
+    unit_links, gate_links = dict[tuple[str, str], str](), dict[str, str]()
+    for at, (metric, having) in enumerate(index.facets.get(GATE_FACET, {}).items()):
+        choice = UnitQuery({GATE_FACET: value_key(metric, at)})
+        identities = []
+        for place in nth_places(index.having(GATE_FACET, metric, "weight"), 0, _NAMED):
+            each = index.number(place, "weight")
+            href = links.unit(number, each, choice)
+            if href is not None:
+                identities.append(folder.summary(each).id)
+                unit_links[metric, identities[-1]] = href
+        explains[metric] = having.units, tuple(identities)
+        everywhere = links.units(number, choice)
+        if everywhere is not None:
+            gate_links[metric] = everywhere
+    return UnitSelection((), len(index), index.wrong, folder.unit, explains, "", unit_links, gate_links)
+
+
+def _first_units(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
+    index = folder.index
+    first = [index.by_weight[place] for place in range(min(_FIRST, index.wrong))]
+    total = count_text(len(index), folder.unit)
+    if not first:
+        said = f"In none of {total} anything went wrong."
+    else:
+        said = f"{index.wrong:,} of {len(index):,} {folder.unit}s with errors, the worst first."
+    href = links.units(number, UnitQuery())
+    more = element("p", element("a", f"All {folder.unit}s, with filters", href=href)) if href is not None else None
+    rows = unit_rows(folder, number, first, UnitQuery(), links) if first else None
+    return fragment(element("p", said, class_="note"), rows, more)
