@@ -8,7 +8,7 @@ EXAMPLES := examples/extraction
 SECONDS := 60
 JUDGE := $(BIN)/goldgate extraction --brief --gold $(EXAMPLES)/gold.jsonl --schema $(EXAMPLES)/schema.json
 
-.PHONY: help demo test test-local test-browser test-inspect test-cluster test-remote check chaos bench fuzz dist lock clean
+.PHONY: help demo test test-all test-local test-browser test-inspect test-cluster test-remote check chaos bench fuzz dist lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 20
@@ -25,14 +25,17 @@ demo: $(VENV)/.core ## judge the two example models and an agent; the reports go
 	@echo
 	@echo "Every number is in out/: open out/model-a/report.html, or run a command above without --brief."
 
-test: $(VENV)/.dev ## run the tests, all but those that need torch, a browser, inspect-ai, Ray or fsspec
-	$(BIN)/pytest -n 2 --ignore=tests/local --ignore=tests/chaos --ignore=tests/browser --ignore=tests/with_inspect \
-	  --ignore=tests/cluster --ignore=tests/remote
-	@echo "Left out, because they need torch (make test-local runs them):" tests/local/test_*.py
-	@echo "Left out, because they need a browser (make test-browser runs them):" tests/browser/test_*.py
-	@echo "Left out, because they need inspect-ai (make test-inspect runs them):" tests/with_inspect/test_*.py
-	@echo "Left out, because they need Ray (make test-cluster runs them):" tests/cluster/test_*.py
-	@echo "Left out, because they need fsspec (make test-remote runs them):" tests/remote/test_*.py
+# These folders need more than the locked requirements, or disturb what runs beside them: each has a target of its own.
+APART := local chaos browser with_inspect cluster remote
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal $(APART:%=--ignore=tests/%)
+
+test: $(VENV)/.dev ## run the tests of every rule, contract and door, without those marked slow (150 s on two cores)
+	$(PYTEST) -m "not slow"
+	@echo "Left out: tests marked slow, and those in" $(APART:%=tests/%)": make test-all runs everything"
+
+test-all: $(VENV)/.dev ## run every test: also the slow ones, and those that need torch, a browser, inspect-ai, Ray or fsspec
+	$(PYTEST)
+	$(MAKE) --no-print-directory chaos test-local test-browser test-inspect test-cluster test-remote
 
 test-local: $(VENV)/.local ## install torch and transformers (1.2 GB), run the tests that need them
 	$(BIN)/pytest tests/local

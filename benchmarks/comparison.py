@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from goldgate import evaluate_files
+from goldgate.comparison import compare
 from goldgate.runs.differences import compared_rates
 from goldgate.suites import load_suite
-from goldgate.comparison import compare
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "extraction"
 TYPES, ROLES = 20, 6

@@ -30,6 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from goldgate.api import evaluate_files, evaluate_outputs
+    from goldgate.comparison import Comparison, compare
     from goldgate.core.evaluation import Evaluation
     from goldgate.errors import GoldgateError
     from goldgate.in_memory import evaluate, load_scorer
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from goldgate.suites.extraction.response import parse_response
     from goldgate.suites.extraction.scorer import Score, Scorer
     from goldgate.suites.plan import load_protocol
-    from goldgate.comparison import Comparison, compare
 else:
     _HOMES = {
         "Comparison": "goldgate.comparison",

@@ -129,10 +129,15 @@ def test_the_install_imports_nothing_from_the_working_directory(tmp_path: Path) 
 
 @pytest.mark.parametrize("hostile", ["$(touch made)", "`touch made`", '"; touch made; "', "--gold=x; touch made", "*"])
 def test_an_argument_is_never_a_command(step: Step, hostile: str) -> None:
-    for given in (
-        {"arguments": hostile},
-        {"arguments": INPUTS, "suite": hostile},
-        {"arguments": INPUTS, "out": f"o/{hostile}"},
+    """Whatever it says, it reaches goldgate as one word."""
+    (step.folder / "temp/goldgate/bin/goldgate").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > words; exit 2\n')
+    for given, word in (
+        ({"arguments": hostile}, hostile),
+        ({"arguments": INPUTS, "suite": hostile}, hostile),
+        ({"arguments": INPUTS, "out": f"o/{hostile}"}, f"--out=o/{hostile}"),
     ):
+        (step.folder / "words").unlink(missing_ok=True)
         step.run(**given)
-    assert not (step.folder / "made").exists()
+        assert not (step.folder / "made").exists(), given
+        if (step.folder / "words").exists():
+            assert word in (step.folder / "words").read_text().splitlines(), given

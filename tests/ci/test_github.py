@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldgate.cli.main import goldgate
 from goldgate.core.evaluation import error_report
 from goldgate.errors import InputError, Place
 from goldgate.report import describe_report, render_page
@@ -80,14 +80,12 @@ def test_a_summary_keeps_below_what_github_takes() -> None:
     assert step_summary("# PASS\n", used=0) == "# PASS\n"
 
 
-def judge(
-    folder: Path, *options: str, summary: Path | None = None, in_actions: bool = True
-) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ} | ({"GITHUB_ACTIONS": "true"} if in_actions else {})
+def judge(folder: Path, *options: str, summary: Path | None = None, in_actions: bool = True) -> Result:
+    env = {"GITHUB_ACTIONS": "true"} if in_actions else {}
     env |= {} if summary is None else {"GITHUB_STEP_SUMMARY": str(summary)}
     inputs = [f"--{kind}={EXAMPLES / name}" for kind, name in (("gold", "gold.jsonl"), ("schema", "schema.json"))]
-    command = [sys.executable, "-m", "goldgate", "extraction", *inputs, *options]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, encoding="utf-8", timeout=120)
+    with chdir(folder):
+        return CliRunner().invoke(goldgate, ["extraction", *inputs, *options], env=env)
 
 
 FAILING = (f"--predictions={EXAMPLES / 'model-b.jsonl'}", f"--protocol={EXAMPLES / 'protocol-fail.yaml'}")
@@ -97,7 +95,7 @@ def test_in_a_step_annotations_go_to_the_log_and_the_report_to_the_summary(tmp_p
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
     shown = judge(tmp_path, *FAILING, "--format", "json", "--out", "out", summary=summary)
-    assert shown.returncode == 1
+    assert shown.exit_code == 1
     assert shown.stdout.startswith("{")
     assert levels(shown.stderr)[:3] == ["error"] * 3
     assert levels(shown.stdout) == []
@@ -120,7 +118,7 @@ def test_format_github_prints_them_anywhere(tmp_path: Path) -> None:
 def test_an_error_is_annotated_and_on_the_summary(tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
     shown = judge(tmp_path, "--predictions", "::add-mask::x", summary=summary)
-    assert shown.returncode == 2
+    assert shown.exit_code == 2
     assert levels(shown.stderr) == ["error"]
     assert summary.read_text().startswith("# SYSTEM_ERROR")
 
@@ -128,6 +126,6 @@ def test_an_error_is_annotated_and_on_the_summary(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [".", "missing/summary.md", "\x01" * 300])
 def test_a_summary_that_cannot_be_written_changes_no_verdict(name: str, tmp_path: Path) -> None:
     shown = judge(tmp_path, *FAILING, "--quiet", summary=tmp_path / name)
-    assert shown.returncode == 1
+    assert shown.exit_code == 1
     assert "the summary of this step was not written" in shown.stderr
     assert "Traceback" not in shown.stderr

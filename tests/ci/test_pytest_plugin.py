@@ -1,4 +1,4 @@
-"""The plugin of pytest, in processes of its own: one test a gate, and an assertion whose message is worth reading."""
+"""The plugin of pytest: one test a gate, and an assertion whose message is worth reading."""
 
 from __future__ import annotations
 
@@ -33,14 +33,20 @@ def made(pytester: pytest.Pytester, judged: str = JUDGED, protocol: str = PROTOC
     (pytester.path / "model.goldgate.yaml").write_text(judged, encoding="utf-8")
 
 
+WITHOUT = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
+
+
 def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
-    without = [option for name in ("cacheprovider", "hypothesispytest", "xdist") for option in ("-p", f"no:{name}")]
-    return pytester.runpytest_subprocess(*without, *options, timeout=120)
+    return pytester.runpytest_inprocess(*WITHOUT, *options)
+
+
+def run_process(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    return pytester.runpytest_subprocess(*WITHOUT, *options, timeout=120)
 
 
 def test_a_gate_is_a_test(pytester: pytest.Pytester) -> None:
     made(pytester, protocol=PROTOCOL.partition('  strict_f1["')[0])
-    result = run(pytester, "-v", "-rs")
+    result = run_process(pytester, "-v", "-rs")
     result.assert_outcomes(passed=1, failed=2, skipped=1)
     result.stdout.fnmatch_lines(
         [
@@ -153,7 +159,7 @@ def test_a_session_that_needs_nothing_of_goldgate_imports_nothing(pytester: pyte
             assert "yaml" not in sys.modules and "orjson" not in sys.modules
         """
     )
-    run(pytester).assert_outcomes(passed=1)
+    run_process(pytester).assert_outcomes(passed=1)
 
 
 def test_goldgate_itself_does_not_need_pytest() -> None:

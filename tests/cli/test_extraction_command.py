@@ -177,11 +177,11 @@ def command(*options: str | Path, seed: str = "0", script: list[str] | None = No
 
 
 def test_hash_seed_and_workers_change_no_byte(tmp_path: Path) -> None:
-    for name, seed, workers in (("x", "1", 1), ("y", "2", 1), ("z", "3", 2)):
+    for name, seed, workers in (("x", "1", 1), ("y", "2", 2)):
         done = command("--out", tmp_path / name, "--workers", str(workers), seed=seed)
         assert done.returncode == 1, done.stderr
     for file in ("report.html", "report.json", "report.md", "samples.jsonl"):
-        assert len({(tmp_path / name / file).read_bytes() for name in "xyz"}) == 1
+        assert len({(tmp_path / name / file).read_bytes() for name in "xy"}) == 1
 
 
 def test_evaluate_script_does_the_same() -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from goldgate.suites.extraction.response import Status, Step
 from goldgate.suites.extraction.response import parsed as reading_words
 from goldgate.suites.extraction.response.parsed import METHODS, REASONS
 from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
-from tests.responses.corpus import Case, load_corpus
+from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "extraction"
@@ -302,17 +303,17 @@ def test_nothing_from_a_response_reaches_the_terminal_as_it_stands(tmp_path: Pat
     assert read["value"][0]["event_type"] == HOSTILE
 
 
-@pytest.mark.parametrize("at", range(0, 400, 7))
-def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it(at: int) -> None:
+def test_an_excerpt_is_the_line_around_the_place_with_a_mark_under_it() -> None:
     text = "一二" + "".join(chr(0x41 + number % 26) for number in range(395)) + "\n\n"
-    line, mark = TextPositions(text).excerpt(at, 60)
-    assert display_width(line) <= 60
-    under = "".join(
-        character * (1 if display_width(character) == 1 else 2) for character in line
-    )  # a column a character
-    if at < 397:
-        assert under[len(mark) - 1] == text[at]
-        assert line.removeprefix("…").removesuffix("…") in text
+    for at in range(0, 400, 7):
+        line, mark = TextPositions(text).excerpt(at, 60)
+        assert display_width(line) <= 60, at
+        under = "".join(
+            character * (1 if display_width(character) == 1 else 2) for character in line
+        )  # a column a character
+        if at < 397:
+            assert under[len(mark) - 1] == text[at], at
+            assert line.removeprefix("…").removesuffix("…") in text, at
 
 
 def test_an_excerpt_behind_the_text_is_its_end() -> None:
@@ -321,16 +322,16 @@ def test_an_excerpt_behind_the_text_is_its_end() -> None:
     assert [str(TextPositions("a\nbc\n").position(at)) for at in range(6)] == ["1:1", "1:2", "2:1", "2:2", "2:3", "3:1"]
 
 
-@pytest.mark.parametrize("case", load_corpus(), ids=lambda case: case.name)
-def test_every_response_of_the_corpus_is_shown(case: Case, tmp_path: Path) -> None:
-    shown = run(given=case.response).stdout
-    assert shown.startswith(("RAW", "REPAIRED", "ERROR"))
-    assert all(display_width(line) <= 80 for line in shown.splitlines()), shown
-    read = as_json(case.response)
-    for place in read["places"]:
-        assert 0 <= place["at"] <= len(case.response)
-    short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
-    assert all(display_width(line) <= 80 for line in short.splitlines()), short
+@pytest.mark.parametrize("corpus", [one_of_each_manner, pytest.param(load_corpus, marks=pytest.mark.slow)])
+def test_every_response_of_the_corpus_is_shown(corpus: Callable[[], tuple[Case, ...]], tmp_path: Path) -> None:
+    for case in corpus():
+        text = run(given=case.response).stdout
+        assert text.startswith(("RAW", "REPAIRED", "ERROR")), case.name
+        assert all(display_width(line) <= 80 for line in text.splitlines()), (case.name, text)
+        for place in as_json(case.response)["places"]:
+            assert 0 <= place["at"] <= len(case.response), case.name
+        short = run(records(tmp_path / "a.jsonl", {"id": "x", "response": case.response})).stdout
+        assert all(display_width(line) <= 80 for line in short.splitlines()), (case.name, short)
 
 
 def test_every_name_of_the_reader_has_words() -> None:

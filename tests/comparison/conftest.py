@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from goldgate.comparison import Comparison, compare
+
 from .runs import MODELS, store_extraction, store_research
 
 
@@ -18,3 +20,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for outputs in ("passing", "failing"):
         store_research(root / outputs, outputs)
     return root
+
+
+@pytest.fixture(scope="session")
+def a_and_b(stored: Path) -> Comparison:
+    """The comparison of the two example models, made once for all who only read it."""
+    return compare(stored / "a", stored / "b")

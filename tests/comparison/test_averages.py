@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from goldgate.comparison import Comparison, compare
 from goldgate.stats.distributions import t_quantile
-from goldgate.comparison import compare
 
 from .runs import store_counts
 
@@ -63,8 +63,8 @@ def plainly(mine: list[Parts], theirs: list[Parts]) -> tuple[float, float]:
     return values[0] - values[1], sqrt(n / (n - 1) * sum(one * one for one in added))
 
 
-def test_they_are_those_of_the_reports(stored: Path) -> None:
-    found = compare(stored / "a", stored / "b").report
+def test_they_are_those_of_the_reports(stored: Path, a_and_b: Comparison) -> None:
+    found = a_and_b.report
     for system in found["systems"]:
         report = json.loads((stored / system["name"] / "report.json").read_bytes())
         for name in NAMES:

@@ -9,12 +9,17 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from goldgate.cli.compare import compare_command
+from goldgate.comparison import Comparison
+from goldgate.report import render_page
+from goldgate.runs.comparison_page import describe_comparison
+from tests.contract.test_suite_commands import run as run_suite
 
 from .runs import GOLD, MODELS, ROOT, SCHEMA
 
@@ -23,8 +28,14 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(compare_command, [str(word) for word in words])
 
 
+@cache
+def compared(stored: Path, format: str = "text") -> Result:
+    """The two example models compared, once in each format."""
+    return run(stored / "a", stored / "b", "--format", format)
+
+
 def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
-    result = run(stored / "a", stored / "b")
+    result = compared(stored)
     assert result.exit_code == 0
     for words in ("Systems", "0.8862*", "b against a", "-0.3144", "[-0.384, -0.244]", "strict_f1 by part", "en-021"):
         assert words in result.stdout
@@ -32,7 +43,7 @@ def test_the_text_has_the_table_and_the_differences(stored: Path) -> None:
 
 
 def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:
-    whole, brief = run(stored / "a", stored / "b").stdout, run(stored / "a", stored / "b", "--brief").stdout
+    whole, brief = compared(stored).stdout, run(stored / "a", stored / "b", "--brief").stdout
     parts = whole.split("\n\n")
     assert [part.splitlines()[0] for part in parts[1:4]] == ["Systems", "b against a", "How to read this"]
     assert brief.split("\n\n") == [*parts[:2], parts[2] + "\n"]
@@ -40,7 +51,7 @@ def test_brief_is_the_systems_and_their_differences(stored: Path) -> None:
 
 
 def test_json_has_what_scripts_need(stored: Path) -> None:
-    found = json.loads(run(stored / "a", stored / "b", "--format", "json").stdout_bytes)
+    found = json.loads(compared(stored, "json").stdout_bytes)
     for entry in found["comparisons"]:
         assert {"metric", "system", "against", "difference", "p", "p_adjusted"} <= entry.keys()
         if entry["difference"] is not None:
@@ -53,14 +64,14 @@ def test_all_files_are_written(stored: Path, tmp_path: Path) -> None:
     pages = {"comparison.json", "comparison.md", "comparison.html"}
     assert {path.name for path in out.iterdir()} == {*pages, "changed.jsonl", "run.json"}
     assert (out / "comparison.json").read_bytes() == result.stdout_bytes
-    assert (out / "comparison.md").read_text() == run(stored / "a", stored / "b", "--format", "markdown").stdout
-    assert (out / "comparison.html").read_text() == run(stored / "a", stored / "b", "--format", "html").stdout
+    assert (out / "comparison.md").read_text() == compared(stored, "markdown").stdout
+    assert (out / "comparison.html").read_text() == compared(stored, "html").stdout
     assert len((out / "changed.jsonl").read_bytes().splitlines()) == 67
     assert str(stored) not in (out / "comparison.json").read_text()
 
 
 def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None:
-    plain = run(stored / "a", stored / "b").stdout
+    plain = compared(stored).stdout
     out = tmp_path / "out"
     written = run(stored / "a", stored / "b", "--out", out).stdout
     assert written.startswith(plain)
@@ -70,7 +81,7 @@ def test_the_text_says_where_the_files_are(stored: Path, tmp_path: Path) -> None
 
 
 def test_the_page_has_the_pictures_of_plot(stored: Path) -> None:
-    page = run(stored / "a", stored / "b", "--format", "html").stdout
+    page = compared(stored, "html").stdout
     assert [*re.findall('aria-label="Picture: ([^"]*)"', page)] == ["Differences from a", "Systems"]
 
 
@@ -90,23 +101,19 @@ def test_an_earlier_comparison_does_not_survive_an_error(stored: Path, tmp_path:
     assert not (tmp_path / "changed.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_hash_seeds_and_workers_change_no_byte(tmp_path: Path) -> None:
-    printed = set()
-    for number, workers in (("1", "1"), ("77", "2")):
-        words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--workers", workers]
-        environment = {**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": str(ROOT / "src")}
-        out = tmp_path / number
-        done = subprocess.run(
-            [sys.executable, "-m", "goldgate", "compare", *words, "--format", "json", "--out", str(out)],
-            env=environment,
-            capture_output=True,
-        )
-        printed.add((done.stdout, (out / "changed.jsonl").read_bytes(), (out / "comparison.md").read_bytes()))
-    assert len(printed) == 1
+    words = [*map(str, MODELS.values()), "--gold", str(GOLD), "--schema", str(SCHEMA), "--format", "json", "--out"]
+    here = run(*words, tmp_path / "here")
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(ROOT / "src")}
+    line = [sys.executable, "-m", "goldgate", "compare", *words, str(tmp_path / "there"), "--workers", "2"]
+    assert subprocess.run(line, env=environment, capture_output=True).stdout == here.stdout_bytes
+    for name in ("changed.jsonl", "comparison.md"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(run(stored / "a", stored / "b", "--format", "csv").stdout)))
+def test_csv_has_a_row_for_each_metric_and_system(a_and_b: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(render_page(describe_comparison(a_and_b.report), "csv"))))
     (row,) = [row for row in rows if row["metric"] == "relaxed_f1" and row["section"] == "b against a"]
     assert row["system"] == "b"
     assert float(row["difference"]) == pytest.approx(-0.18945, abs=1e-5)
@@ -114,8 +121,8 @@ def test_csv_has_a_row_for_each_metric_and_system(stored: Path) -> None:
     assert float(row["p"]) < 1e-8  # every digit, not what people read
 
 
-def test_latex_can_be_pasted(stored: Path) -> None:
-    shown = run(stored / "a", stored / "b", "--format", "latex").stdout
+def test_latex_can_be_pasted(a_and_b: Comparison) -> None:
+    shown = render_page(describe_comparison(a_and_b.report), "latex")
     assert "% signature: goldgate:" in shown
     assert r"\textbf{0.8862}* [0.840, 0.921]" in shown
     assert r"strict\_f1 & b & $-$0.3144 [$-$0.384, $-$0.244]" in shown
@@ -132,7 +139,7 @@ def test_what_cannot_be_compared_ends_with_2(stored: Path, format: str) -> None:
 
 
 def test_predictions_are_scored_first() -> None:
-    result = run(*MODELS.values(), "--gold", GOLD, "--schema", SCHEMA, "--workers", "2")
+    result = run(*MODELS.values(), "--gold", GOLD, "--schema", SCHEMA)
     assert result.exit_code == 0
     assert "model-b against model-a" in result.stdout
     assert run(*MODELS.values(), "--gold", GOLD, "--schema", GOLD).exit_code == 2
@@ -150,13 +157,7 @@ def test_research_runs_are_paired_by_query(stored: Path) -> None:
 def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
     gold = [{"id": n, "question": "?", "answer": str(n) if n % 5 else None, "sources": ["s"]} for n in range(40)]
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in gold))
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
-
-    def toy(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tests.toy", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-
+    toy = partial(run_suite, tmp_path)
     for name, every in (("good", 10), ("bad", 3)):
         answers = [
             {"id": r["id"], "answer": "wrong" if n % every == 1 else r["answer"], "citations": ["s"]}
@@ -165,7 +166,7 @@ def test_the_toy_suite_compares_too(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in answers))
         toy("qa", "--gold", "gold.jsonl", "--predictions", f"{name}.jsonl", "--out", name)
     done = toy("compare", "good", "bad", "--format", "json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     scored = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qa", "--format", "json")
     assert json.loads(scored.stdout) == json.loads(done.stdout)
     unknown = toy("compare", "good.jsonl", "bad.jsonl", "--gold", "gold.jsonl", "--suite", "qaa")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from goldgate.comparison import Comparison, compare
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison, p_value
 from goldgate.stats.multiple_testing import benjamini_hochberg, holm
-from goldgate.comparison import compare
 
 from .runs import store_counts
 
@@ -47,8 +47,8 @@ def test_p_values_of_the_main_metrics_are_adjusted_together(stored: Path) -> Non
     assert {entry["adjustment"] for entry in parts} == {"benjamini-hochberg"}
 
 
-def test_the_best_is_marked_only_against_every_other(stored: Path) -> None:
-    two = compare(stored / "a", stored / "b").report
+def test_the_best_is_marked_only_against_every_other(stored: Path, a_and_b: Comparison) -> None:
+    two = a_and_b.report
     assert {system["name"]: system["best_in"] for system in two["systems"]} == {"a": two["headline"], "b": []}
     # With a twin of the best there is no best.
     three = compare(stored / "a", stored / "b", stored / "a", names=("a", "b", "twin")).report
@@ -61,10 +61,10 @@ def test_against_another_than_the_first(stored: Path) -> None:
     assert there == back
 
 
-def test_parts_have_both_values(stored: Path) -> None:
+def test_parts_have_both_values(stored: Path, a_and_b: Comparison) -> None:
     import json
 
-    found = compare(stored / "a", stored / "b").report
+    found = a_and_b.report
     report = json.loads((stored / "b" / "report.json").read_bytes())
     types = {entry["event_type"]: entry["strict_f1"]["value"] for entry in report["breakdown"]["event_types"]}
     mine = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from goldgate.comparison import compare
+from goldgate.comparison import Comparison
 
 Unit = tuple[int, int]  # 2 hits, predicted + gold
 
@@ -41,21 +41,23 @@ def f1_difference(pairs: list[tuple[Unit, Unit]]) -> float:
     return rate([second for _, second in pairs]) - rate([first for first, _ in pairs])
 
 
-def test_the_difference_is_that_of_the_two_rates(stored: Path, counts: list[tuple[Unit, Unit]]) -> None:
-    found = compare(stored / "a", stored / "b")["strict_f1"]["difference"]
+def test_the_difference_is_that_of_the_two_rates(counts: list[tuple[Unit, Unit]], a_and_b: Comparison) -> None:
+    found = a_and_b["strict_f1"]["difference"]
     assert found["value"] == pytest.approx(f1_difference(counts), abs=1e-12)
 
 
-def test_a_bootstrap_over_documents_gives_much_the_same_interval(stored: Path, counts: list[tuple[Unit, Unit]]) -> None:
+def test_a_bootstrap_over_documents_gives_much_the_same_interval(
+    counts: list[tuple[Unit, Unit]], a_and_b: Comparison
+) -> None:
     rng = random.Random(3)
     drawn = sorted(f1_difference(rng.choices(counts, k=len(counts))) for _ in range(4000))
-    found = compare(stored / "a", stored / "b")["strict_f1"]["difference"]
+    found = a_and_b["strict_f1"]["difference"]
     assert found["low"] == pytest.approx(drawn[100], abs=0.012)
     assert found["high"] == pytest.approx(drawn[-100], abs=0.012)
 
 
 @pytest.mark.parametrize("metric", ["type_recall", "type_f1", "hallucination_rate"])
-def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metric: str) -> None:
+def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metric: str, a_and_b: Comparison) -> None:
     from goldgate.runs.differences import compared_rates
     from goldgate.suites import load_suite
 
@@ -69,4 +71,4 @@ def test_a_plain_paired_randomization_gives_the_same_p_value(stored: Path, metri
     for _ in range(draws):
         swapped = [pair if rng.random() < 0.5 else pair[::-1] for pair in pairs]
         reached += abs(f1_difference(swapped)) >= observed - 1e-12
-    assert compare(stored / "a", stored / "b")[metric]["p"] == pytest.approx((1 + reached) / (1 + draws), abs=0.025)
+    assert a_and_b[metric]["p"] == pytest.approx((1 + reached) / (1 + draws), abs=0.025)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from goldgate.comparison import Comparison, compare
 from goldgate.errors import GoldgateError
 from goldgate.report import render_page
 from goldgate.runs.comparison_page import describe_comparison
-from goldgate.comparison import compare
 
 from .runs import GOLD, MODELS, store_extraction
 
@@ -70,10 +70,10 @@ def test_what_differs_is_named(
     "change", [signed("protocol:default@1.0", "protocol:other@2"), signed("goldgate:0.1.0", "goldgate:0.1.1")]
 )
 def test_names_that_change_no_number_do_not_matter(
-    stored: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+    stored: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], a_and_b: Comparison
 ) -> None:
     same = compare(stored / "a", edited(stored, tmp_path, change))
-    assert same["strict_f1"] == {**compare(stored / "a", stored / "b")["strict_f1"], "system": "changed"}
+    assert same["strict_f1"] == {**a_and_b["strict_f1"], "system": "changed"}
 
 
 def test_other_suites_are_refused(stored: Path) -> None:
@@ -138,8 +138,8 @@ def test_what_both_have_is_compared_on_demand(stored: Path, tmp_path: Path) -> N
     assert common.report["same_gold"] is False
 
 
-def test_missing_answers_are_named(stored: Path) -> None:
-    systems = compare(stored / "a", stored / "b").report["systems"]
+def test_missing_answers_are_named(a_and_b: Comparison) -> None:
+    systems = a_and_b.report["systems"]
     assert [system["runs"][0]["missing"] for system in systems] == [
         {"count": 0, "first": []},
         {"count": 2, "first": ["en-021", "zh-034"]},

@@ -1,4 +1,4 @@
-"""Stored files for every suite, made by rule: enough of them for several shards, with answers of every kind."""
+"""Stored files for every suite, made by rule, with answers of every kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from goldgate.suites import SUITES
 ROOT = Path(__file__).resolve().parents[2]
 TOY = {"qa": "tests.toy.suite:SUITE"}
 NAMES = (*SUITES, *TOY)
-SAMPLES = 1_100  # three shards
+SAMPLES = 240
+SEVERAL_SHARDS = 1_100  # samples that are more than one shard
 HOSTILE = "\x1b[31m</script>\u202e|`::error::`\r\n=cmd()"
 
 Paths = dict[str, Path]
@@ -24,23 +25,23 @@ def write_lines(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def _extraction(folder: Path, word: str) -> Paths:
+def _extraction(folder: Path, word: str, samples: int) -> Paths:
     event_type, role = f"Strike{word}", f"Union{word}"
     (folder / "schema.json").write_text(json.dumps({"event_types": {event_type: {"roles": [role]}}}), encoding="utf-8")
     golds, predictions = [], []
-    for number in range(SAMPLES):
+    for number in range(samples):
         events = [{"event_type": event_type, "arguments": [{"role": role, "argument": f"U{number % 7}"}]}]
         golds.append({"id": f"s{number}{word}", "text": f"U{number % 7} went on strike.", "events": events})
         said = [json.dumps(events), json.dumps(events)[:-3], f"none{word}", json.dumps(events * 2).replace("U1", "U")]
         predictions.append({"id": f"s{number}{word}", "response": said[number % 4]})
     return {
         "gold": write_lines(folder / "gold.jsonl", golds),
-        "predictions": write_lines(folder / "predictions.jsonl", predictions[: SAMPLES - 30]),
+        "predictions": write_lines(folder / "predictions.jsonl", predictions[: samples - 30]),
         "schema": folder / "schema.json",
     }
 
 
-def _research(folder: Path, word: str) -> Paths:
+def _research(folder: Path, word: str, _: int) -> Paths:
     shutil.copytree(ROOT / "examples" / "research" / ("failing" if word else "passing"), folder / "outputs")
     golden = json.loads((ROOT / "eval" / "golden_queries.json").read_text(encoding="utf-8"))
     if word:
@@ -53,9 +54,9 @@ def _research(folder: Path, word: str) -> Paths:
     return {"golden": folder / "golden.json", "outputs": folder / "outputs"}
 
 
-def _qa(folder: Path, word: str) -> Paths:
+def _qa(folder: Path, word: str, samples: int) -> Paths:
     golds, predictions = [], []
-    for number in range(SAMPLES):
+    for number in range(samples):
         answer, identity = f"Town {number % 5}{word}" if number % 3 else None, f"q{number}{word}"
         golds.append(
             {"id": identity, "question": f"Where?{word}", "answer": answer, "sources": [f"d{number % 4}{word}"]}
@@ -64,18 +65,18 @@ def _qa(folder: Path, word: str) -> Paths:
         predictions.append({"id": identity, "answer": said, "citations": [f"d{number % 6}{word}"]})
     return {
         "gold": write_lines(folder / "gold.jsonl", golds),
-        "predictions": write_lines(folder / "predictions.jsonl", predictions[: SAMPLES - 30]),
+        "predictions": write_lines(folder / "predictions.jsonl", predictions[: samples - 30]),
     }
 
 
 # A new suite is a line here.
-_WRITERS: dict[str, Callable[[Path, str], Paths]] = {"extraction": _extraction, "research": _research, "qa": _qa}
+_WRITERS: dict[str, Callable[[Path, str, int], Paths]] = {"extraction": _extraction, "research": _research, "qa": _qa}
 
 
-def write_inputs(suite: str, folder: Path, word: str = "") -> Paths:
+def write_inputs(suite: str, folder: Path, word: str = "", samples: int = SAMPLES) -> Paths:
     """The inputs of a suite, by name; `word` is put wherever an id, a name or a text of theirs is shown."""
     folder.mkdir(exist_ok=True, parents=True)
-    return _WRITERS[suite](folder, word)
+    return _WRITERS[suite](folder, word, samples)
 
 
 def given(paths: Paths) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from goldgate.comparison import compare
 from goldgate.core.evaluation import error_report, render_json
 from goldgate.errors import InputError, Place
 from goldgate.imports.mapping import READY_MAPPINGS, ready_mapping_text
@@ -18,7 +19,6 @@ from goldgate.runs.trend import trend
 from goldgate.suites import all_suites
 from goldgate.suites.extraction import contracts as extraction
 from goldgate.suites.research import contracts as research
-from goldgate.comparison import compare
 from tests.comparison.runs import store_research
 
 from .referee import SCHEMAS, objections

@@ -6,24 +6,36 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner, Result
 
-from .inputs import NAMES, ROOT, options, write_inputs
+from goldgate.cli.main import goldgate
+from goldgate.suites import SUITES
+
+from .inputs import NAMES, ROOT, TOY, options, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 JOINED = ("extraction", "qa")  # their inputs are files of records
 OUT = {"report.html", "report.json", "report.md", "junit.xml", "run.json"}
 
 
-def run(folder: Path, *arguments: object, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """The goldgate command, with the toy suite in its list."""
+def run(folder: Path, *arguments: object, typed: str = "") -> Result:
+    """The goldgate command, with the toy suite in its list, in this process."""
+    with chdir(folder), patch.dict(SUITES, TOY):
+        return CliRunner().invoke(goldgate, [*map(str, arguments)], input=typed, env={"COLUMNS": "100"})
+
+
+def run_process(folder: Path, *arguments: object, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """The same in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "tests.toy", *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]), "COLUMNS": "100"},
         input=typed,
         capture_output=True,
         text=True,
@@ -49,7 +61,7 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
     inputs = options(write_inputs(name, tmp_path / "in"))
     out, report = tmp_path / "out", tmp_path / "other.json"
     asked = run(tmp_path, name, *inputs, "--protocol", protocol, "--out", out, "--report", report, "--format", "json")
-    assert asked.returncode in (0, 1)
+    assert asked.exit_code in (0, 1)
     assert asked.stderr == ""
     assert json.loads(asked.stdout) == load(report) == load(out / "report.json")
     (records,) = {path.name for path in out.iterdir()} - OUT
@@ -66,14 +78,14 @@ def test_out_report_and_format(name: str, tmp_path: Path, protocol: Path) -> Non
 
 @every_suite
 def test_text_begins_and_ends_with_the_verdict_and_says_where_the_files_are(name: str, tmp_path: Path) -> None:
-    shown = run(tmp_path, name, *options(write_inputs(name, tmp_path / "in")), "--out", "out", "--workers", "2")
+    shown = run(tmp_path, name, *options(write_inputs(name, tmp_path / "in")), "--out", "out")
     status = load(tmp_path / "out" / "report.json")["status"]
     lines = shown.stdout.splitlines()
     assert lines[0].startswith(f"{status}  goldgate {name}")
     assert lines[-3].startswith(status)
     assert "report.json, report.md, junit.xml" in lines[-2]
     assert lines[-1].endswith("to look at: out/report.html")
-    assert shown.returncode == (1 if status == "FAIL" else 0)
+    assert shown.exit_code == (1 if status == "FAIL" else 0)
 
 
 @every_suite
@@ -91,13 +103,13 @@ def test_quiet_says_only_which_gates_failed(name: str, tmp_path: Path) -> None:
     for bound, status, printed in (("min: 0", 0, False), ("max: 0", 1, True)):
         (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{{bound}}}}}\n", encoding="utf-8")
         shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json", "--quiet")
-        assert (shown.returncode, metric in shown.stdout + shown.stderr) == (status, printed)
+        assert (shown.exit_code, metric in shown.stdout + shown.stderr) == (status, printed)
 
 
 @every_suite
 def test_help_has_every_option(name: str, tmp_path: Path) -> None:
     shown = run(tmp_path, name, "-h")
-    assert shown.returncode == 0
+    assert shown.exit_code == 0
     for option in ("--protocol", "--out", "--report", "--format", "--quiet", "--workers", "-h, --help"):
         assert option in shown.stdout
     assert name in run(tmp_path, "-h").stdout
@@ -106,9 +118,9 @@ def test_help_has_every_option(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", JOINED)
 def test_records_may_come_from_standard_input(name: str, tmp_path: Path) -> None:
     paths = write_inputs(name, tmp_path / "in")
-    plain = run(tmp_path, name, *options(paths), "--format", "json", "--workers", "2")
+    plain = run(tmp_path, name, *options(paths), "--format", "json")
     typed = paths["predictions"].read_text(encoding="utf-8")
-    piped = run(tmp_path, name, *options({**paths, "predictions": Path("-")}), "--format", "json", typed=typed)
+    piped = run_process(tmp_path, name, *options({**paths, "predictions": Path("-")}), "--format", "json", typed=typed)
     assert piped.stdout == plain.stdout != ""
 
 
@@ -119,7 +131,7 @@ def test_a_mistake_is_a_report_of_its_own(name: str, format: str, tmp_path: Path
     first = next(iter(paths))
     paths[first].write_text('{"id": 1, "id": 2, "\u202e": ', encoding="utf-8")
     shown = run(tmp_path, name, *options(paths), "--out", "out", "--format", format)
-    assert shown.returncode == 2
+    assert shown.exit_code == 2
     assert "Traceback" not in shown.stderr
     report = load(tmp_path / "out" / "report.json")
     assert (report["suite"], report["status"]) == (name, "SYSTEM_ERROR")
@@ -136,11 +148,11 @@ def test_a_gate_on_a_metric_of_another_suite(name: str, tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(f"gates: {{{metric}: {{min: 0.5}}}}\n", encoding="utf-8")
     inputs = options(write_inputs(name, tmp_path / "in"))
     shown = run(tmp_path, name, *inputs, "--protocol", "p.yaml", "--report", "r.json")
-    assert shown.returncode == 2
+    assert shown.exit_code == 2
     assert f"{metric} is a metric of the {home} suite" in shown.stderr
 
 
 def test_schemas_of_all_suites_are_written(tmp_path: Path) -> None:
-    assert run(tmp_path, "schemas", "--out", "schemas").returncode == 0
+    assert run(tmp_path, "schemas", "--out", "schemas").exit_code == 0
     found = {path.name for path in (tmp_path / "schemas").iterdir()}
     assert {"qa_gold.schema.json", "qa_report.schema.json", "report.schema.json", "protocol.schema.json"} <= found

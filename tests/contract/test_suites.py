@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from goldgate.report import RENDERERS, render
 from goldgate.suites import SUITES, all_suites, load_suite
 from goldgate.suites.plan import load_plan
 
-from .inputs import HOSTILE, NAMES, ROOT, TOY, given, write_inputs
+from .inputs import HOSTILE, NAMES, ROOT, SEVERAL_SHARDS, TOY, given, write_inputs
 
 every_suite = pytest.mark.parametrize("name", NAMES)
 
@@ -49,7 +50,7 @@ def measures_of(suite: Suite) -> list[Measure[Any]]:
 def judged(suite: Suite, folder: Path, word: str = "", workers: int = 1) -> tuple[Evaluation, bytes]:
     """An evaluation of the suite's example, and the records."""
     records = io.BytesIO()
-    paths = given(write_inputs(suite.name, folder, word))
+    paths = given(write_inputs(suite.name, folder, word, SEVERAL_SHARDS))
     return evaluate_suite(suite, paths, workers=workers, records=records), records.getvalue()
 
 
@@ -205,7 +206,12 @@ def test_its_schemas_are_written(name: str) -> None:
 def objections(suite: Suite, title: str, value: Any) -> list[str]:
     """What the suite's schema with this title has against a value."""
     (file,) = (file for file, (found, _) in suite.contracts.items() if found.endswith(title))
-    return [error.message for error in Draft202012Validator(all_schemas()[file]).iter_errors(value)]
+    return [error.message for error in validator(file).iter_errors(value)]
+
+
+@cache
+def validator(file: str) -> Draft202012Validator:
+    return Draft202012Validator(all_schemas()[file])
 
 
 @every_suite
@@ -222,7 +228,7 @@ def test_two_workers_write_the_same_bytes(
 def test_any_order_of_lines_gives_the_same_report(
     name: str, evaluated: dict[str, tuple[Evaluation, bytes]], tmp_path: Path
 ) -> None:
-    paths = write_inputs(name, tmp_path / "in")
+    paths = write_inputs(name, tmp_path / "in", samples=SEVERAL_SHARDS)
     for path in paths.values():
         if path.suffix == ".jsonl":
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -34,12 +34,31 @@ def put_in_place(path: Path, content: bytes) -> None:
     os.replace(path.with_name("beside"), path)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("change", [rewrite, put_in_place])
 @pytest.mark.parametrize("kind", ["gold", "predictions"])
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 def test_input_that_changes_after_the_first_shard_stops_the_run(
-    tmp_path: Path, workers: int, change: Callable[[Path, bytes], None], kind: str, packed: bool
+    tmp_path: Path, change: Callable[[Path, bytes], None], kind: str, packed: bool
+) -> None:
+    require_stopped(tmp_path, change, kind, packed, workers=1)
+
+
+def test_input_that_changes_while_workers_score_stops_the_run(tmp_path: Path) -> None:
+    require_stopped(tmp_path, rewrite, "gold", False, workers=2)
+
+
+@pytest.mark.slow  # one of them is the test before
+@pytest.mark.parametrize("change", [rewrite, put_in_place])
+@pytest.mark.parametrize("kind", ["gold", "predictions"])
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_any_input_that_changes_while_workers_score_stops_the_run(
+    tmp_path: Path, change: Callable[[Path, bytes], None], kind: str, packed: bool
+) -> None:
+    require_stopped(tmp_path, change, kind, packed, workers=2)
+
+
+def require_stopped(
+    tmp_path: Path, change: Callable[[Path, bytes], None], kind: str, packed: bool, workers: int
 ) -> None:
     forms = [gzip.compress(lines(answer), mtime=0) if packed else lines(answer) for answer in "ab"]
     for name in ("gold", "predictions"):

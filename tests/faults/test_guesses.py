@@ -234,11 +234,13 @@ def test_one_run_in_place_of_the_folder_of_runs_is_named(files: Path) -> None:
     assert (error["code"], error["found"]) == ("outputs.no_runs", "the files of one run")
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("option", ["gold", "predictions"])
+SLOW = pytest.param("gold", "2", marks=pytest.mark.slow)  # workers get a copy of either
+
+
+@pytest.mark.parametrize(("option", "workers"), [("gold", "1"), ("predictions", "1"), ("predictions", "2"), SLOW])
 def test_standard_input_is_a_file_like_any_other(files: Path, option: str, workers: str) -> None:
     content = Path(f"{option}.jsonl").read_bytes()
-    from_files, piped = run("--workers", workers), run("--workers", workers, stdin=content, **{option: "-"})
+    from_files, piped = run(), run("--workers", workers, stdin=content, **{option: "-"})
     assert piped.exit_code == 0, piped.output
     assert piped.stdout == from_files.stdout
 

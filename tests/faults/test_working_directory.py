@@ -30,7 +30,10 @@ COMMANDS: dict[str, list[str | Path]] = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+SLOW = ("python -m goldgate", "scripts/eval.py")  # `research` starts the same module, `evaluate.py` is the other script
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in COMMANDS])
 def test_files_named_like_libraries_are_not_imported(tmp_path: Path, name: str) -> None:
     for trap in TRAPS:
         (tmp_path / f"{trap}.py").write_text(f"open('sprung', 'a').write('{trap} ')\nraise SystemExit(7)\n")

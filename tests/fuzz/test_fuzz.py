@@ -57,6 +57,7 @@ def test_law_that_is_broken_is_a_finding(laws: Path) -> None:
     assert "reproduce_failure" in written
 
 
+@pytest.mark.slow  # three runs; that the seed reaches pytest is also in the note of a finding, above
 def test_examples_follow_from_the_seed(laws: Path) -> None:
     law = """
 import os

@@ -192,6 +192,9 @@ def test_ids_that_only_one_side_has_are_named_and_counted(tmp_path: Path) -> Non
     error = refused(tmp_path, InputError, QA, questions(50), answers(50, 50))
     assert error.code == "against.missing_ids"
     assert error.found == "1 samples are not in main/ (q7); 1 of main/ are not in this run (q7b)"
+    records.write_text(records.read_text().replace('"q7b"', '"q7"') + '{"id":"q50","units":{}}\n')
+    error = refused(tmp_path, InputError, QA, questions(50), answers(50, 50))
+    assert error.found == "1 of main/ are not in this run (q50)"
 
 
 def test_records_of_another_run_are_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.generation.answerer import Listener
-from goldgate.generation.openai import OpenAIAnswerer
+from goldgate.generation.openai import OpenAIAnswerer, fleet, pacing
 from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
@@ -28,6 +28,18 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.lower().endswith("_proxy") or name == "OPENAI_API_KEY":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A 25th of the pauses between attempts; those that a server asks for stay as they are."""
+    monkeypatch.setattr(pacing, "FIRST_PAUSE", pacing.FIRST_PAUSE / 25)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that never answers is given up after a 25th of the time."""
+    monkeypatch.setattr(fleet, "FIRST_SECONDS", fleet.FIRST_SECONDS / 25)
 
 
 class Data:

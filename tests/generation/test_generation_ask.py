@@ -157,6 +157,7 @@ def test_the_right_key_is_sent(data: Data, serve: Serve) -> None:
     assert outcome.summaries[0].complete
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_dead_endpoint_ends_the_run_early(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(300)
     with Running(Behaviour()) as gone:

@@ -202,6 +202,7 @@ def test_a_document_that_is_refused_by_one_that_answers_is_not_asked_again(data:
     assert sum(server.seen.requests for server in servers) == 12
 
 
+@pytest.mark.usefixtures("impatient")
 def test_the_run_ends_when_nobody_answers_and_says_why_for_each(make_data: Callable[[int], Data], serve: Serve) -> None:
     data = make_data(100)
     with Running(Behaviour()) as gone:

@@ -233,10 +233,7 @@ def test_an_address_that_cannot_be_is_named_before_anything_is_asked(address: st
     ],
 )
 def test_no_option_is_an_internal_error(data: Data, more: list[str]) -> None:
-    done = subprocess.run(
-        [os.fsencode(word) for word in command(data, "http://127.0.0.1:9/v1", *more, "--dry-run")],
-        capture_output=True, text=True, errors="replace", env=ENVIRONMENT, timeout=60,
-    )  # fmt: skip
+    done = run(data, "http://127.0.0.1:9/v1", *more, "--dry-run")
     assert done.returncode in (0, 2)
     assert "internal.error" not in done.stderr
     assert "fault of goldgate" not in done.stderr

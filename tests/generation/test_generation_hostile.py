@@ -94,7 +94,7 @@ def test_an_answer_that_was_paid_for_is_kept(make_data: Callable[[int], Data], n
     reply, said = PAID[name]
     data = make_data(2)
     with Raw(lambda *_: reply, pause=0.05) as server:
-        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=1), timeout=3.0)
+        outcome, _ = data.generate(server.url, limits=EndpointLimits(concurrency=1), timeout=0.6)
         assert len(server.heads) == 2
     assert outcome.summaries[0].complete
     assert [line["response"] for line in data.journal("answer")] == [said] * 2

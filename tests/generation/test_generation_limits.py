@@ -41,6 +41,11 @@ def test_how_long_a_server_asks_us_to_wait(headers: dict[str, str], seconds: flo
     assert retry_after_header(headers, NOW) == seconds
 
 
+@pytest.fixture
+def _short_pauses() -> None:
+    """Not here: how long they are is what is tested."""
+
+
 def test_pauses_grow_and_never_undercut_what_was_asked() -> None:
     rng = random.Random(0)
     for attempt in range(1, 30):

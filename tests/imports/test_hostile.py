@@ -128,9 +128,9 @@ def test_huge_texts_and_many_traces(tmp_path: Path) -> None:
     with (tmp_path / "big.jsonl").open("w", encoding="utf-8") as stream:
         for number in range(3):
             stream.write(json.dumps({**RUN, "id": f"big{number}", "inputs": {"question": long}}) + "\n")
-        for number in range(2_000):
+        for number in range(300):
             stream.write(json.dumps({**RUN, "id": f"r{number}"}) + "\n")
-    assert import_runs([str(tmp_path / "big.jsonl")], str(tmp_path / "runs")).runs == 2_003
+    assert import_runs([str(tmp_path / "big.jsonl")], str(tmp_path / "runs")).runs == 303
 
 
 def test_hostile_ids_stay_inside_the_folder(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from goldgate import Protocol
 from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.events.event import EventList, Events, read_events
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, RelaxedSettings, SchemaSettings
+from tests.examples import examples
 
 Json = dict[str, Any]
 
@@ -202,7 +202,7 @@ any_text = st.one_of(st.text(max_size=60), composed, mutated())
 
 # --- what quick ways get wrong
 
-MANY = settings(max_examples=500)
+MANY = examples(500)
 
 HOSTILE = (
     "abAB甲乙公司 \n\t\u3000\r\x0b\x1c\u2028\u0085"

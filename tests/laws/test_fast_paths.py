@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.readers.records import decode_json
@@ -66,6 +66,7 @@ from goldgate.suites.extraction.measures.hallucination import (
     unsupported_normalized,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings
+from tests.examples import examples
 
 from .strategies import MANY, ROLES, SCHEMA, answers, hostile, odd_events, short, texts
 
@@ -322,7 +323,7 @@ def names(line: str, role: str) -> bool:
     return any(is_whole_word(folded, at, wanted) for at in positions_of(folded, wanted))
 
 
-@settings(max_examples=2_000)
+@examples(2_000)
 @given(st.data())
 def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     events = data.draw(answers())
@@ -351,6 +352,19 @@ def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None
     for thought in ("Schloßort: Paris", "Schlossort: Paris"):
         assert first_missing(events, thought, True) == slow_first_missing(events, thought, True) is not None
     assert first_missing(events, "Der Ort: Paris", True) is None
+
+
+def test_a_value_is_not_where_a_character_joins_it_or_is_joined_by_it() -> None:
+    for value, text in (("cafe", "cafe\u0301"), ("\u0301x", "cafe\u0301x")):
+        events = read_events(
+            EventList([{"event_type": "T", "arguments": [{"role": "r", "argument": value}]}], "$"), None
+        )
+        unsupported = slow_unsupported(events, Haystack(text))
+        assert len(unsupported) == 1
+        assert fast_unsupported(events, Haystack(text)) == unsupported
+        missing = slow_first_missing(events, f"r: {text}", True)
+        assert missing is not None
+        assert fast_first_missing(events, f"r: {text}") == ThoughtLookup(missing)
 
 
 # --- hints

@@ -10,7 +10,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
@@ -18,10 +18,11 @@ from goldgate import Evaluation, Protocol
 from goldgate.core.metric import Metric
 from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings, SchemaSettings
+from tests.examples import examples
 
 from .strategies import ROLES, SCHEMA, TYPES, Json, good_events, odd_events
 
-MANY = settings(max_examples=200)
+MANY = examples(200)
 TEXT = st.text(alphabet="abcd甲乙丙 ", min_size=1, max_size=24)
 # Of these, less is better; of what is left, more is.
 LESS = {"hallucination_rate", "hallucination_entity_rate", "parse_errors", "parse_extraction_failures"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
@@ -24,11 +24,12 @@ from goldgate.stats.interval import (
 )
 from goldgate.suites.extraction.measures.matching import MatchRates
 from goldgate.suites.extraction.suite import SUITE
+from tests.examples import examples
 
 from .strategies import SCHEMA, Json, protocols, samples
 
 Samples = tuple[list[Json], list[Json]]
-REPORTS = settings(max_examples=60)  # each example is a whole evaluation, or two
+REPORTS = examples(60)  # each example is a whole evaluation, or two
 
 
 def without_intervals(value: Any) -> Any:

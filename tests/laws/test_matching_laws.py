@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
@@ -16,6 +16,7 @@ from goldgate.shape.kinds import Share
 from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.events.relaxed_matching import largest_matching
 from goldgate.suites.extraction.settings import ExtractionSettings, RelaxedSettings, SchemaSettings
+from tests.examples import examples
 
 Argument = tuple[str, tuple[int, int] | None]
 
@@ -23,7 +24,7 @@ span = st.one_of(st.none(), st.tuples(st.integers(0, 8), st.integers(1, 6)).map(
 words = st.text(alphabet="abcd", min_size=1, max_size=4)
 sides = st.lists(st.tuples(words, span), max_size=4)
 thresholds = st.sampled_from(["0", "0.2", "0.3333", "0.5", "0.6", "1"])
-MANY = settings(max_examples=400)
+MANY = examples(400)
 
 
 def hits(mode: str, threshold: str, predicted: list[Argument], gold: list[Argument]) -> tuple[int, int]:

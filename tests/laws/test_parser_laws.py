@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import goldgate
@@ -16,11 +16,12 @@ from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.response import fast_parse, slow_parse
 from goldgate.suites.extraction.response.parsed import Step
 from goldgate.suites.extraction.response.thoughts import DEFAULT_THOUGHT_TAGS
+from tests.examples import examples
 
 from .strategies import SCHEMA, any_text, composed, events, mutated, odd_events, protocols, thoughts
 
 STEPS = {step.value for step in Step}
-MANY = settings(max_examples=600)
+MANY = examples(600)
 
 
 @MANY

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.response.parsed import Step
 from goldgate.suites.extraction.response.strings import Slot, fast_quoted, slow_quoted
+from tests.examples import examples
 
 PIECES = st.lists(
     st.sampled_from(
@@ -39,7 +40,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=2_000)
+@examples(2_000)
 @given(st.sampled_from(['"', "'"]), PIECES, st.sampled_from(Slot))
 def test_quick_way_of_reading_a_string_says_what_the_rule_says(mark: str, rest: str, slot: Slot) -> None:
     text = mark + rest

@@ -106,7 +106,6 @@ def test_counts_that_were_seen_before_are_the_same_counts(lines: list[bytes]) ->
 # --- what a page shows
 
 
-@MANY
 @given(samples(), protocols())
 def test_the_weight_of_a_sample_is_that_of_its_record(files: tuple[list[Any], list[Any]], protocol: Protocol) -> None:
     scorer = load_scorer(SCHEMA, protocol)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.response.repair import repair_value, slow_repair_value
 from goldgate.suites.extraction.response.selection import END_TOKENS, TURN_NAMES, TURN_TOKENS, next_turn
 from goldgate.suites.extraction.response.structure import BRACKETS, StepBudget
+from tests.examples import examples
 
 from .strategies import any_text, composed, mutated, odd_events
 
@@ -57,7 +58,7 @@ def dialects(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([text, text, text[:at], text[:at] + text[at + 1 :], f'{text[:at]}"{text[at:]}']))
 
 
-@settings(max_examples=1_500)
+@examples(1_500)
 @given(st.one_of(dialects(), dialects(), composed, mutated(), any_text), st.booleans())
 @example('[{"a": "1"},\n{\n\\n"b": "2"}]', False)
 @example("{role: \":x\", argument: 'y'}", False)

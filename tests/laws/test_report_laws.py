@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import goldgate
 from goldgate import Evaluation, Protocol
 from goldgate.core.tally import Tally, total
 from goldgate.suites.extraction.settings import CotSettings, ExtractionSettings, HallucinationSettings
+from tests.examples import examples
 
 from .strategies import SCHEMA, Json, good_events, protocols, samples
 
-FILES = settings(max_examples=60)  # each example writes and reads files
+FILES = examples(60)  # each example writes and reads files
 Samples = tuple[list[Json], list[Json]]
 
 
@@ -130,7 +131,10 @@ def _many(size: int) -> Samples:
     return golds, predictions
 
 
-@pytest.mark.parametrize("size", [3, 1_600], ids=["less-than-a-shard", "several-shards"])
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(3, id="less-than-a-shard", marks=pytest.mark.slow), pytest.param(1_600, id="several-shards")],
+)
 def test_number_of_workers_changes_no_byte(tmp_path: Path, size: int) -> None:
     golds, predictions = _many(size)
     paths = write(tmp_path / "g", golds, 1), write(tmp_path / "p", predictions[::-1], 1)

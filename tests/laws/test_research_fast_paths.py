@@ -10,7 +10,7 @@ from unicodedata import category, normalize
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.core.finding import RunFindings
@@ -40,8 +40,9 @@ from goldgate.suites.research.run.text import (
     sketch,
     sketch_of_all,
 )
+from tests.examples import examples
 
-MANY = settings(max_examples=500)
+MANY = examples(500)
 
 # --- JSON in which a key may be lost
 
@@ -162,7 +163,7 @@ def evidence_records(draw: st.DrawFn, chunks: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-@settings(max_examples=2_000)
+@examples(2_000)
 @given(st.data(), st.booleans(), st.booleans())
 def test_quick_evidence(data: st.DataObject, quote_and_span: bool, verbatim: bool) -> None:
     chunks = data.draw(stored_chunks())

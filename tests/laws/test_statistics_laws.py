@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from goldgate.core.sums import Counts, RatioForm, UnitSums, pair_sums
@@ -14,6 +14,7 @@ from goldgate.stats.distributions import t_quantile, t_tail
 from goldgate.stats.interval import Interval, MacroSums, NoInterval, macro_interval, share_interval
 from goldgate.stats.multiple_testing import Runs, benjamini_hochberg, holm
 from goldgate.stats.paired import UnitPair, difference_interval, paired_sums
+from tests.examples import examples
 
 shares = st.integers(0, 12).flatmap(lambda b: st.tuples(st.integers(0, b), st.just(b)))
 pairs_of_systems = st.lists(st.tuples(shares, shares).map(lambda pair: pair[0] + pair[1]), min_size=1, max_size=30)
@@ -147,7 +148,7 @@ def test_documents_without_counts_change_nothing(units: list[UnitPair], empty: i
 
 
 @given(pairs_of_systems)
-@settings(max_examples=50)
+@examples(50)
 def test_the_swap_test_is_a_probability_that_does_not_depend_on_order(units: list[UnitPair]) -> None:
     one, other = paired_difference(Counter(units)), paired_difference(Counter(reversed(units)))
     assert one == other

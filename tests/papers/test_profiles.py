@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import goldgate
-from goldgate.cli.compare import compare_command
 from goldgate.cli.planning import power_command
 from goldgate.cli.suite_command import suite_command
 from goldgate.cli.verify import verify_command
 from goldgate.core.evaluation import render_json
 from goldgate.core.measure import RatioMeasure
 from goldgate.errors import ConfigError
-from goldgate.report import RENDERERS, VERDICT_FORMATS, render
+from goldgate.report import RENDERERS, VERDICT_FORMATS, render, render_page
+from goldgate.runs.comparison_page import describe_comparison
 from goldgate.suites import load_suite
 from goldgate.suites.extraction import papers
 from goldgate.suites.extraction.papers import ALL, PROFILES
@@ -160,16 +160,14 @@ def test_records_give_the_numbers_of_the_report(folders: list[Path]) -> None:
 
 
 def test_two_results_are_compared_in_the_numbers_of_their_profile(folders: list[Path]) -> None:
-    found = json.loads(run(compare_command, *folders, "--format", "json"))
-    names = {entry["metric"] for entry in found["comparisons"]}
+    comparison = goldgate.compare(*folders).report
+    names = {entry["metric"] for entry in comparison["comparisons"]}
     assert {"textee_tc_f1", "doc2edag_best_f1", "duee_fin_f1", "values_f1"} <= names
-
-
-@pytest.mark.parametrize("format", ["text", "markdown", "latex", "csv", "html"])
-def test_every_format_of_a_comparison_has_them(folders: list[Path], format: str) -> None:
-    shown = run(compare_command, *folders, "--format", format).replace("\\_", "_")
-    for name in ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_best_f1", "values_f1"):
-        assert name in shown
+    page = describe_comparison(comparison)
+    for format in ("text", "markdown", "latex", "csv", "html"):
+        text = render_page(page, format).replace("\\_", "_")
+        for name in ("textee_ac_plus_f1", "doc2edag_multi_f1", "duee_fin_best_f1", "values_f1"):
+            assert name in text, format
 
 
 def test_more_samples_can_be_planned_for_a_number_of_a_profile(folders: list[Path]) -> None:

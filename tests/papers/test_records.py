@@ -150,7 +150,7 @@ def test_equal_records_first_loses_nothing(predicted: list[dict[str, str]], gold
     assert best_hits(ours, theirs) == max(tried)
 
 
-@pytest.mark.parametrize(("seed", "values"), [(1, 3), (2, 40)])
+@pytest.mark.parametrize(("seed", "values"), [(1, 3), pytest.param(2, 40, marks=pytest.mark.slow)])
 def test_many_records_are_not_compared_pair_by_pair(seed: int, values: int) -> None:
     """600 on both sides; pairs one by one and a search for each record would take 20 seconds."""
     choose = random.Random(seed)

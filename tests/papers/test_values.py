@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
@@ -196,20 +196,17 @@ def test_any_text_can_be_read_and_is_the_same_as_itself(text: str) -> None:
     assert all(same_value(value, value) for value in found.values)
 
 
+WORDS = "5% 6% 5 5元 5美元 5个百分点 2023年 2023 2023-03-12 3月12日 3月 第三届 Q3 股份 的股份 acme a ab b".split()
 WRITTEN = st.lists(
-    st.lists(
-        st.sampled_from(
-            "5% 6% 5 5元 5美元 5个百分点 2023年 2023 2023-03-12 3月12日 3月 第三届 Q3 股份 的股份 acme a ab b".split()
-        ),
-        min_size=1,
-        max_size=3,
-    ).map(" ".join),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
     min_size=1,
     max_size=8,
 )
 
 
 @given(WRITTEN, WRITTEN, st.sampled_from(["include_or_char_overlap", "span_iou"]))
+@example(WORDS, WORDS, "include_or_char_overlap")
+@example(WORDS, WORDS, "span_iou")
 def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[str], mode: Any) -> None:
     rule = relaxed_rule(RelaxedSettings(mode))
     lefts, rights = [read_argument(each) for each in ours], [read_argument(each) for each in theirs]

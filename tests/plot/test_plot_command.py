@@ -133,12 +133,10 @@ def test_runs_beside_another_system(seeds: Path, stored: Path, tmp_path: Path) -
 
 
 def test_hash_seeds_change_no_byte(stored: Path) -> None:
-    printed = set()
-    for number in ("1", "77"):
-        environment = {**os.environ, "PYTHONHASHSEED": number, "PYTHONPATH": str(ROOT / "src")}
-        words = [sys.executable, "-m", "goldgate", "plot", str(stored / "b"), "--kind", "confused-roles"]
-        printed.add(subprocess.run(words, env=environment, capture_output=True, check=True).stdout)
-    assert len(printed) == 1
+    words = [str(stored / "b"), "--kind", "confused-roles"]
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "PYTHONPATH": str(ROOT / "src")}
+    line = [sys.executable, "-m", "goldgate", "plot", *words]
+    assert subprocess.run(line, env=environment, capture_output=True, check=True).stdout == run(*words).stdout_bytes
 
 
 @pytest.mark.parametrize("suite", NAMES)
@@ -148,7 +146,7 @@ def test_every_suite_can_be_drawn_whatever_its_names_say(suite: str, tmp_path: P
         toy(tmp_path, suite, *inputs, "--out", name)
     for folders, kind in ((["one"], "scores"), (["one", "\u202e</text>=two"], "systems")):
         done = toy(tmp_path, "plot", *folders, "--out", "pictures")
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         assert (tmp_path / "pictures" / f"{kind}.svg").exists()
     for file in (tmp_path / "pictures").iterdir():
         assert "\u202e" not in file.read_text()
@@ -222,7 +220,7 @@ def test_a_report_that_is_spoiled_is_drawn_or_an_error_with_its_place(stored: Pa
     chosen = random.Random(11)
     failed = 0
     drawn = [path for path in places(report) if path[0] in ("gates", "metrics", "errors", "breakdown", "confusions")]
-    for path in [*chosen.sample(drawn, 60), *((key,) for key in report)]:
+    for path in [*chosen.sample(drawn, 30), *((key,) for key in report)]:
         other = spoil(report, path, chosen.choice(ODD))
         (tmp_path / "report.json").write_text(json.dumps(other))
         result = run(tmp_path, "--out", tmp_path / "out")
@@ -231,4 +229,4 @@ def test_a_report_that_is_spoiled_is_drawn_or_an_error_with_its_place(stored: Pa
         failed += result.exit_code == 2
         for file in (tmp_path / "out").glob("*"):
             assert "\u202e" not in texts(file.read_text())
-    assert failed > 10
+    assert failed > 5

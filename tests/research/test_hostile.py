@@ -250,7 +250,7 @@ def test_places_of_shifted_quotes_are_named_until_too_much_was_folded_for_it() -
     assert messages[-1] == "the quote is elsewhere in the chunk, not at 0"
 
 
-@pytest.mark.parametrize("line", ["[]", "x", "{}"])
+@pytest.mark.parametrize("line", ["x", *(pytest.param(line, marks=pytest.mark.slow) for line in ("[]", "{}"))])
 def test_a_log_of_lines_that_are_no_events_is_read_to_a_limit(outputs: Path, line: str) -> None:
     run = write_run(outputs)
     log = (run / "events.jsonl").read_text()

@@ -72,6 +72,12 @@ def load_corpus() -> tuple[Case, ...]:
     return tuple(case for path in sorted(FOLDER.glob("*.yaml")) for case in load_manner(path).cases)
 
 
+@cache
+def one_of_each_manner() -> tuple[Case, ...]:
+    """The first case of every manner: enough for what only displays what the reader made of a response."""
+    return tuple({case.manner: case for case in reversed(load_corpus())}.values())
+
+
 def load_manner(path: Path) -> Manner:
     """One file, checked."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))

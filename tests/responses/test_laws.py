@@ -27,16 +27,21 @@ MOST_LOST = 5  # per cent of the units, over all answers with one mark missing
 MOST_INVENTED = 8  # per cent of such answers; json_repair: 8
 
 
+# `make test` takes every fifth answer or response.
+each_and_every_fifth = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+
+
 @cache
 def answers() -> tuple[str, ...]:
     """Every complete answer of the corpus that has units, and lists made of their events."""
-    found = corpus_answers(load_corpus())
-    return (*found, *made_answers(found))
+    complete = corpus_answers(load_corpus())
+    return (*complete, *made_answers(complete))
 
 
-def test_no_cut_of_an_answer_invents_text() -> None:
+@each_and_every_fifth
+def test_no_cut_of_an_answer_invents_text(step: int) -> None:
     invented = []
-    for answer in answers():
+    for answer in answers()[::step]:
         known = written(answer)
         for end in range(1, len(answer)):
             if more := strings(parse_response(answer[:end]).value) - known:
@@ -44,10 +49,11 @@ def test_no_cut_of_an_answer_invents_text() -> None:
     assert len(invented) == 0, invented[:5]
 
 
-def test_no_cut_of_a_response_invents_events() -> None:
+@each_and_every_fifth
+def test_no_cut_of_a_response_invents_events(step: int) -> None:
     """The same with the prose, fences, thoughts and drafts around the answer."""
     invented = []
-    for case in load_corpus():
+    for case in load_corpus()[::step]:
         known = set().union(*map(written, complete_values(case.response)))
         if case.expect.status != "raw" or not known:
             continue
@@ -58,9 +64,10 @@ def test_no_cut_of_a_response_invents_events() -> None:
     assert len(invented) == 0, invented[:5]
 
 
-def test_one_missing_mark_costs_little_and_invents_little() -> None:
+@each_and_every_fifth
+def test_one_missing_mark_costs_little_and_invents_little(step: int) -> None:
     lost = meant = invented = texts = 0
-    for answer in answers():
+    for answer in answers()[::step]:
         whole = json.loads(answer)
         known, units = strings(whole), units_of(whole)
         for place in marks(answer):

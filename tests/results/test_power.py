@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from goldgate.comparison import compare
 from goldgate.report import render_page
 from goldgate.runs.power import describe_power
 from goldgate.suites import SUITES
-from goldgate.comparison import compare
 from tests.results.made import EXTRACTION, arguments, make, power
 
 

@@ -20,8 +20,15 @@ ALL = ("extraction", "research", "qa")
 # --- verified
 
 
-@pytest.mark.parametrize("suite", ALL)
-@pytest.mark.parametrize("more", [(), ("--workers", "2"), ("--records",)])
+@pytest.mark.parametrize(
+    ("suite", "more"),
+    [
+        *((suite, more) for suite in ALL for more in ((), ("--records",))),
+        ("qa", ("--workers", "2")),
+        pytest.param("extraction", ("--workers", "2"), marks=pytest.mark.slow),
+        pytest.param("research", ("--workers", "2"), marks=pytest.mark.slow),
+    ],
+)
 def test_what_was_not_touched_is_verified_from_any_folder(
     suite: str, more: tuple[str, ...], at: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ def store_agent(folder: Path, name: str) -> Path:
 
 
 def store_made_up(folder: Path, suite: str, word: str = "") -> Path:
-    """1,100 samples of a suite, or its example runs; the word is in all their names and texts."""
+    """240 samples of a suite, or its example runs; the word is in all their names and texts."""
     return store(folder, suite, given(write_inputs(suite, folder.with_name(f"{folder.name}-inputs"), word)))
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from goldgate.runs.sources import find_systems
 from goldgate.comparison import compare
+from goldgate.runs.sources import find_systems
 from goldgate.viewer.comparison import FolderComparison, compare_folders
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.server import Site

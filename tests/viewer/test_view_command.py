@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
+
+from goldgate.cli.main import goldgate
 
 from .asking import Viewer
 
 
-def run(*arguments: object, code: str = "") -> subprocess.CompletedProcess[str]:
+def run_process(*arguments: object, code: str) -> subprocess.CompletedProcess[str]:
     """The command, after a line of Python."""
     start = f"import sys\n{code}\nfrom goldgate.cli.main import main\nsys.argv = ['goldgate', *sys.argv[1:]]\nmain()"
     return subprocess.run(
@@ -22,11 +25,16 @@ def run(*arguments: object, code: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(goldgate, ["view", *map(str, arguments)])
+
+
+SLOW = pytest.mark.slow  # tests/viewer/test_door.py has more spellings, without a process
 NO_H11 = "sys.modules['h11'] = None"
 
 
 def test_without_the_extra_it_says_what_to_install(stored: Path) -> None:
-    done = run(stored / "a", "--no-browser", code=NO_H11)
+    done = run_process(stored / "a", "--no-browser", code=NO_H11)
     assert done.returncode == 2
     assert "needs the extra `view`" in done.stderr
     assert "pip install -e '.[view]'" in done.stderr
@@ -34,13 +42,13 @@ def test_without_the_extra_it_says_what_to_install(stored: Path) -> None:
 
 
 def test_an_export_needs_no_extra(stored: Path, tmp_path: Path) -> None:
-    done = run(stored / "a", "--export", tmp_path / "out", "--samples", 3, code=NO_H11)
+    done = run_process(stored / "a", "--export", tmp_path / "out", "--samples", 3, code=NO_H11)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out" / "index.html").exists()
 
 
 def test_help_names_no_library(stored: Path) -> None:
-    done = run("--help", code=NO_H11)
+    done = run_process("--help", code=NO_H11)
     assert done.returncode == 0
     assert "--export DIR" in done.stdout
 
@@ -55,7 +63,7 @@ def test_help_names_no_library(stored: Path) -> None:
 def test_what_is_no_result_is_an_error(arguments: list[str], code: str) -> None:
     pytest.importorskip("h11")
     done = run(*arguments)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert code.split(".")[0] in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -64,7 +72,7 @@ def test_a_port_that_is_taken_is_an_error(stored: Path) -> None:
     pytest.importorskip("h11")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run(stored / "a", "--no-browser", "--port", taken.getsockname()[1])
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "view.cannot_listen" in done.stderr
     assert "--port" in done.stderr
 
@@ -73,7 +81,7 @@ def test_a_port_that_is_taken_is_an_error(stored: Path) -> None:
 def test_a_host_that_is_not_here_is_an_error(stored: Path, host: str) -> None:
     pytest.importorskip("h11")
     done = run(stored / "a", "--no-browser", "--host", host)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "--host" in done.stderr
     assert "--port" not in done.stderr
     assert "Traceback" not in done.stderr
@@ -154,7 +162,7 @@ def test_the_browser_is_opened_with_a_token_of_its_own(stored: Path, tmp_path: P
     assert opened != printed
 
 
-@pytest.mark.parametrize("host", ["127.1", "LOCALHOST", "2130706433"])
+@pytest.mark.parametrize("host", ["127.1", *(pytest.param(host, marks=SLOW) for host in ("LOCALHOST", "2130706433"))])
 def test_this_machine_by_another_spelling(stored: Path, tmp_path: Path, host: str) -> None:
     """A browser asks by the address that such a number stands for."""
     pytest.importorskip("h11")

@@ -22,8 +22,8 @@ from goldgate.files.writing import map_texts
 from goldgate.report import PAGE_FORMATS, RENDERERS
 
 if TYPE_CHECKING:
-    from goldgate.runs.sources import SystemSource
     from goldgate.comparison import Comparison
+    from goldgate.runs.sources import SystemSource
 
 COMPARISON_JSON, COMPARISON_MARKDOWN, COMPARISON_HTML = "comparison.json", "comparison.md", "comparison.html"
 CHANGED_JSONL = "changed.jsonl"

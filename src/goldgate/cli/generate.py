@@ -326,11 +326,11 @@ class _GenerateCommand:
 
     def _show_seeds(self, evaluations: dict[int | None, Evaluation], statuses: list[int]) -> None:
         """Write and print what all seeds come to, if each has a verdict; then say where their reports are."""
+        from goldgate.comparison import summarize_run_folders
         from goldgate.core.evaluation import render_json
         from goldgate.generation.artifacts import write_artifact
         from goldgate.generation.scoring import summarize_seeds
         from goldgate.report.extraction import seeds_markdown, seeds_text
-        from goldgate.comparison import summarize_run_folders
 
         shown: str | bytes = ""
         if EXIT_SYSTEM_ERROR not in statuses:

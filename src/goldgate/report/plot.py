@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from goldgate.comparison import compare_systems
 from goldgate.core.gate import Verdict
 from goldgate.core.metric import format_number
 from goldgate.core.page import (
@@ -28,7 +29,6 @@ from goldgate.report.svg import page_pictures, render_svg
 from goldgate.runs.comparison_page import describe_comparison, p_value
 from goldgate.runs.sources import COMPARISON, COMPARISON_FILE, SystemSource, load_json
 from goldgate.suites import all_suites
-from goldgate.comparison import compare_systems
 
 Report = Mapping[str, Any]
 

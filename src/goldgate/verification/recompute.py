@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import Evaluation, render_json
 from goldgate.core.plan import Plan, parse_signature
 from goldgate.core.suite import Input, Report
@@ -22,7 +23,6 @@ from goldgate.report.html.units import UnitSelection, worst_units
 from goldgate.report.plot import comparison_page
 from goldgate.runs.sources import COMPARISON, RunOrigin, SystemSource, load_json, load_origin, origin_of
 from goldgate.suites.worst_units import WorstUnits
-from goldgate.comparison import Comparison, compare_systems
 from goldgate.verification.differences import (
     ABSENT,
     ChangedSetting,

@@ -11,6 +11,7 @@ from functools import cached_property
 from math import isnan, nan
 from typing import Any
 
+from goldgate.comparison import Comparison, compare_systems
 from goldgate.core.evaluation import render_json
 from goldgate.core.page import Cell, Column, MeasuredValue, Name, Table, measured_value
 from goldgate.errors import GoldgateError
@@ -31,7 +32,6 @@ from goldgate.report.html.units import UnitSelection, unit_sections, verdict_mar
 from goldgate.report.plot import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
-from goldgate.comparison import Comparison, compare_systems
 from goldgate.viewer import folder as cache
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.pages import HOME, Link, input_notes, pager, simple_page, site_page

@@ -195,6 +195,7 @@ def test_no_value_is_too_odd_for_a_form(value: Any, settings: Any) -> None:
             assert path.startswith("$")
 
 
+@pytest.mark.slow  # of the form itself, only pickling matters: see above
 def test_a_form_gives_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
     golds, answers = tmp_path / "gold.jsonl", tmp_path / "answers.jsonl"
     golds.write_text("".join(json.dumps(gold(SUE, identity=str(n))) + "\n" for n in range(600)))

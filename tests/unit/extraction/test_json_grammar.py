@@ -137,8 +137,8 @@ INVALID = [
     "[\u2060]",
     "[\u00a0]",
     "\ufeff[]",
-    "[" * 100_000,
-    '[{"":' * 20_000,
+    "[" * 20_000,
+    '[{"":' * 2_000,
     "[" * 5_000 + "]" * 5_000,
     # literals
     "[nul]",
@@ -243,21 +243,22 @@ INVALID = [
 FORMS = [CANONICAL, Form(mapping=True), Form(flat=True)]
 
 
-@pytest.mark.parametrize("text", VALID, ids=lambda text: text[:24])
-def test_valid_list_or_object_is_raw_and_whole(text: str) -> None:
-    expected = json.loads(text)
-    for form in FORMS:
+@pytest.mark.parametrize("form", FORMS, ids=["canonical", "mapping", "flat"])
+def test_valid_list_or_object_is_raw_and_whole(form: Form) -> None:
+    for text in VALID:
+        case, expected = text[:40], json.loads(text)
         parsed = parse_response(text, form=form)
-        assert (parsed.status, parsed.method, parsed.repairs) == ("raw", "whole", ())
-        assert parsed.source is None or json.loads(parsed.source) == expected  # value: a double for a large integer
-        assert (parsed.start, parsed.end) == (len(text) - len(text.lstrip()), len(text.rstrip()))
+        assert (parsed.status, parsed.method, parsed.repairs) == ("raw", "whole", ()), case
+        # value: a double for a large integer
+        assert parsed.source is None or json.loads(parsed.source) == expected, case
+        assert (parsed.start, parsed.end) == (len(text) - len(text.lstrip()), len(text.rstrip())), case
 
 
-@pytest.mark.parametrize("text", INVALID, ids=lambda text: ascii(text[:24]))
-def test_text_that_is_no_json_raises_nothing_and_is_not_raw_as_a_whole(text: str) -> None:
-    for form in FORMS:
+@pytest.mark.parametrize("form", FORMS, ids=["canonical", "mapping", "flat"])
+def test_text_that_is_no_json_raises_nothing_and_is_not_raw_as_a_whole(form: Form) -> None:
+    for text in INVALID:
         parsed = parse_response(text, form=form)
-        assert (parsed.status, parsed.method) != ("raw", "whole")
+        assert (parsed.status, parsed.method) != ("raw", "whole"), text[:40]
 
 
 @pytest.mark.parametrize("text", ["1", '"a"', "true", "null", "-0.5e1", '""'])

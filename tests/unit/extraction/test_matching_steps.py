@@ -74,10 +74,10 @@ def test_400_that_compete_for_200(counted: Counted, rule: RelaxedRule) -> None:
     assert counted.pairs <= 400 * 400
 
 
-def test_30_against_100_000(counted: Counted) -> None:
+def test_30_against_20_000(counted: Counted) -> None:
     draw = random.Random(1)
     lefts = ["".join(draw.choices("甲乙丙丁戊己庚辛壬癸", k=4)) + "x" for _ in range(30)]
-    rights = [str(1_000_000 + 7 * number) for number in range(100_000)]
+    rights = [str(1_000_000 + 7 * number) for number in range(20_000)]
     for rule in (OVERLAP, IOU):
         assert counted.matched(lefts, rights, rule) == 0
     assert counted.asked <= 2 * 30

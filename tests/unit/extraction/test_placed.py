@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from unicodedata import combining, decomposition
 from unicodedata import normalize as unicode_normalize
 
@@ -29,9 +28,10 @@ def test_pieces_are_normalized_as_the_whole_is(text: str) -> None:
 
 
 def test_no_character_that_unicode_joins_is_taken_for_one_that_stands_alone() -> None:
-    seconds = {chr(int(parts[1], 16)) for parts in map(_parts, range(sys.maxunicode + 1)) if len(parts) == 2}
+    codes = (*range(0x40000), *range(0xE0000, 0xE1000))  # Unicode has no characters on other planes
+    seconds = {chr(int(parts[1], 16)) for parts in map(_parts, codes) if len(parts) == 2}
     seconds |= {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}  # Korean, by arithmetic
-    for code in range(sys.maxunicode + 1):
+    for code in codes:
         forms = [unicode_normalize(form, chr(code)) for form in ("NFKC", "NFKD")]
         if any(combining(form[0]) or form[0] in seconds for form in forms):
             assert may_combine(chr(code)), f"U+{code:04X}"

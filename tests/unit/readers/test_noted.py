@@ -79,13 +79,18 @@ def refused(gold: list[str], predictions: list[str], tmp_path: Path, workers: in
             store.close()
 
 
+SLOW = pytest.mark.slow  # tests/faults/test_bad_input.py has these mistakes, for one process
+
+
 @pytest.mark.parametrize(
     ("gold", "predictions", "code"),
     [
-        pytest.param({29_000: "{", 20_000: '{"events": []}'}, {5: "{"}, "gold.bad_id", id="first-of-two-mistakes"),
-        pytest.param({}, {29_000: "{"}, "predictions.not_json", id="predictions"),
+        pytest.param(
+            {29_000: "{", 20_000: '{"events": []}'}, {5: "{"}, "gold.bad_id", id="first-of-two-mistakes", marks=SLOW
+        ),
+        pytest.param({}, {29_000: "{"}, "predictions.not_json", id="predictions", marks=SLOW),
         pytest.param({}, {15_000: '{"id": "id-3"}'}, "predictions.duplicate_id", id="duplicate-over-pieces"),
-        pytest.param({15_000: '{"id": "id-3"}'}, {}, "gold.duplicate_id", id="duplicate-gold"),
+        pytest.param({15_000: '{"id": "id-3"}'}, {}, "gold.duplicate_id", id="duplicate-gold", marks=SLOW),
         pytest.param({}, {15_000: '{"id": "new"}', 15_001: '{"id": "newer"}'}, "predictions.unknown_id", id="unknown"),
     ],
 )

@@ -18,6 +18,7 @@ from goldgate.stats.interval import (
     count_interval,
     effective_units,
     one_sided,
+    outward_interval,
     ratio_interval,
     share_interval,
 )
@@ -149,6 +150,12 @@ def test_a_ratio_beyond_all_bounds_has_an_interval() -> None:
     found = ratio_interval(pair_sums({(10**30, 1): 2, (10**29, 1): 3}))
     assert isinstance(found, Interval)
     assert found.low == 0 < found.high
+
+
+def test_bounds_are_rounded_away_from_the_interval() -> None:
+    bounds = outward_interval(0.95, 1 / 3, 2 / 3, "wilson", 10)
+    assert 0 < 1 / 3 - bounds.low < 1e-6
+    assert 0 < bounds.high - 2 / 3 < 1e-6
 
 
 @pytest.mark.parametrize("right", range(10, 30))

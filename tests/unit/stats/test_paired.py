@@ -10,7 +10,16 @@ import pytest
 from goldgate.runs.differences import Difference, paired_difference
 from goldgate.stats.distributions import t_quantile
 from goldgate.stats.interval import Interval, NoInterval
-from goldgate.stats.paired import UnitPair, WinCounts, count_wins, difference_interval, paired_sums, swap_test, t_test
+from goldgate.stats.paired import (
+    ENOUGH,
+    UnitPair,
+    WinCounts,
+    count_wins,
+    difference_interval,
+    paired_sums,
+    swap_test,
+    t_test,
+)
 
 
 def compared(pairs: dict[UnitPair, int]) -> Difference:
@@ -68,7 +77,7 @@ def test_drawing_ends_once_the_answer_is_clear() -> None:
     test = swap_test({(1, 1, 0, 1): 610, (0, 1, 1, 1): 590})
     assert test is not None
     assert test.swaps < 2_000
-    assert test.p == pytest.approx(0.58, abs=0.06)
+    assert test.p == ENOUGH / test.swaps == pytest.approx(0.58, abs=0.06)
 
 
 def test_another_seed_draws_other_swaps() -> None:
