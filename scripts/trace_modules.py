@@ -18,7 +18,10 @@ GOLD = {
     "text": "Rebels attacked Aleppo on Monday.",
     "events": [{"event_type": "Attack", "trigger": "attacked", "arguments": [{"role": "Place", "argument": "Aleppo"}]}],
 }
-ANSWER = '<think>An attack on Aleppo.</think>[{"event_type": "Attack", "arguments": [{"role": "Place", "argument": "Aleppo"},]}]'
+ANSWER = (
+    "<think>An attack on Aleppo.</think>"
+    '[{"event_type": "Attack", "arguments": [{"role": "Place", "argument": "Aleppo"},]}]'  # a comma too many
+)
 SCHEMA = {"event_types": {"Attack": {"roles": ["Place", "Attacker"]}}}
 
 

@@ -129,14 +129,15 @@ def test_every_measure_in_its_folder_is_listed(name: str) -> None:
 
 
 def measures_in(package: str) -> set[type]:
-    """The measures that the modules of a package define; those of its folder `measures` where it has one."""
+    """The measures that the modules of a package define; those of its `measures`, a folder or a file, if it has one."""
     folder = importlib.import_module(package)
     if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__)]:
         folder = importlib.import_module(f"{package}.measures")
-    modules = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.name != "__main__"]
-    contents = [
-        value for module in modules for value in vars(importlib.import_module(f"{folder.__name__}.{module}")).values()
+    names = [
+        module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", [])) if module.name != "__main__"
     ]
+    modules = [importlib.import_module(f"{folder.__name__}.{name}") for name in names] or [folder]
+    contents = [value for module in modules for value in vars(module).values()]
     return {
         kind
         for kind in contents

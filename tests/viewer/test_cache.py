@@ -101,7 +101,7 @@ def test_what_was_used_longest_ago_makes_room(stored: Path, cache_home: Path, mo
     os.utime(of_a, ns=(1, 1))
     load_index(loaded(stored / "b"))
     [of_b] = {*cache_home.iterdir()} - {of_a}
-    monkeypatch.setattr(cache, "MOST_BYTES", of_b.stat().st_size + of_a.stat().st_size)
+    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", of_b.stat().st_size + of_a.stat().st_size)
     load_index(loaded(stored / "failing"))
     assert not of_a.exists()
     assert of_b.exists()

@@ -38,7 +38,7 @@ def index_of(path: Path) -> UnitIndex:
 def test_index_agrees_with_the_records(
     name: str, word: str, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(module, "FEW_UNITS", few)
     path = store_made_up(tmp_path / "it", name, word)
     known, index = summaries(path), index_of(path)
     assert len(index) == len(known)

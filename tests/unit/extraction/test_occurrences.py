@@ -43,7 +43,7 @@ def test_needles_within_needles_are_not_looked_at_again(steps: list[int]) -> Non
 
 
 def test_memory_is_for_a_bounded_part_of_the_needles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(argument_text, "TOGETHER", 20)
+    monkeypatch.setattr(argument_text, "NEEDLES_PER_BATCH", 20)
     needles = [f"{number:04d}" for number in range(30)] + ["x" * 50, ""]
     assert len(list(automata(needles, 100))) == 7
     text = "0003 0007 " + "x" * 60
@@ -89,7 +89,7 @@ def test_values_that_begin_alike_are_given_up_and_still_found(values: int) -> No
 def test_passes_over_a_text_grow_with_the_sum_of_needles_and_text(
     characters: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(argument_text, "TOGETHER", 100)
+    monkeypatch.setattr(argument_text, "NEEDLES_PER_BATCH", 100)
     needles = [f"needle {number:05}" for number in range(20_000)]  # 240,000 characters
     passes = len([*needle_batches(needles, characters)])
     if characters >= 1_000_000:
