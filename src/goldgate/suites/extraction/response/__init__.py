@@ -21,7 +21,16 @@ from goldgate.suites.extraction.response.candidates import (
     unopened_object,
     whole_candidate,
 )
-from goldgate.suites.extraction.response.parsed import LeftOutText, Method, Parsed, Reason, RepairPlace, Status, Step
+from goldgate.suites.extraction.response.parsed import (
+    LeftOutText,
+    Method,
+    Parsed,
+    Reason,
+    RepairPlace,
+    Status,
+    Step,
+    ThoughtState,
+)
 from goldgate.suites.extraction.response.selection import (
     Selection,
     content_weight,
@@ -33,7 +42,6 @@ from goldgate.suites.extraction.response.structure import BRACKETS
 from goldgate.suites.extraction.response.thoughts import (
     DEFAULT_THOUGHT_TAGS,
     ResponseWithoutThoughts,
-    ThoughtState,
     cut_thoughts,
 )
 

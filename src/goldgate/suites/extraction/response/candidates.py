@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from goldgate.core.text import LazyPattern
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.response.decode import decode_exactly, decode_json, scan_sound, with_number_texts
+from goldgate.suites.extraction.response.decode import decode_exactly, decode_json, scan_json, with_number_texts
 from goldgate.suites.extraction.response.parsed import Method, Step, TolerantReading
 from goldgate.suites.extraction.response.repair import repair_value
-from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES
-from goldgate.suites.extraction.response.structure import BRACKETS, StepBudget, first_opening, next_opening
+from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES, StepBudget
+from goldgate.suites.extraction.response.structure import BRACKETS, first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
 _PARAMETERS = ("arguments", "parameters", "input", "args")  # what a call was given
@@ -402,7 +402,7 @@ def _answer_continues(text: str, position: int, limit: int) -> bool:
 
 def _read_sound(text: str, start: int, limit: int) -> TolerantReading | None:
     """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
-    sound = scan_sound(text, start, limit)
+    sound = scan_json(text, start, limit)
     if sound is None or not sound[0] or _CONTINUATION.match(text, sound[1], limit):
         return None
     return TolerantReading(*sound, [], complete=True)

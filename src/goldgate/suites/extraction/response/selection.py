@@ -28,8 +28,7 @@ import orjson
 from goldgate.suites.extraction.events.answer_form import Form
 from goldgate.suites.extraction.response.candidates import Candidate
 from goldgate.suites.extraction.response.decode import with_number_texts
-from goldgate.suites.extraction.response.parsed import LeftOutText, Method, Reason, Step
-from goldgate.suites.extraction.response.structure import MOST_PLACES
+from goldgate.suites.extraction.response.parsed import MOST_PLACES, LeftOutText, Method, Reason, Step
 
 # A mark that begins another turn, wherever it stands.
 TURN_TOKENS = (
