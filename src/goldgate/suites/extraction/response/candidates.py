@@ -18,7 +18,7 @@ from goldgate.suites.extraction.response.decode import decode_exactly, decode_js
 from goldgate.suites.extraction.response.parsed import Method, Step, TolerantReading
 from goldgate.suites.extraction.response.repair import repair_value
 from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES, StepBudget
-from goldgate.suites.extraction.response.structure import BRACKETS, first_opening, next_opening
+from goldgate.suites.extraction.response.structure import first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
 _PARAMETERS = ("arguments", "parameters", "input", "args")  # what a call was given
