@@ -44,8 +44,8 @@ TURN_NAMES = ("assistant", "user", "Assistant", "User", "Human", "ASSISTANT", "U
 REPLACING_WORDS = tuple(
     "corrected, correction, corrections, the correct, mistake, more accurate, more appropriate, more suitable, "
     "final answer, final output, final version, final result, final json, revised, revision, instead, updated, "
-    "improved, on reflection, on second thought, on second thoughts, 更正, 修正, 修改后, 改为, 最终答案, 最终结果, 最终输出, "
-    "重新输出".split(", ")
+    "improved, on reflection, on second thought, on second thoughts, 更正, 修正, 修改后, 改为, "
+    "最终答案, 最终结果, 最终输出, 重新输出".split(", ")
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
