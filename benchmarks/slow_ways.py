@@ -10,8 +10,7 @@ _EXTRACTION = "goldgate.suites.extraction"
 
 # Where each quick way is looked up when it is called.
 QUICK_WAYS = (
-    f"{_EXTRACTION}.response.read.parse_usual",
-    f"{_EXTRACTION}.response.repair.read_pairs",
+    f"{_EXTRACTION}.response.fast_parse",
     f"{_EXTRACTION}.events.read_events.read_usual_events",
     f"{_EXTRACTION}.events.normalize.normalize_quickly",
     f"{_EXTRACTION}.events.normalize.normalize_all_at_once",

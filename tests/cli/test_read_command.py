@@ -19,8 +19,7 @@ from goldgate.report.escape import display_width
 from goldgate.report.extraction import TextPositions
 from goldgate.suites.extraction.response import Status, Step
 from goldgate.suites.extraction.response import parsed as reading_words
-from goldgate.suites.extraction.response.parsed import METHODS, REASONS
-from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
+from goldgate.suites.extraction.response.parsed import Method, Reason, ThoughtState
 from tests.responses.corpus import Case, load_corpus, one_of_each_manner
 
 ROOT = Path(__file__).parents[2]
@@ -335,11 +334,14 @@ def test_every_response_of_the_corpus_is_shown(corpus: Callable[[], tuple[Case, 
 
 
 def test_every_name_of_the_reader_has_words() -> None:
+    def names(kind: type) -> set[str]:
+        return {value for name, value in vars(kind).items() if name.isupper()}
+
     assert set(reading_words.STEP_MEANINGS) == set(Step)
-    assert set(reading_words.REASON_MEANINGS) == set(REASONS)
-    assert set(reading_words.METHOD_MEANINGS) == set(METHODS)
-    assert set(reading_words.THOUGHT_MEANINGS) == set(THOUGHT_STATES)
-    assert set(reading_words.STATUS_MEANINGS) == {Status.RAW, Status.REPAIRED, Status.ERROR}
+    assert set(reading_words.REASON_MEANINGS) == names(Reason)
+    assert set(reading_words.METHOD_MEANINGS) == names(Method)
+    assert set(reading_words.THOUGHT_MEANINGS) == names(ThoughtState)
+    assert set(reading_words.STATUS_MEANINGS) == names(Status)
 
 
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:

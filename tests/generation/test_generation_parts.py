@@ -15,7 +15,7 @@ from goldgate.generation.openai.transport import Endpoint, find_proxy
 from goldgate.generation.request import ModelAnswer, NoAnswer, RequestBuilder, RequestPlan, Usage, make_plan
 from goldgate.generation.secret import Secret, check_address, read_secret, redact_address
 from goldgate.suites.extraction.events.event_schema import parse_event_schema
-from goldgate.suites.extraction.prompts.template import load_template, no_examples, parse_template
+from goldgate.suites.extraction.prompts.template import ExamplePool, load_template, parse_template
 from goldgate.suites.extraction.settings import ResponseSettings
 from goldgate.suites.extraction.task import Document, Documents, ExtractionTask, TaskOptions, load_task, response_schema
 from tests.generation.conftest import SCHEMA, Data
@@ -28,7 +28,7 @@ def task(document: Document = DOCUMENT, **changes: Any) -> ExtractionTask:
     usual: dict[str, Any] = {
         "schema": parse_event_schema(SCHEMA),
         "template": load_template("en"),
-        "examples": {None: no_examples(), 7: no_examples()},
+        "examples": dict.fromkeys((None, 7), ExamplePool((), 0)),
     }
     return ExtractionTask(cast("Documents", [document]), **{**usual, **changes})
 

@@ -25,8 +25,7 @@ from goldgate.suites.extraction.measures.chain_of_thought import THOUGHT_VERSION
 from goldgate.suites.extraction.measures.duplicate_texts import text_counts
 from goldgate.suites.extraction.measures.hallucination import HALLUCINATION_VERSION, Hallucination
 from goldgate.suites.extraction.measures.matching import MatchRates, confusions
-from goldgate.suites.extraction.response.parsed import METHODS, Step
-from goldgate.suites.extraction.response.thoughts import THOUGHT_STATES
+from goldgate.suites.extraction.response.parsed import METHODS, THOUGHT_STATES, Step
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import PROFILE_VERSION, ExtractionSettings
 

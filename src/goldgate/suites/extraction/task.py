@@ -20,6 +20,7 @@ from goldgate.files.address import STANDARD_INPUT
 from goldgate.readers.gold_files import GoldOpener
 from goldgate.readers.id_index import IdIndex, index_files, require_id
 from goldgate.readers.join import join_indexes
+from goldgate.readers.nested_records import LINE_ENDS_TO_BLANKS
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.event_schema import EventSchema, load_event_schema
 from goldgate.suites.extraction.prompts.template import (
@@ -27,7 +28,6 @@ from goldgate.suites.extraction.prompts.template import (
     Template,
     load_examples,
     load_template,
-    no_examples,
     prompt_messages,
     schema_values,
 )
@@ -112,9 +112,6 @@ def load_documents(
     return Documents(index, schema)
 
 
-_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
-
-
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
     """What a user chooses: files, a prompt, and how many worked examples it shows."""
@@ -184,7 +181,7 @@ class ExtractionTask:
 
     def record(self, position: int) -> bytes:
         # A record of an array may have line ends; inside a string they are escaped.
-        return self.documents.data(position).translate(_ONE_LINE)
+        return self.documents.data(position).translate(LINE_ENDS_TO_BLANKS)
 
     def close(self) -> None:
         self.documents.close()
@@ -209,16 +206,17 @@ def load_task(
             "metrics.response declares another form of answers than --response-format json_schema would demand",
             advice="use --response-format text, json_object or auto, or a protocol without that form",
         )
-    train, schema = options.train if options.few_shot else None, load_event_schema(options.schema)
+    train = options.train if options.few_shot else None
+    schema = load_event_schema(options.schema)
+    examples = dict.fromkeys(seeds, ExamplePool((), 0))
+    if train is not None:
+        examples = {
+            seed: load_examples(train, options.few_shot, seed or 0, options.dialect, schema) for seed in examples
+        }
     return ExtractionTask(
         schema=schema,
         template=template,
-        examples={
-            seed: load_examples(train, options.few_shot, seed or 0, options.dialect, schema)
-            if train is not None
-            else no_examples()
-            for seed in seeds
-        },
+        examples=examples,
         few_shot=options.few_shot,
         train=_file_hash(train) if train is not None else None,
         other_form=other_form,

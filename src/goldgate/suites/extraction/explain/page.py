@@ -28,13 +28,14 @@ from goldgate.suites.extraction.explain.marked_text import marked_source, marked
 from goldgate.suites.extraction.response import Parsed
 from goldgate.suites.extraction.response.parsed import (
     METHOD_MEANINGS,
+    MOST_PLACES,
     REASON_MEANINGS,
     STATUS_MEANINGS,
     STEP_MEANINGS,
     Status,
+    ThoughtState,
 )
-from goldgate.suites.extraction.response.structure import MOST_PLACES
-from goldgate.suites.extraction.response.thoughts import ThoughtState, cut_thoughts
+from goldgate.suites.extraction.response.thoughts import cut_thoughts
 
 MOST_ROWS = 500
 RIGHT = "right"

@@ -26,7 +26,7 @@ from goldgate.suites.extraction.events.event import Events, Unit
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.events.relaxed_matching import common_prefix_length, common_suffix_length
 from goldgate.suites.extraction.response import Status
-from goldgate.suites.extraction.response.thoughts import ThoughtState
+from goldgate.suites.extraction.response.parsed import ThoughtState
 from goldgate.suites.extraction.sample import Facts, ThoughtCheck
 from goldgate.suites.extraction.settings import CotSettings
 

@@ -231,11 +231,6 @@ def load_examples(
     return ExamplePool(ranked, count)
 
 
-def no_examples() -> ExamplePool:
-    """Zero-shot."""
-    return ExamplePool((), 0)
-
-
 def _example(record: dict[str, Any], listed: Sequence[Any]) -> Example:
     events = [
         {

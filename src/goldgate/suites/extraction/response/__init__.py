@@ -16,12 +16,22 @@ import orjson
 from goldgate.suites.extraction.events.answer_form import CANONICAL, Form
 from goldgate.suites.extraction.response.candidates import (
     Candidate,
+    events_of,
     find_candidates,
     flatten_answer,
     unopened_object,
     whole_candidate,
 )
-from goldgate.suites.extraction.response.parsed import LeftOutText, Method, Parsed, Reason, RepairPlace, Status, Step
+from goldgate.suites.extraction.response.parsed import (
+    LeftOutText,
+    Method,
+    Parsed,
+    Reason,
+    RepairPlace,
+    Status,
+    Step,
+    ThoughtState,
+)
 from goldgate.suites.extraction.response.selection import (
     Selection,
     content_weight,
@@ -33,16 +43,15 @@ from goldgate.suites.extraction.response.structure import BRACKETS
 from goldgate.suites.extraction.response.thoughts import (
     DEFAULT_THOUGHT_TAGS,
     ResponseWithoutThoughts,
-    ThoughtState,
     cut_thoughts,
 )
 
 
 def parse_response(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
     """Read a raw model output: the fast way where it is enough, else the rule."""
-    given = form.prefixed(text) if form.prefix else text
-    parsed = fast_parse(given, thought_tags, form) or slow_parse(given, thought_tags, form)
-    return parsed if given is text else _without_prefix(parsed, len(given) - len(text))
+    prefixed = form.prefixed(text) if form.prefix else text
+    parsed = fast_parse(prefixed, thought_tags, form) or slow_parse(prefixed, thought_tags, form)
+    return parsed if prefixed is text else _without_prefix(parsed, len(prefixed) - len(text))
 
 
 def fast_parse(text: str, thought_tags: tuple[str, ...], form: Form = CANONICAL) -> Parsed | None:
@@ -87,7 +96,7 @@ def _text_before_block(text: str, usual: re.Match[str]) -> str:
 
 
 def slow_parse(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, form: Form = CANONICAL) -> Parsed:
-    """The rule: what `parse_response` says of any text."""
+    """The rule: what `parse_response` gives for any text."""
     text = _encodable(text)
     whole = whole_candidate(text, form) if text.lstrip()[:1] in ("[", "{") else None
     if whole is not None:
@@ -100,7 +109,9 @@ def slow_parse(text: str, thought_tags: tuple[str, ...] = DEFAULT_THOUGHT_TAGS, 
             return before
         hidden = " " * cut.tail + text[cut.tail :]
         choice = _select(hidden, form)
-        if choice.answer is not None and _has_events(choice.answer, form):
+        answer = choice.answer
+        # An empty list in a thought is not an answer.
+        if answer is not None and (answer.is_event or (answer.is_answer and events_of(answer.value, form))):
             return _make_parsed(choice, hidden, cut.thought, cut.state)
         return _make_parsed(_select(cut.visible, form), cut.visible, cut.thought + text[cut.tail :], cut.state)
     choice = _select(cut.visible, form)
@@ -137,7 +148,7 @@ def _repair_names(answer: Candidate) -> set[Step]:
 
 
 def _without_prefix(parsed: Parsed, by: int) -> Parsed:
-    """The same with places in the response itself, not in the response behind the declared prefix.
+    """The reading with places in the response itself, not in the response behind the declared prefix of length `by`.
 
     Words of the prefix are the prompt's, and no preamble of the model's.
     """
@@ -154,9 +165,10 @@ def _without_prefix(parsed: Parsed, by: int) -> Parsed:
 
 
 def _select(text: str, form: Form) -> Selection:
-    located = find_candidates(text, form)
-    unread = located.pop() if located and located[-1].unread else None
-    choice = select_answer(text, located, form)
+    """The answer in a text without thoughts."""
+    candidates = find_candidates(text, form)
+    unread = candidates.pop() if candidates and candidates[-1].unread else None
+    choice = select_answer(text, candidates, form)
     if unread is not None:
         return _with_limit_reached(choice, unread)
     answer = choice.answer
@@ -164,13 +176,13 @@ def _select(text: str, form: Form) -> Selection:
     if answer is not None and reads and answer.complete:
         return choice
     any_object = answer is None or not answer.decoded
-    found = unopened_object(text, [c for c in located if c.decoded], form, any_object=any_object)
-    if found is None or is_template(found.value, form):
+    unopened = unopened_object(text, [c for c in candidates if c.decoded], form, any_object=any_object)
+    if unopened is None or is_template(unopened.value, form):
         return choice
-    if found.unread:
-        return _with_limit_reached(choice, found)
-    if answer is None or not reads or content_weight(found.value) > content_weight(answer.value):
-        choice.answer = found
+    if unopened.unread:
+        return _with_limit_reached(choice, unopened)
+    if answer is None or not reads or content_weight(unopened.value) > content_weight(answer.value):
+        choice.answer = unopened
     return choice
 
 
@@ -180,17 +192,6 @@ def _with_limit_reached(choice: Selection, unread: Candidate) -> Selection:
     if choice.answer is not None:
         choice.answer.places = [*choice.answer.places, (Step.CUT_AT_ERROR, unread.start)]
     return choice
-
-
-def _has_events(answer: Candidate, form: Form) -> bool:
-    """Whether there is at least one event in it: an empty list in a thought is no answer."""
-    value = answer.value
-    if form.is_event(value):
-        return True
-    if not value or not form.is_answer(value):
-        return False
-    key = form.events_key(value) if isinstance(value, dict) else None
-    return key is None or value[key] != []
 
 
 def _is_encodable(text: str) -> bool:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from goldgate.core.text import LazyPattern
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.response.decode import decode_exactly, decode_json, scan_sound, with_number_texts
+from goldgate.suites.extraction.response.decode import decode_exactly, decode_json, scan_json, with_number_texts
 from goldgate.suites.extraction.response.parsed import Method, Step, TolerantReading
 from goldgate.suites.extraction.response.repair import repair_value
-from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES
-from goldgate.suites.extraction.response.structure import BRACKETS, StepBudget, first_opening, next_opening
+from goldgate.suites.extraction.response.strings import KEY_AHEAD, QUOTES, StepBudget
+from goldgate.suites.extraction.response.structure import first_opening, next_opening
 
 _CALLS = ("tool_calls", "function_call", "tool_call", "function")  # what holds a call
 _PARAMETERS = ("arguments", "parameters", "input", "args")  # what a call was given
@@ -28,7 +29,7 @@ class UnwrappedAnswer(NamedTuple):
     """An answer that was taken out, and what had to be done."""
 
     value: Any
-    steps: frozenset[Step]
+    steps: AbstractSet[Step]
 
 
 def unwrap_string(text: str) -> UnwrappedAnswer | None:
@@ -38,9 +39,9 @@ def unwrap_string(text: str) -> UnwrappedAnswer | None:
         return None
     decoded = decode_exactly(content)
     if decoded is not None:
-        return UnwrappedAnswer(decoded.value, frozenset())
+        return UnwrappedAnswer(decoded.value, frozenset({Step.UNWRAPPED_STRING}))
     reading = repair_value(content, 0, len(content), StepBudget(len(content)))
-    return None if reading.value is None else UnwrappedAnswer(reading.value, frozenset(reading.steps))
+    return None if reading.value is None else UnwrappedAnswer(reading.value, reading.steps | {Step.UNWRAPPED_STRING})
 
 
 def unwrap_tool_call(value: Any, source: str | None, form: Form) -> UnwrappedAnswer | None:
@@ -49,7 +50,7 @@ def unwrap_tool_call(value: Any, source: str | None, form: Form) -> UnwrappedAns
         for key in form.names.events:
             inner = unwrap_string(value[key]) if isinstance(value.get(key), str) else None
             if inner is not None and form.is_answer(inner.value):
-                return UnwrappedAnswer(inner.value, inner.steps | {Step.UNWRAPPED_STRING})
+                return inner
     if not any(map(_is_call, value if isinstance(value, list) else [value])):
         return None
     return _answer_of_calls(with_number_texts(value, source), form, _DEEPEST)
@@ -78,21 +79,20 @@ def _is_flat(value: Any, form: Form) -> bool:
 
 
 def _flatten(items: list[Any]) -> list[Any]:
+    """The items, with those of inner lists, however deep, in place of the lists."""
     flat: list[Any] = []
-    rest = [iter(items)]
+    rest = items[::-1]
     while rest:
-        item = next(rest[-1], rest)
-        if item is rest:
-            rest.pop()
-        elif isinstance(item, list):
-            rest.append(iter(item))
+        item = rest.pop()
+        if isinstance(item, list):
+            rest += item[::-1]
         else:
             flat.append(item)
     return flat
 
 
-def _events(value: Any, form: Form) -> list[Any]:
-    """The events of an answer: the list itself, the list under its key, or the only one."""
+def events_of(value: Any, form: Form) -> list[Any]:
+    """The events of an answer: the list itself, the list under its key, or the only event or flat answer."""
     key = form.events_key(value) if isinstance(value, dict) else None
     listed = value if key is None else value[key]
     return listed if isinstance(listed, list) else [listed]
@@ -112,21 +112,19 @@ def _answer_of_calls(value: Any, form: Form, depth: int) -> UnwrappedAnswer | No
         parts = [part for item in value if (part := _answer_of_calls(item, form, depth - 1)) is not None]
         if len(parts) < 2 or (form.flat and form.is_answer(parts[0].value)):
             return parts[0] if parts else None
-        events = [event for part in parts for event in _events(part.value, form)]
+        events = [event for part in parts for event in events_of(part.value, form)]
         return UnwrappedAnswer(events, frozenset({Step.JOINED_OBJECTS}).union(*(part.steps for part in parts)))
     if not _is_call(value):
         return None
     for key in (*_CALLS, *_PARAMETERS):
         inner = value.get(key)
+        answer: UnwrappedAnswer | None = UnwrappedAnswer(inner, frozenset())
         if key in _CALLS:
-            found = _answer_of_calls(inner, form, depth - 1)
+            answer = _answer_of_calls(inner, form, depth - 1)
         elif isinstance(inner, str):
-            found = unwrap_string(inner)
-            found = None if found is None else UnwrappedAnswer(found.value, found.steps | {Step.UNWRAPPED_STRING})
-        else:
-            found = UnwrappedAnswer(inner, frozenset())
-        if found is not None and (form.is_answer(found.value) or form.is_event(found.value)):
-            return UnwrappedAnswer(found.value, found.steps | {Step.UNWRAPPED_CALL})
+            answer = unwrap_string(inner)
+        if answer is not None and (form.is_answer(answer.value) or form.is_event(answer.value)):
+            return UnwrappedAnswer(answer.value, answer.steps | {Step.UNWRAPPED_CALL})
     return None
 
 
@@ -159,6 +157,12 @@ class Candidate:
         self.is_event = self.decoded and form.is_event(self.value)
         self.is_answer = self.decoded and form.is_answer(self.value)
         return self
+
+    def unwrap(self, value: Any, steps: AbstractSet[Step], form: Form) -> None:
+        """Replace the value by one that was taken out of it."""
+        self.value, self.source, self.exact = value, None, None
+        self.places = [*self.places, *((step, self.start) for step in sorted(steps))]
+        self.understand(form)
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})([^\s`~\[{｛［\"'“]*)")
@@ -193,14 +197,14 @@ def find_candidates(text: str, form: Form) -> list[Candidate]:
     if whole is not None:
         return [whole]
     budget = StepBudget(len(text), _MAX_FAILURES)
-    found: list[Candidate] = []
-    for part in _segments(text):
-        found += _segment_candidates(text, part, budget)
+    candidates: list[Candidate] = []
+    for segment in _segments(text):
+        candidates += _segment_candidates(text, segment, budget)
         if budget.steps < 0:
             break
-    for candidate in found:
+    for candidate in candidates:
         _unwrap_candidate(candidate, form)
-    return found
+    return candidates
 
 
 def whole_candidate(text: str, form: Form) -> Candidate | None:
@@ -211,30 +215,32 @@ def whole_candidate(text: str, form: Form) -> Candidate | None:
     return whole
 
 
-def unopened_object(text: str, found: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
-    """An object whose opening bracket is missing, from its first key on, outside all that was found.
+def unopened_object(text: str, candidates: list[Candidate], form: Form, *, any_object: bool) -> Candidate | None:
+    """An object whose opening bracket is missing, from its first key on, outside all candidates.
 
     It must read as events; `any_object`: or at least be closed, where nothing else in the text decodes.
     """
     if not any_object and not form.flat and not any(f'{key}"' in text for key in form.names.event_type):
         return None
-    if len(found) == 1 and _is_all_there_is(text, found[0]):
+    if len(candidates) == 1 and _is_all_there_is(text, candidates[0]):
         return None
-    ends = [candidate.end for candidate in found]
+    ends = [candidate.end for candidate in candidates]
     blanks = len(text) - len(text.lstrip())
     mark = _UNOPENED.search(text, max(0, blanks - _FARTHEST_KEY))
     budget = StepBudget(len(text) // 2)
     while mark is not None:
         start = mark.end()
         inside = bisect_right(ends, start)
-        if inside < len(found) and found[inside].start <= start:
-            mark = _UNOPENED.search(text, found[inside].end)
+        if inside < len(candidates) and candidates[inside].start <= start:
+            mark = _UNOPENED.search(text, candidates[inside].end)
             continue
         reading = repair_value(text, start, len(text), budget, unopened=True)
         value = reading.value
         reads = isinstance(value, dict) and (form.is_event(value) or form.is_answer(value))
         if reads or (any_object and value and reading.complete):
-            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False)
+            return Candidate(start, reading.end, Method.EMBEDDED, value, True, None, reading.places, False).understand(
+                form
+            )
         if budget.steps < 0:
             return _unread_rest(text, reading.end, Method.EMBEDDED)
         mark = _UNOPENED.search(text, reading.end)
@@ -309,7 +315,13 @@ def _segment_candidates(text: str, segment: _Segment, budget: StepBudget) -> lis
         whole = decode_stretch(text, segment.start, segment.end, Method.FENCED, code=segment.code)
         if whole is not None:
             return [whole]
-    return _bracketed_values(text, segment, budget)
+    opening = first_opening(text, segment.start, segment.end)
+    if opening is None:
+        return []
+    value = _value_to_last_bracket(text, segment, opening.start())
+    if value is None:
+        return _bracketed_values(text, segment, opening, budget)
+    return [] if value.value == [] and _is_argument_list(text, value.start) else [value]
 
 
 def decode_stretch(text: str, start: int, end: int, method: str, *, code: bool = False) -> Candidate | None:
@@ -326,83 +338,79 @@ def decode_stretch(text: str, start: int, end: int, method: str, *, code: bool =
         inner = unwrap_string(decoded.value)
         if inner is None:
             return None
-        places = [(Step.UNWRAPPED_STRING, begin), *((step, begin) for step in sorted(inner.steps))]
+        places = [(step, begin) for step in sorted(inner.steps)]
         return Candidate(begin, stop, method, inner.value, True, None, places, code=code)
     return Candidate(begin, stop, method, decoded.value, True, decoded.source, code=code)
 
 
-def _bracketed_values(text: str, segment: _Segment, budget: StepBudget) -> list[Candidate]:
+def _value_to_last_bracket(text: str, segment: _Segment, start: int) -> Candidate | None:
+    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
+
+    None if it is not JSON or more follows; without a try if the brackets are not a pair, or if this is all of a
+    stretch that was tried as a whole.
+    """
+    limit = segment.end
+    last = max(text.rfind("]", segment.start, limit), text.rfind("}", segment.start, limit)) + 1
+    if text[start] + text[last - 1] not in ("[]", "{}"):
+        return None
+    was_tried = segment.method == Method.FENCED or (segment.start == 0 and limit == len(text))
+    if was_tried and not text[segment.start : start].strip() and not text[last:limit].strip():
+        return None
+    value = decode_stretch(text, start, last, segment.method, code=segment.code)
+    if value is None or _KEY_AFTER_COMMA.match(text, last, limit) or first_opening(text, last, limit) is not None:
+        return None
+    return value
+
+
+def _bracketed_values(
+    text: str, segment: _Segment, opening: re.Match[str] | None, budget: StepBudget
+) -> list[Candidate]:
     """The values from each outermost bracket of a segment that could open an answer, in order."""
-    found: list[Candidate] = []
-    position, limit = segment.start, segment.end
-    opening = first_opening(text, position, limit)
-    if opening is not None:
-        last = max(text.rfind("]", position, limit), text.rfind("}", position, limit)) + 1
-        guess = _value_to_last_bracket(text, segment, opening.start(), last)
-        if guess is not None and not _answer_continues(text, last, limit):
-            return [] if guess.value == [] and _is_argument_list(text, guess.start) else [guess]
+    candidates: list[Candidate] = []
     unreadable: Candidate | None = None  # the last one: thousands of them say no more than one
     in_remains = False  # what follows may belong to an answer that could not be read to its end
+    limit = segment.end
     while opening is not None:
         start = opening.start()
         if _QUOTED_BRACKET.match(text, max(start - 1, 0), limit):  # the prose speaks of a bracket
             opening = next_opening(text, start + 1, limit)
             continue
-        budget.steps -= 4  # what a candidate costs, beside a mark that is read
-        reading = _read_sound(text, start, limit) if budget.failures > 0 else None
-        if reading is None:
-            budget.failures -= 1
-            reading = repair_value(text, start, limit, budget)
-        if reading.value is not None:
-            is_a_part = reading.value == [] and (in_remains or _is_argument_list(text, start))
-            if not is_a_part:
-                found.append(_tolerant_candidate(text, start, reading, segment))
-            if in_remains and not is_a_part:
-                found[-1].continues = True
-                found[-1].places = [*found[-1].places, (Step.CUT_AT_ERROR, start)]
-        else:
-            unreadable = _unreadable(start, reading, segment)
+        reading = _read_value(text, start, limit, budget)
+        if reading.value is None:
+            unreadable = Candidate(
+                start, reading.end, segment.method, None, False, None, reading.places, False, segment.code
+            )
+        elif reading.value != [] or not (in_remains or _is_argument_list(text, start)):
+            candidates.append(_tolerant_candidate(text, start, reading, segment, continues=in_remains))
         in_remains = in_remains or (not reading.complete and Step.CUT_AT_ERROR in reading.steps)
         position = max(reading.end, start + 1)
         if budget.steps < 0:
-            found.append(_unread_rest(text, position, segment.method))
+            candidates.append(_unread_rest(text, position, segment.method))
             break
         if reading.value is None:
-            while position < limit and text[position] in BRACKETS and text[position] == text[start]:
+            while position < limit and text[position] == text[start]:
                 position += 1  # a run of brackets is looked at once
-        if position >= limit:
-            break
         opening = next_opening(text, position, limit)
         if opening is not None and "\n\n" in text[position : opening.start()]:
             in_remains = False  # a new paragraph
-    if unreadable is not None and unreadable.start >= (found[-1].end if found else 0):
-        found.append(unreadable)
-    return found
+    if unreadable is not None and unreadable.start >= (candidates[-1].end if candidates else 0):
+        candidates.append(unreadable)
+    return candidates
 
 
-def _value_to_last_bracket(text: str, segment: _Segment, start: int, last: int) -> Candidate | None:
-    """The value from the first bracket to the last one: prose after an answer seldom has brackets.
-
-    None without a try if the brackets are no pair, or if this is all of a stretch that was tried as a whole.
-    """
-    if text[start] + text[last - 1] not in ("[]", "{}"):
-        return None
-    was_tried = segment.method == Method.FENCED or (segment.start == 0 and segment.end == len(text))
-    if was_tried and not text[segment.start : start].strip() and not text[last : segment.end].strip():
-        return None
-    return decode_stretch(text, start, last, segment.method, code=segment.code)
-
-
-def _answer_continues(text: str, position: int, limit: int) -> bool:
-    """Whether more that looks like an answer follows, or goes on with the one that ended here."""
-    if _KEY_AFTER_COMMA.match(text, position, limit):
-        return True
-    return first_opening(text, position, limit) is not None
+def _read_value(text: str, start: int, limit: int, budget: StepBudget) -> TolerantReading:
+    """The value from the bracket at `start`, decoded as it stands where that is possible and failures are left."""
+    budget.steps -= 4  # what a candidate costs, beside a mark that is read
+    reading = _read_sound(text, start, limit) if budget.failures > 0 else None
+    if reading is None:
+        budget.failures -= 1
+        reading = repair_value(text, start, limit, budget)
+    return reading
 
 
 def _read_sound(text: str, start: int, limit: int) -> TolerantReading | None:
     """The value from the bracket at `start`, if it is JSON as it stands and what follows does not go on with it."""
-    sound = scan_sound(text, start, limit)
+    sound = scan_json(text, start, limit)
     if sound is None or not sound[0] or _CONTINUATION.match(text, sound[1], limit):
         return None
     return TolerantReading(*sound, [], complete=True)
@@ -413,13 +421,9 @@ def _unread_rest(text: str, start: int, method: str) -> Candidate:
     return Candidate(start, len(text), method, None, False, complete=False, unread=True)
 
 
-def _unreadable(start: int, reading: TolerantReading, segment: _Segment) -> Candidate:
-    return Candidate(
-        start, reading.end, segment.method, None, False, None, reading.places, complete=False, code=segment.code
-    )
-
-
-def _tolerant_candidate(text: str, start: int, reading: TolerantReading, segment: _Segment) -> Candidate:
+def _tolerant_candidate(
+    text: str, start: int, reading: TolerantReading, segment: _Segment, *, continues: bool
+) -> Candidate:
     """A candidate for what the tolerant reader read; it counts as sound only if it decodes as it stands."""
     value, source, places = reading.value, None, reading.places
     if not places:
@@ -432,8 +436,20 @@ def _tolerant_candidate(text: str, start: int, reading: TolerantReading, segment
         stray = _STRAY_CLOSER.match(text, reading.end, segment.end)
         if stray is not None and not _is_enclosed(text, start, segment.start):
             places = [*places, (Step.STRAY_BRACKETS, stray.end() - 1)]
+    if continues:
+        places = [*places, (Step.CUT_AT_ERROR, start)]
     return Candidate(
-        start, reading.end, segment.method, value, True, source, places, reading.complete, segment.code, reading.value
+        start,
+        reading.end,
+        segment.method,
+        value,
+        True,
+        source,
+        places,
+        reading.complete,
+        segment.code,
+        reading.value,
+        continues=continues,
     )
 
 
@@ -456,11 +472,7 @@ def _unwrap_candidate(candidate: Candidate, form: Form) -> None:
     if not candidate.reads:
         inner = unwrap_tool_call(candidate.value, candidate.source, form)
         if inner is not None:
-            candidate.value, candidate.source, candidate.exact = inner.value, None, None
-            candidate.places = [*candidate.places, *((step, candidate.start) for step in sorted(inner.steps))]
-            candidate.understand(form)
+            candidate.unwrap(inner.value, inner.steps, form)
     flat = flatten_answer(candidate.value, candidate.source, form)
     if flat is not None:
-        candidate.value, candidate.source, candidate.exact = flat, None, None
-        candidate.places = [*candidate.places, (Step.FLATTENED_LIST, candidate.start)]
-        candidate.understand(form)
+        candidate.unwrap(flat, {Step.FLATTENED_LIST}, form)

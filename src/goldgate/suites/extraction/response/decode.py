@@ -1,4 +1,4 @@
-"""JSON as it stands: the strict half of reading."""
+"""Strict JSON: texts and parts of texts that decode as they are, with numbers as their text where that is needed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,6 @@ class DecodedValue(NamedTuple):
 
     value: Any
     source: str | None
-
-
-class ScannedPart(NamedTuple):
-    """A container inside a larger value, and where reading goes on; if it is not sound, then inside it."""
-
-    value: Any
-    end: int
-    sound: bool
 
 
 def _not_json(constant: str) -> object:
@@ -49,7 +41,7 @@ def decode_json(text: str) -> DecodedValue | None:
 
 
 def decode_exactly(text: str) -> DecodedValue | None:
-    """The same with every number as its text; it reads what orjson does not: `1e400` is JSON."""
+    """The value of a JSON text with every number as its text, or None if it is not JSON."""
     try:
         value = _exact.decode(text)
     except (ValueError, RecursionError):
@@ -63,8 +55,8 @@ def with_number_texts(value: Any, source: str | None) -> Any:
     return value if decoded is None else decoded.value
 
 
-def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
-    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not sound.
+def scan_json(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """The JSON value that begins at `start`, numbers as their text, and where it ends; None if it is not JSON.
 
     A failure may look at all of the text (and its error counts the lines): callers bound how many there are.
     """
@@ -75,39 +67,13 @@ def scan_sound(text: str, start: int, limit: int) -> tuple[Any, int] | None:
     return None if end > limit or _has_lone_surrogate(text[start:end], value) else (value, end)
 
 
-def scan_part(text: str, start: int, limit: int) -> ScannedPart | None:
-    """The same for a part of a larger value, and of a list that is not sound the containers before the error.
-
-    What a failure looks at is bounded.
-    """
+def scan_part(text: str, start: int, limit: int) -> tuple[Any, int] | None:
+    """What `scan_json` gives for a container of at most 8,192 characters; a failure looks at no more than these."""
     end = min(limit, start + _LONGEST_PART)
-    if not can_be_sound(text, start, end):
+    if _NOT_SOUND.match(text, start, end) is not None:
         return None
-    part = text[start:end]
-    try:
-        value, end = scan_exact(part)
-    except json.JSONDecodeError as error:
-        return _containers_before(part, error.pos, start) if part[0] == "[" else None
-    except (ValueError, RecursionError):
-        return None
-    return None if _has_lone_surrogate(part[:end], value) else ScannedPart(value, start + end, sound=True)
-
-
-def _containers_before(part: str, error: int, start: int) -> ScannedPart | None:
-    """What a list that breaks in its last object holds before it, if all of that is containers."""
-    end = part.rfind("}", 0, error) + 1
-    if end == 0 or _SURROGATE.search(part, 0, end) is not None:
-        return None
-    try:
-        items = _exact.decode(part[:end] + "]")
-    except (ValueError, RecursionError):
-        return None
-    return ScannedPart(items, start + end, sound=False) if {*map(type, items)} <= {dict, list} else None
-
-
-def can_be_sound(text: str, start: int, limit: int) -> bool:
-    """Whether the beginning of a container leaves it open that the whole is JSON."""
-    return _NOT_SOUND.match(text, start, limit) is None
+    part = scan_json(text[start:end], 0, end - start)
+    return None if part is None else (part[0], start + part[1])
 
 
 def _has_lone_surrogate(text: str, value: Any) -> bool:

@@ -6,59 +6,83 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from goldgate.suites.extraction.response.thoughts import ThoughtState
+MOST_PLACES = 1_000  # repairs whose places are kept; every name is, whatever the number
 
 
 class Step(StrEnum):
-    """What was mended, by the name that stands in a sample's record and in the report."""
+    """A repair: the name that samples and reports have for it, and what it means."""
 
-    CLOSED_BRACKETS = "closed_brackets"
-    COMMENTS = "comments"
-    CONTROL_CHARACTERS = "control_characters"
-    CUT_AT_ERROR = "cut_at_error"
-    DOUBLED_QUOTES = "doubled_quotes"
-    DROPPED_TRUNCATED_VALUE = "dropped_truncated_value"
-    ELLIPSIS = "ellipsis"
-    EQUALS_SIGNS = "equals_signs"
-    ESCAPED_QUOTES = "escaped_quotes"
-    EXTRA_COMMAS = "extra_commas"
-    FLATTENED_LIST = "flattened_list"
-    FULLWIDTH_PUNCTUATION = "fullwidth_punctuation"
-    INVALID_ESCAPES = "invalid_escapes"
-    JOINED_OBJECTS = "joined_objects"
-    LEFT_OUT_OBJECTS = "left_out_objects"
-    LENIENT_SYNTAX = "lenient_syntax"
-    LONE_SURROGATES = "lone_surrogates"
-    MISSING_COLONS = "missing_colons"
-    MISSING_COMMAS = "missing_commas"
-    MISSING_QUOTES = "missing_quotes"
-    MISSING_VALUES = "missing_values"
-    NON_FINITE_NUMBERS = "non_finite_numbers"
-    OPENED_BRACKETS = "opened_brackets"
-    PYTHON_LITERALS = "python_literals"
-    REPEATED_KEYS = "repeated_keys"
-    SEMICOLONS = "semicolons"
-    SINGLE_QUOTES = "single_quotes"
-    SKIPPED_TEXT = "skipped_text"
-    SMART_QUOTES = "smart_quotes"
-    STRAY_BRACKETS = "stray_brackets"
-    TRAILING_COMMA = "trailing_comma"
-    TUPLES = "tuples"
-    UNESCAPED_QUOTES = "unescaped_quotes"
-    UNQUOTED_KEYS = "unquoted_keys"
-    UNQUOTED_VALUES = "unquoted_values"
-    UNWRAPPED_CALL = "unwrapped_call"
-    UNWRAPPED_STRING = "unwrapped_string"
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Step:
+        step = str.__new__(cls, name)
+        step._value_ = name
+        step.meaning = meaning
+        return step
+
+    CLOSED_BRACKETS = "closed_brackets", "brackets that were left open are closed"
+    COMMENTS = "comments", "comments (//, #, /* */) are skipped"
+    CONTROL_CHARACTERS = "control_characters", "line breaks and other control characters inside a string are kept"
+    CUT_AT_ERROR = "cut_at_error", "reading ended at something unreadable; what was complete is kept"
+    DOUBLED_QUOTES = "doubled_quotes", 'quotation marks doubled by a CSV export, ""key"", are read as one'
+    DROPPED_TRUNCATED_VALUE = (
+        "dropped_truncated_value",
+        "a key or a value broke off, and is dropped with what depends on it",
+    )
+    ELLIPSIS = "ellipsis", "... or … in place of a value is skipped"
+    EQUALS_SIGNS = "equals_signs", "= or => between a key and its value is read as a colon"
+    ESCAPED_QUOTES = "escaped_quotes", 'marks that were escaped outside strings, \\", are read as "'
+    EXTRA_COMMAS = "extra_commas", "commas with nothing between them are skipped"
+    FLATTENED_LIST = "flattened_list", "a list of lists of events is made one list"
+    FULLWIDTH_PUNCTUATION = "fullwidth_punctuation", "｛｝［］【】：，、； are read as structure, outside strings"
+    INVALID_ESCAPES = "invalid_escapes", "an escape that JSON does not know is kept as it is written (\\' is ')"
+    JOINED_OBJECTS = "joined_objects", "several event objects are made one list"
+    LEFT_OUT_OBJECTS = "left_out_objects", "an event object beside a whole answer is left out"
+    LENIENT_SYNTAX = "lenient_syntax", "other syntax that JSON does not have, such as a no-break space"
+    LONE_SURROGATES = "lone_surrogates", "half of a surrogate pair becomes U+FFFD"
+    MISSING_COLONS = "missing_colons", "a colon is read where a value follows its key without one"
+    MISSING_COMMAS = "missing_commas", "a comma is read where two values follow each other"
+    MISSING_QUOTES = "missing_quotes", "a string that lacks its first or last mark ends where structure says so"
+    MISSING_VALUES = "missing_values", "a key without a value gets null"
+    NON_FINITE_NUMBERS = "non_finite_numbers", "NaN, Infinity and the like become null"
+    OPENED_BRACKETS = "opened_brackets", "a bracket that is missing before its first key or item is put in"
+    PYTHON_LITERALS = "python_literals", "True, False, None, and other words for null (NULL, nil, N/A, undefined)"
+    REPEATED_KEYS = "repeated_keys", "a key stands twice in an object: the last one counts"
+    SEMICOLONS = "semicolons", "; between values is read as a comma"
+    SINGLE_QUOTES = "single_quotes", "strings in '…'"
+    SKIPPED_TEXT = "skipped_text", "words between values, or something unreadable up to the next structure, are skipped"
+    SMART_QUOTES = "smart_quotes", "strings in “…”, ‘…’ and other typographic marks"
+    STRAY_BRACKETS = "stray_brackets", "a bracket that is one too many is skipped"
+    TRAILING_COMMA = "trailing_comma", "a comma before a closing bracket is skipped"
+    TUPLES = "tuples", "(…) in place of a list is read as one"
+    UNESCAPED_QUOTES = "unescaped_quotes", "a quotation mark inside a string is kept as text"
+    UNQUOTED_KEYS = "unquoted_keys", "keys without quotation marks"
+    UNQUOTED_VALUES = (
+        "unquoted_values",
+        "a value after a key without quotation marks, such as 12% or 1,200, is its text",
+    )
+    UNWRAPPED_CALL = "unwrapped_call", "the answer is taken out of the tool call that it was given to"
+    UNWRAPPED_STRING = "unwrapped_string", "an answer that was encoded twice is decoded twice"
 
 
+STEP_MEANINGS = {step: step.meaning for step in Step}
+
+
+# Statuses, methods, thought states and reasons are plain strings, not enumerations: they are dictionary keys and JSON
+# in the inner loop.
 class Status:
     """How the answer was decoded."""
 
-    # Plain strings here, in Method and in ThoughtState, not enumerations: they are dictionary keys
-    # and JSON in the inner loop.
     RAW = "raw"
     REPAIRED = "repaired"
     ERROR = "error"
+
+
+STATUS_MEANINGS = {
+    Status.RAW: "it decoded as it stood",
+    Status.REPAIRED: "it decoded after repair",
+    Status.ERROR: "it did not decode",
+}
 
 
 class Method:
@@ -67,27 +91,57 @@ class Method:
     WHOLE = "whole"
     FENCED = "fenced"
     EMBEDDED = "embedded"
-    STRUCTURED = "structured"  # the prediction came as events, not as text
+    STRUCTURED = "structured"
     NO_JSON_FOUND = "no_json_found"
 
 
-METHODS = (Method.WHOLE, Method.FENCED, Method.EMBEDDED, Method.STRUCTURED, Method.NO_JSON_FOUND)
+METHOD_MEANINGS = {
+    Method.WHOLE: "nothing but the answer stands outside thoughts",
+    Method.FENCED: "it stands in a fenced block",
+    Method.EMBEDDED: "it stands in prose",
+    Method.STRUCTURED: "the prediction came as events, not as text",
+    Method.NO_JSON_FOUND: "nothing in it looks like an answer",
+}
+METHODS = tuple(METHOD_MEANINGS)
+
+
+class ThoughtState:
+    """Whether the response has a thought block."""
+
+    NONE = "none"
+    CLOSED = "closed"
+    UNCLOSED = "unclosed"
+
+
+THOUGHT_MEANINGS = {
+    ThoughtState.NONE: "there is none",
+    ThoughtState.CLOSED: "cut out",
+    ThoughtState.UNCLOSED: "it is never closed",
+}
+THOUGHT_STATES = tuple(THOUGHT_MEANINGS)
 
 
 class Reason:
     """Why something that looks like an answer was left out."""
 
-    REPLACED = "replaced"  # a later answer took its place
-    CUT = "cut"  # it breaks off, and a complete answer stands beside it
-    TEMPLATE = "template"  # it shows the form of an answer: its type or all of its values are placeholders
-    ASIDE = "aside"  # an object after a whole answer, or an empty list in passing: it replaces nothing
-    CODE = "code"  # it stands in a block of a programming language, and an answer stands elsewhere
-    ANOTHER_TURN = "another_turn"  # written after the mark of another turn of the chat
+    REPLACED = "replaced"
+    CUT = "cut"
+    TEMPLATE = "template"
+    ASIDE = "aside"
+    CODE = "code"
+    ANOTHER_TURN = "another_turn"
+    LIMIT = "limit"
 
-    LIMIT = "limit"  # not read: what stands before it took more steps than a text of this length may take
 
-
-REASONS = (Reason.REPLACED, Reason.CUT, Reason.TEMPLATE, Reason.ASIDE, Reason.CODE, Reason.ANOTHER_TURN, Reason.LIMIT)
+REASON_MEANINGS = {
+    Reason.REPLACED: "a later answer took its place",
+    Reason.CUT: "it breaks off, and a complete answer stands beside it",
+    Reason.TEMPLATE: "it only shows the form of an answer",
+    Reason.ASIDE: "it stands beside a whole answer, and nothing says that it replaces it",
+    Reason.CODE: "it stands in a block of code, and an answer stands elsewhere",
+    Reason.ANOTHER_TURN: "it was written after the turn of the chat had ended",
+    Reason.LIMIT: "it was not read: what stands before it is too broken for its length",
+}
 
 
 class LeftOutText(NamedTuple):
@@ -144,74 +198,3 @@ class Parsed:
         """The same with a thought that was stored beside the response, before those inside it."""
         state = ThoughtState.CLOSED if self.thought_state == ThoughtState.NONE else self.thought_state
         return replace(self, thought_state=state, thought="\n".join(filter(None, (thought, self.thought))))
-
-
-STATUS_MEANINGS = {
-    Status.RAW: "it decoded as it stood",
-    Status.REPAIRED: "it decoded after repair",
-    Status.ERROR: "it did not decode",
-}
-
-METHOD_MEANINGS = {
-    Method.WHOLE: "nothing but the answer stands outside thoughts",
-    Method.FENCED: "it stands in a fenced block",
-    Method.EMBEDDED: "it stands in prose",
-    Method.STRUCTURED: "the prediction came as events, not as text",
-    Method.NO_JSON_FOUND: "nothing in it looks like an answer",
-}
-
-THOUGHT_MEANINGS = {
-    ThoughtState.NONE: "there is none",
-    ThoughtState.CLOSED: "cut out",
-    ThoughtState.UNCLOSED: "it is never closed",
-}
-
-REASON_MEANINGS = {
-    Reason.REPLACED: "a later answer took its place",
-    Reason.CUT: "it breaks off, and a complete answer stands beside it",
-    Reason.TEMPLATE: "it only shows the form of an answer",
-    Reason.ASIDE: "it stands beside a whole answer, and nothing says that it replaces it",
-    Reason.CODE: "it stands in a block of code, and an answer stands elsewhere",
-    Reason.ANOTHER_TURN: "it was written after the turn of the chat had ended",
-    Reason.LIMIT: "it was not read: what stands before it is too broken for its length",
-}
-
-STEP_MEANINGS = {
-    Step.CLOSED_BRACKETS: "brackets that were left open are closed",
-    Step.COMMENTS: "comments (//, #, /* */) are skipped",
-    Step.CONTROL_CHARACTERS: "line breaks and other control characters inside a string are kept",
-    Step.CUT_AT_ERROR: "reading ended at something unreadable; what was complete is kept",
-    Step.DOUBLED_QUOTES: 'quotation marks doubled by a CSV export, ""key"", are read as one',
-    Step.DROPPED_TRUNCATED_VALUE: "a key or a value broke off, and is dropped with what depends on it",
-    Step.ELLIPSIS: "... or … in place of a value is skipped",
-    Step.EQUALS_SIGNS: "= or => between a key and its value is read as a colon",
-    Step.ESCAPED_QUOTES: 'marks that were escaped outside strings, \\", are read as "',
-    Step.EXTRA_COMMAS: "commas with nothing between them are skipped",
-    Step.FLATTENED_LIST: "a list of lists of events is made one list",
-    Step.FULLWIDTH_PUNCTUATION: "｛｝［］【】：，、； are read as structure, outside strings",
-    Step.INVALID_ESCAPES: "an escape that JSON does not know is kept as it is written (\\' is ')",
-    Step.JOINED_OBJECTS: "several event objects are made one list",
-    Step.LEFT_OUT_OBJECTS: "an event object beside a whole answer is left out",
-    Step.LENIENT_SYNTAX: "other syntax that JSON does not have, such as a no-break space",
-    Step.LONE_SURROGATES: "half of a surrogate pair becomes U+FFFD",
-    Step.MISSING_COLONS: "a colon is read where a value follows its key without one",
-    Step.MISSING_COMMAS: "a comma is read where two values follow each other",
-    Step.MISSING_QUOTES: "a string that lacks its first or last mark ends where structure says so",
-    Step.MISSING_VALUES: "a key without a value gets null",
-    Step.NON_FINITE_NUMBERS: "NaN, Infinity and the like become null",
-    Step.OPENED_BRACKETS: "a bracket that is missing before its first key or item is put in",
-    Step.PYTHON_LITERALS: "True, False, None, and other words for null (NULL, nil, N/A, undefined)",
-    Step.REPEATED_KEYS: "a key stands twice in an object: the last one counts",
-    Step.SEMICOLONS: "; between values is read as a comma",
-    Step.SINGLE_QUOTES: "strings in '…'",
-    Step.SKIPPED_TEXT: "words between values, or something unreadable up to the next structure, are skipped",
-    Step.SMART_QUOTES: "strings in “…”, ‘…’ and other typographic marks",
-    Step.STRAY_BRACKETS: "a bracket that is one too many is skipped",
-    Step.TRAILING_COMMA: "a comma before a closing bracket is skipped",
-    Step.TUPLES: "(…) in place of a list is read as one",
-    Step.UNESCAPED_QUOTES: "a quotation mark inside a string is kept as text",
-    Step.UNQUOTED_KEYS: "keys without quotation marks",
-    Step.UNQUOTED_VALUES: "a value after a key without quotation marks, such as 12% or 1,200, is its text",
-    Step.UNWRAPPED_CALL: "the answer is taken out of the tool call that it was given to",
-    Step.UNWRAPPED_STRING: "an answer that was encoded twice is decoded twice",
-}

@@ -20,74 +20,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import orjson
 
 from goldgate.suites.extraction.events.answer_form import Form
-from goldgate.suites.extraction.response.candidates import Candidate
+from goldgate.suites.extraction.response.candidates import Candidate, events_of
 from goldgate.suites.extraction.response.decode import with_number_texts
-from goldgate.suites.extraction.response.parsed import LeftOutText, Method, Reason, Step
-from goldgate.suites.extraction.response.structure import MOST_PLACES
+from goldgate.suites.extraction.response.parsed import MOST_PLACES, LeftOutText, Method, Reason, Step
 
 # A mark that begins another turn, wherever it stands.
-TURN_TOKENS = (
-    "<|im_start|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|start_header_id|>",
-    "<|start|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<start_of_turn>",
-    "[INST]",
+TURN_TOKENS = tuple(
+    "<|im_start|> <|eot_id|> <|eom_id|> <|start_header_id|> <|start|> <|user|> <|assistant|> <start_of_turn> "
+    "[INST]".split()
 )
 # A mark that ends the turn: alone on a line, or glued to what ends there; not in the middle of a sentence.
-END_TOKENS = (
-    "<end_of_turn>",
-    "<|im_end|>",
-    "</s>",
-    "<eos>",
-    "<|end|>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|return|>",
-    "<｜end▁of▁sentence｜>",
+END_TOKENS = tuple(
+    "<end_of_turn> <|im_end|> </s> <eos> <|end|> <|endoftext|> <|end_of_text|> <|return|> <｜end▁of▁sentence｜>".split()
 )
 # A name of who speaks: with a colon where a line begins, or (the first two) alone at the end of a line.
 TURN_NAMES = ("assistant", "user", "Assistant", "User", "Human", "ASSISTANT", "USER", "HUMAN")
 # Words between two answers that say that the later one replaces the earlier one; case does not matter.
-REPLACING_WORDS = (
-    "corrected",
-    "correction",
-    "corrections",
-    "the correct",
-    "mistake",
-    "more accurate",
-    "more appropriate",
-    "more suitable",
-    "final answer",
-    "final output",
-    "final version",
-    "final result",
-    "final json",
-    "revised",
-    "revision",
-    "instead",
-    "updated",
-    "improved",
-    "on reflection",
-    "on second thought",
-    "on second thoughts",
-    "更正",
-    "修正",
-    "修改后",
-    "改为",
-    "最终答案",
-    "最终结果",
-    "最终输出",
-    "重新输出",
+REPLACING_WORDS = tuple(
+    "corrected, correction, corrections, the correct, mistake, more accurate, more appropriate, more suitable, "
+    "final answer, final output, final version, final result, final json, revised, revision, instead, updated, "
+    "improved, on reflection, on second thought, on second thoughts, 更正, 修正, 修改后, 改为, "
+    "最终答案, 最终结果, 最终输出, 重新输出".split(", ")
 )
 
 _END = "|".join(map(re.escape, END_TOKENS))
@@ -147,17 +105,11 @@ _NO_NAMES = ("类型", "角色", "论元")
 
 def is_template(value: Any, form: Form) -> bool:
     """Whether an answer is only the form of one: every event's type, or all of its values, are placeholders."""
-    if isinstance(value, dict):
-        key = form.events_key(value)
-        if key is None:
-            return _is_template_event(value, form)
-        value = value[key]
-    if not isinstance(value, list):
-        return False
-    for item in value:
-        if not isinstance(item, dict) or not _is_template_event(item, form):
+    events = events_of(value, form)
+    for event in events:
+        if not isinstance(event, dict) or not _is_template_event(event, form):
             return False
-    return bool(value)
+    return bool(events)
 
 
 def _is_template_event(value: dict[str, Any], form: Form) -> bool:
@@ -184,6 +136,7 @@ def is_empty_template(value: Any, form: Form) -> bool:
 
 
 def _first_value(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    """The value of the first of the keys that an object has; None if it has none of them."""
     for key in keys:
         if key in value:
             return value[key]
@@ -191,32 +144,27 @@ def _first_value(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _are_placeholders(values: Iterable[Any], keys: tuple[str, ...] = ()) -> bool:
-    """Whether all that is said (by objects under one of the keys) are placeholders, and not all of them nothing."""
-    speaks = False
+    """Whether all values (of objects: those under one of the keys) are placeholders, and not all of them empty."""
+    has_text = False
     for value in values:
-        said = _first_value(value, keys) if keys and isinstance(value, dict) else value
-        for text in said if isinstance(said, list) else (said,):
+        inner = _first_value(value, keys) if keys and isinstance(value, dict) else value
+        for text in inner if isinstance(inner, list) else (inner,):
             if not isinstance(text, str) or not _is_placeholder(text, VALUE_PLACEHOLDERS):
                 return False
-            speaks = speaks or text.strip() != ""
-    return speaks
+            has_text = has_text or text.strip() != ""
+    return has_text
 
 
 def _is_placeholder(text: str, words: frozenset[str]) -> bool:
     folded = text.strip().casefold()
     if not folded or folded in words:
         return True
-    if folded[0] == "<":
-        return _is_bracketed_placeholder(folded)
-    return folded[-1].isdigit() and _NUMBERED.fullmatch(folded) is not None
-
-
-def _is_bracketed_placeholder(folded: str) -> bool:
+    if folded[0] != "<":
+        return folded[-1].isdigit() and _NUMBERED.fullmatch(folded) is not None
     bracketed = _BRACKETED.fullmatch(folded)
     if bracketed is None:
         return False
-    inside = bracketed.group(1)
-    return _NO_NAME.fullmatch(inside) is not None or any(word in inside for word in _NO_NAMES)
+    return _NO_NAME.fullmatch(bracketed[1]) is not None or any(word in bracketed[1] for word in _NO_NAMES)
 
 
 @dataclass(slots=True)
@@ -234,36 +182,38 @@ _SEPARATOR = re.compile(r"[\s,，;；]*")
 _CHARACTERS_BEFORE = 40  # characters before an empty list that are looked at
 
 
-def select_answer(text: str, found: list[Candidate], form: Form) -> Selection:
+def select_answer(text: str, candidates: list[Candidate], form: Form) -> Selection:
     """The answer among the candidates of a text."""
-    only = found[0] if len(found) == 1 else None
+    only = candidates[0] if len(candidates) == 1 else None
     if only is not None and only.complete and only.reads and not is_template(only.value, form):
         return Selection(only, [])
     choice = Selection(None, [])
-    templates = [c for c in found if c.decoded and is_template(c.value, form)]
+    templates = [c for c in candidates if c.decoded and is_template(c.value, form)]
     _leave_out(choice, templates, Reason.TEMPLATE)
-    shown = {id(c) for c in templates}
-    rest = _with_continuations([c for c in found if id(c) not in shown], form)
+    left_out = {*templates}
+    rest = _with_continuations([c for c in candidates if c not in left_out], form)
     answers = [c for c in rest if c.complete and c.reads]
-    if any(not c.code for c in answers):
-        _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
-        answers = [c for c in answers if not c.code]
     if not answers:
-        blank = [c for c in templates if c.complete and is_empty_template(c.value, form)]
-        _select_incomplete(text, sorted([*rest, *blank], key=lambda c: c.start), choice, form)
-        if choice.answer in blank:
-            choice.left_out.remove(LeftOutText(choice.answer.start, choice.answer.end, Reason.TEMPLATE))
+        _select_incomplete(text, rest, templates, choice, form)
         return choice
+    outside_code = [c for c in answers if not c.code]
+    if outside_code:
+        _leave_out(choice, [c for c in answers if c.code], Reason.CODE)
+        answers = outside_code
     answers, turn = _before_next_turn(text, answers, rest, choice)
-    group = _winning_group(text, answers, choice, form)
-    answer = choice.answer = _join_group(group, form)
-    cut = [c for c in rest if not c.complete and not c.code and c.start < turn and not _is_within(c, answer)]
+    choice.answer = _join_group(_winning_group(text, answers, choice, form), form)
+    _leave_out_cut(text, [c for c in rest if c.start < turn], choice.answer, choice, form)
+    choice.left_out.sort()
+    return choice
+
+
+def _leave_out_cut(text: str, candidates: list[Candidate], answer: Candidate, choice: Selection, form: Form) -> None:
+    """Leave out, as a repair, the candidates outside the answer that break off and were going to be answers."""
+    cut = [c for c in candidates if not c.complete and not c.code and not answer.start <= c.start < answer.end]
     cut = [c for c in cut if _looks_like_an_answer(text, c, form)]
     if cut:
         _leave_out(choice, cut, Reason.CUT)
         answer.places = [*answer.places, *((Step.DROPPED_TRUNCATED_VALUE, c.start) for c in cut)]
-    choice.left_out.sort()
-    return choice
 
 
 def content_weight(value: Any) -> int:
@@ -282,11 +232,11 @@ def _leave_out(choice: Selection, candidates: list[Candidate], reason: str) -> N
     choice.left_out += [LeftOutText(c.start, c.end, reason) for c in candidates]
 
 
-def _with_continuations(found: list[Candidate], form: Form) -> list[Candidate]:
+def _with_continuations(candidates: list[Candidate], form: Form) -> list[Candidate]:
     """The candidates, with a value that could not be read to its end made whole by the objects that follow in it."""
     merged: list[Candidate] = []
     events: list[Any] = []  # those of the last one, once something was added to it
-    for candidate in found:
+    for candidate in candidates:
         before = merged[-1] if merged else None
         if before is None or not (candidate.continues and before.decoded and candidate.decoded) or _is_closed(before):
             merged.append(candidate)
@@ -299,7 +249,7 @@ def _with_continuations(found: list[Candidate], form: Form) -> list[Candidate]:
         events += _as_list(_exact_value(candidate))
         before.end = candidate.end
         before.places = [*before.places, *candidate.places] if len(before.places) < MOST_PLACES else before.places
-    return merged if len(merged) == len(found) else [candidate.understand(form) for candidate in merged]
+    return merged if len(merged) == len(candidates) else [candidate.understand(form) for candidate in merged]
 
 
 def _is_closed(candidate: Candidate) -> bool:
@@ -312,30 +262,29 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _before_next_turn(
-    text: str, answers: list[Candidate], found: list[Candidate], choice: Selection
+    text: str, answers: list[Candidate], candidates: list[Candidate], choice: Selection
 ) -> tuple[list[Candidate], int]:
     """The answers before the first mark of another turn that stands behind one of them, and where that mark is."""
-    complete = {id(c) for c in answers}
-    for candidate, following in pairwise([*found, None]):
-        if candidate is None or id(candidate) not in complete:
-            continue
-        turn = next_turn(text, candidate.end, len(text) if following is None else following.start)
+    complete = {*answers}
+    starts = [*(c.start for c in candidates[1:]), len(text)]
+    for candidate, following in zip(candidates, starts, strict=True):
+        turn = next_turn(text, candidate.end, following) if candidate in complete else -1
         if turn >= 0:
-            choice.left_out += [LeftOutText(c.start, c.end, Reason.ANOTHER_TURN) for c in found if c.start >= turn]
+            _leave_out(choice, [c for c in candidates if c.start >= turn], Reason.ANOTHER_TURN)
             return [c for c in answers if c.start < turn], turn
     return answers, len(text)
 
 
 def _winning_group(text: str, answers: list[Candidate], choice: Selection, form: Form) -> list[Candidate]:
     """The whole answer that wins, or the event objects that are joined."""
-    asides = [_is_aside(text, c) for c in answers]
-    if any(asides) and not all(asides):
-        _leave_out(choice, [c for c, aside in zip(answers, asides, strict=True) if aside], Reason.ASIDE)
-        answers = [c for c, aside in zip(answers, asides, strict=True) if not aside]
+    asides = {c for c in answers if _is_aside(text, c)}
+    if 0 < len(asides) < len(answers):
+        _leave_out(choice, [c for c in answers if c in asides], Reason.ASIDE)
+        answers = [c for c in answers if c not in asides]
     group = answers[:1]
-    known: set[bytes] | None = None  # the events of the group, if it is a whole answer and they were asked for
-    speaks: bool | None = None  # whether it says something, once that was asked for
-    is_replaced, end = False, group[0].end  # whether the words since the group said so, and how far they were looked at
+    group_events: set[bytes] | None = None  # their identities, if the group is a whole answer and they were needed
+    speaks: bool | None = None  # whether the group says something, once that was needed
+    is_replaced, end = False, group[0].end  # whether words behind the group say so, and how far they were looked at
     for candidate in answers[1:]:
         is_replaced = is_replaced or says_replaced(text, end, candidate.start)
         speaks = form.says_something(group[0].value) if speaks is None else speaks
@@ -344,12 +293,13 @@ def _winning_group(text: str, answers: list[Candidate], choice: Selection, form:
             group.append(candidate)
         elif is_replaced or _replaces_group(candidate, form, speaks=speaks):
             _leave_out(choice, group, Reason.REPLACED)
-            group, known, speaks, is_replaced = [candidate], None, None, False
+            group, group_events, speaks, is_replaced = [candidate], None, None, False
         elif not (candidate.is_answer or group[0].is_answer):
             group.append(candidate)
         else:
-            known = _events_of(group[0].value, form) if known is None else known
-            if _identity(candidate.value) not in known:  # an echo of one of its events says nothing new
+            if group_events is None:
+                group_events = {*map(_identity, events_of(group[0].value, form))}
+            if _identity(candidate.value) not in group_events:  # an echo of one of its events says nothing new
                 _leave_out(choice, [candidate], Reason.ASIDE)
                 if form.says_something(candidate.value):
                     group[0].places.append((Step.LEFT_OUT_OBJECTS, candidate.start))
@@ -372,13 +322,6 @@ def _is_aside(text: str, candidate: Candidate) -> bool:
         return False
     before = text[max(0, candidate.start - _CHARACTERS_BEFORE) : candidate.start]
     return not (_NOTHING_MORE.match(text, candidate.end) and _ANNOUNCED.search(before))
-
-
-def _events_of(value: Any, form: Form) -> set[bytes]:
-    """The identities of the events of a whole answer; of a flat one, or an event, its own."""
-    key = form.events_key(value) if isinstance(value, dict) else None
-    events = [value] if isinstance(value, dict) else value
-    return {_identity(event) for event in (events if key is None else value[key])}
 
 
 def _identity(value: Any) -> bytes:
@@ -433,10 +376,6 @@ def _exact_value(candidate: Candidate) -> Any:
     return candidate.exact if candidate.exact is not None else with_number_texts(candidate.value, candidate.source)
 
 
-def _is_within(candidate: Candidate, answer: Candidate) -> bool:
-    return answer.start <= candidate.start < answer.end
-
-
 def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
     """Whether something that breaks off was going to be an answer: it begins with one of the form's keys."""
     if candidate.value is not None and candidate.reads:
@@ -451,20 +390,27 @@ def _looks_like_an_answer(text: str, candidate: Candidate, form: Form) -> bool:
     return breaks_off and (not name or any(key.startswith(name) for key in form.keys))
 
 
-def _select_incomplete(text: str, found: list[Candidate], choice: Selection, form: Form) -> None:
-    """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first."""
-    cut = [c for c in found if not c.complete and c.reads and c.value != []]
+def _select_incomplete(
+    text: str, rest: list[Candidate], templates: list[Candidate], choice: Selection, form: Form
+) -> None:
+    """Nothing complete reads as events: what breaks off and does, else the last value, fenced ones first.
+
+    A template that says nothing at all is one of the values: it may be an answer with an empty type.
+    """
+    blank = [c for c in templates if c.complete and is_empty_template(c.value, form)]
+    candidates = sorted([*rest, *blank], key=lambda c: c.start)
+    cut = [c for c in candidates if not c.complete and c.reads and c.value != []]
     if cut:
-        most = choice.answer = cut[0] if len(cut) == 1 else max(cut, key=lambda c: (content_weight(c.value), c.start))
-        _leave_out(choice, [c for c in cut if c is not most], Reason.CUT)
+        choice.answer = max(cut, key=lambda c: (content_weight(c.value), c.start))
+        _leave_out(choice, [c for c in cut if c is not choice.answer], Reason.CUT)
         return
-    complete = [c for c in found if c.decoded and c.complete]
+    decoded = [c for c in candidates if c.decoded]
+    complete = [c for c in decoded if c.complete]
     if complete:
-        complete, _ = _before_next_turn(text, complete, found, choice)
-    for candidates in (complete, [c for c in found if c.decoded], found):
-        if candidates:
-            choice.answer = max(candidates, key=_rank)
-            return
+        complete, _ = _before_next_turn(text, complete, candidates, choice)
+    choice.answer = max(complete or decoded or candidates, key=_rank, default=None)
+    if choice.answer in blank:
+        choice.left_out.remove(LeftOutText(choice.answer.start, choice.answer.end, Reason.TEMPLATE))
 
 
 def _rank(candidate: Candidate) -> tuple[bool, bool, bool, int]:

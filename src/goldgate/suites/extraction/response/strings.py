@@ -1,37 +1,43 @@
-"""Strings, keys and values as models write them: in any quotation marks, unescaped, unclosed, or without marks."""
+"""Strings, keys and values as models write them: in any quotation marks, unescaped, unclosed, or without marks.
+
+`StringReader` is the first of three layers of the tolerant reader: `Cursor` adds the structure around values, and
+`ValueReader` reads a whole value. Each layer moves `pos` and notes what it repaired.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
 from goldgate.core.text import LazyPattern
 from goldgate.suites.extraction.events.argument_text import NumberText
-from goldgate.suites.extraction.response.parsed import Step
+from goldgate.suites.extraction.response.parsed import MOST_PLACES, Step
 
 DOUBLE_QUOTES = '"“”„‟＂〝〞「」『』'
 SINGLE_QUOTES = "'‘’‚‛＇"
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES + "`"
-BLANK = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt])*")  # some models write the escape of a line break between values
-
-Note = Callable[[Step, int], None]  # what was mended, and where
+_BLANK = re.compile(r"(?:[\s\ufeff\u200b]|\\[nrt])*")  # some models write the escape of a line break between values
 
 _OPENING = "{[｛［"
 _CLOSING = "}]｝］】"
 # A string with nothing to resolve, and after it what leaves no doubt that it has ended.
-_PLAIN_KEY = re.compile(r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')(?=[ \t\r\n]*:)""")
+_PLAIN = (
+    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)'"""
+    rf"|[{DOUBLE_QUOTES[1:]}]([^{DOUBLE_QUOTES}\\\x00-\x1f]*)[{DOUBLE_QUOTES}])"
+)
+_PLAIN_KEY = re.compile(rf"{_PLAIN}(?=[ \t\r\n]*:)")
 _PLAIN_VALUE = re.compile(
-    r"""(?:"([^"\\\x00-\x1f]*)"|'([^'\\\x00-\x1f]*)')"""
-    r"""(?=[ \t\r\n]*(?:[}\]]|,[ \t\r\n]*(?:[{}\]]|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:)))"""
+    rf"{_PLAIN}(?=[ \t\r\n]*(?:[}}\]]|,[ \t\r\n]*(?:[{{}}\]]"
+    r"""|"[\w-]{1,40}"[ ]?:|'[\w-]{1,40}'[ ]?:|“[\w-]{1,40}”[ ]?:)))"""
 )
 _KEY = (
     r'(?:"(?:[^"\\\n]|\\.){1,100}"|\'[^\'\\\n]{1,100}\'|""[^"\n]{1,100}""|\\"[^"\\\n]{1,100}\\"'
     rf"|[{DOUBLE_QUOTES}][^{DOUBLE_QUOTES}\\\n]{{1,100}}[{DOUBLE_QUOTES}]"
     rf"|[{QUOTES[1:]}][^{QUOTES}\\\n]{{1,100}}[{QUOTES[1:]}])"
 )
-_UNOPENED_KEY = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}[{QUOTES}]\s?[:：=]"
+_UNOPENED_NAME = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}"
 _ITEM = r"(?:\"[^\"\\\n]{0,200}\"|'[^'\\\n]{0,200}')"
 ITEM_AHEAD = re.compile(rf"{_ITEM}\s*[,\]]")
 KEY_AHEAD = re.compile(rf"{_KEY}\s{{0,8}}(?:[:：]|=>?(?!=))")
@@ -41,7 +47,7 @@ _AFTER_COMMA = re.compile(
     rf"""\s*(?:
       [}}\]｝］】{{\[｛［] | // | /\* | \# | \.\.\. | … | \Z | \\"
     | [^\W\d][\w/-]{{0,40}}\s?[:：=]                         # an unquoted key
-    | {_UNOPENED_KEY}                                        # a key without its first mark
+    | {_UNOPENED_NAME}[{QUOTES}]\s?[:：=]                      # a key without its first mark
     | {KEY_AHEAD.pattern}
     | [{QUOTES}][\w/ :：'()-]{{1,60}}[:：](?:\s|[{QUOTES}\[{{\d-])   # a key without its second mark
     | (?:"[^"\n]*|'[^'\n]*|[{QUOTES}][^{QUOTES}\n]*)\Z       # a key that breaks off
@@ -94,316 +100,8 @@ _MAX_INNER_QUOTES = 10
 _LONGEST_LINE = 2_000  # characters that are looked at for the end of a line that structure ends
 
 
-class Slot(Enum):
-    """Where a string stands."""
-
-    KEY = "key"
-    VALUE = "value"  # of a key
-    ITEM = "item"  # of a list
-
-
-class QuotedString(NamedTuple):
-    """A string and where reading goes on behind it; the text is None if it breaks off."""
-
-    text: str | None
-    end: int
-    in_vain: int = 0  # quotation marks behind it that were looked at in search of its end
-
-
-class _StringEnd(NamedTuple):
-    """Where the content of a string ends, and where reading goes on; `at` is -1 if it breaks off."""
-
-    at: int
-    after: int
-    in_vain: int = 0
-
-
-def opens_string(text: str, at: int) -> bool:
-    """Whether a string begins here: a quotation mark of any kind, or one that was escaped outside a string."""
-    return text[at] in QUOTES or text.startswith('\\"', at)
-
-
-def read_quoted(text: str, start: int, limit: int, note: Note, slot: Slot, *, mixed: bool = False) -> QuotedString:
-    """The string that begins at `start`; what had to be mended is noted.
-
-    `mixed`: this answer opens strings with one kind of double mark and closes them with another.
-    """
-    plain = None if mixed else fast_quoted(text, start, limit, note, slot)
-    return plain or slow_quoted(text, start, limit, note, slot, mixed=mixed)
-
-
-def fast_quoted(text: str, start: int, limit: int, note: Note, slot: Slot) -> QuotedString | None:
-    """The usual string, in one step; None for all others. `slow_quoted` comes to the same."""
-    plain = (_PLAIN_KEY if slot is Slot.KEY else _PLAIN_VALUE).match(text, start, limit)
-    if plain is None:
-        return None
-    double, single = plain.groups()
-    if double is None:
-        note(Step.SINGLE_QUOTES, start)
-    return QuotedString(single if double is None else double, plain.end())
-
-
-def slow_quoted(text: str, start: int, limit: int, note: Note, slot: Slot, *, mixed: bool = False) -> QuotedString:
-    """The rule: what `read_quoted` says of any string."""
-    quote = text[start]
-    if quote == "\\":
-        return _read_escaped(text, start, limit, note)
-    if quote == '"' and text.startswith('""', start):
-        doubled = _DOUBLED.match(text, start, limit)
-        if doubled is not None and (doubled.group(1) or text.startswith('""""', start)):
-            note(Step.DOUBLED_QUOTES, start)
-            return QuotedString(_unescape(doubled.group(1).replace('\\""', '\\"'), start, note), doubled.end())
-    if quote == '"' and (mixed or (slot is Slot.KEY and _MIXED_KEY.match(text, start, limit))):
-        quote = "“"  # "key”: the marks are mixed up in this answer, so any of them closes
-    if quote == "'":
-        note(Step.SINGLE_QUOTES, start)
-    elif quote != '"':
-        note(Step.SMART_QUOTES, start)
-    return _content(text, start + 1, limit, quote, note, slot)
-
-
-def read_unopened(text: str, start: int, limit: int, note: Note, slot: Slot) -> QuotedString:
-    """A string whose first mark is missing: `"role": r", "argument": …`. None if no mark closes it nearby."""
-    for quote, to_mark in _TO_MARK.items():
-        farthest = min(limit, start + _LONGEST_LINE)
-        end = to_mark.match(text, start, farthest).end()  # type: ignore[union-attr]  # it matches nothing at least
-        content = text[start:end] if text.startswith(quote, end, farthest) else ""
-        if content.count("[") != content.count("]"):
-            continue
-        if content.strip() and _is_closing_mark(text, end + 1, limit, slot):
-            note(Step.MISSING_QUOTES, start)
-            return QuotedString(_unescape(content.strip(), start, note), end + 1)
-    return QuotedString(None, start)
-
-
-def _read_escaped(text: str, start: int, limit: int, note: Note) -> QuotedString:
-    """A string in marks that were escaped although they stand outside strings: `\\"event_type\\"`."""
-    begin = start + 2
-    mark = _ESCAPED_MARK.search(text, begin, limit)
-    note(Step.ESCAPED_QUOTES, start)
-    if mark is None:
-        return QuotedString(None, limit)
-    inner = _unescape(text[begin : mark.start()], start, _ignore)  # the whole was escaped once more
-    return QuotedString(_unescape(inner, start, note), mark.end())
-
-
-def _ignore(step: Step, at: int) -> None:
-    """For what is noted elsewhere."""
-
-
-def _content(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> QuotedString:
-    end = _find_end(text, begin, limit, quote, note, slot)
-    if end.at < 0:
-        return QuotedString(None, end.after, end.in_vain)
-    return QuotedString(_unescape(text[begin : end.at], begin, note), end.after, end.in_vain)
-
-
-def _find_end(text: str, begin: int, limit: int, quote: str, note: Note, slot: Slot) -> _StringEnd:
-    """Where the string ends: at the first mark that is followed by what must follow a string, or before structure.
-
-    A string does not reach over a brace in search of its end: arguments have none, and objects do.
-    """
-    if slot is Slot.KEY:
-        return _find_key_end(text, begin, limit, quote, note)
-    first, passed = -1, 0
-    for mark in _MARKS[quote].finditer(text, begin, limit):
-        at = mark.start()
-        if text[at] == "\\":
-            continue
-        if first >= 0 and ("{" in text[first:at] or "}" in text[first:at]):
-            return _StringEnd(first, first + 1, passed)
-        if _is_closing_mark(text, at + 1, limit, slot) or (first < 0 and _ENDS_LINE.match(text, at + 1, limit)):
-            if first < 0:
-                return _StringEnd(at, at + 1)
-            if BLANK.match(text, at + 1, limit).end() >= limit:  # type: ignore[union-attr]  # matches nothing at least
-                return _StringEnd(-1, limit)  # which of the marks closed it can't be told any more
-            note(Step.UNESCAPED_QUOTES, first)
-            return _StringEnd(at, at + 1)
-        if first < 0:
-            line = _line_end(text, begin, at)
-            if line is not None:
-                note(Step.MISSING_QUOTES, line.at)
-                return line
-            missing = _unclosed_end(text, begin, at, limit, slot)
-            if missing is not None:
-                if missing.at >= 0:
-                    note(Step.MISSING_QUOTES, missing.at)
-                return missing
-            if _PARENTHESIS.match(text, at + 1, limit):
-                return _StringEnd(at, at + 1)  # "x" (about), …
-            if slot is Slot.ITEM and _UNOPENED_ITEM.match(text, at + 1, limit):
-                return _StringEnd(at, at + 1)
-            first = at
-        elif _unclosed_end(text, begin, at, limit, slot) is not None:
-            return _StringEnd(first, first + 1, passed)  # "x" about, "key": …
-        passed += 1
-        if passed > _MAX_INNER_QUOTES:
-            return _StringEnd(first, first + 1, passed)
-    if first >= 0:
-        patterns = (_REMARK, _BARE_WORDS) if slot is Slot.ITEM else (_REMARK,)
-        is_end = any(pattern.match(text, first + 1, limit) for pattern in patterns)
-        return _StringEnd(first, first + 1, passed) if is_end else _StringEnd(-1, limit)
-    line = _line_end(text, begin, limit)
-    if line is not None:
-        note(Step.MISSING_QUOTES, line.at)
-        return line
-    paragraph = _PARAGRAPH.search(text, begin, limit)
-    return _StringEnd(-1, limit if paragraph is None else paragraph.start())
-
-
-def _find_key_end(text: str, begin: int, limit: int, quote: str, note: Note) -> _StringEnd:
-    """Where a key ends: at the mark before its colon, or at the colon where that mark is missing."""
-    marks = _MARKS[quote].finditer(text, begin, limit)
-    first = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
-    if first >= 0 and _is_closing_mark(text, first + 1, limit, Slot.KEY):
-        return _StringEnd(first, first + 1)
-    line = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
-    stop = min(end for end in (first, line, limit) if end >= 0)
-    colon = _COLON_BEFORE_VALUE.search(text, begin, stop) or _COLON.search(text, begin, stop)
-    if colon is not None and stop < limit and text[begin : colon.start()].strip():
-        note(Step.MISSING_QUOTES, colon.start())
-        return _StringEnd(colon.start(), colon.start())  # "role: "r", "a:b: "r"
-    if first < 0 or first > stop:
-        return _StringEnd(-1, stop)  # no key has a line break in it
-    return _StringEnd(first, first + 1)  # "role" "r": the reader of keys misses the colon
-
-
-def _is_closing_mark(text: str, after: int, limit: int, slot: Slot) -> bool:
-    """Whether what follows a quotation mark shows that it closed a string."""
-    ahead = BLANK.match(text, after, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
-    if ahead >= limit:
-        return True
-    following = text[ahead]
-    if slot is Slot.KEY:
-        return following in ":：" or (following == "=" and not text.startswith("==", ahead))
-    if following in _CLOSING or text.startswith(("//", "/*", "#"), ahead):
-        return True
-    if following in ",，、;；":
-        pattern = _AFTER_ITEM_COMMA if slot is Slot.ITEM else _AFTER_COMMA
-        return pattern.match(text, ahead + 1, limit) is not None
-    if following == ")":
-        return slot is Slot.ITEM
-    new_line = "\n" in text[after:ahead]
-    if following in QUOTES:
-        if slot is Slot.ITEM:
-            return ahead > after or ITEM_AHEAD.match(text, ahead, limit) is not None  # ["a" "b"]: no comma
-        return new_line or KEY_AHEAD.match(text, ahead, limit) is not None
-    return new_line and following in _OPENING
-
-
-def _unclosed_end(text: str, begin: int, at: int, limit: int, slot: Slot) -> _StringEnd | None:
-    """Where a string whose closing mark is missing ends, if the mark at `at` opens what comes after it."""
-    opens = _opens_item(text, at, limit) if slot is Slot.ITEM else KEY_AHEAD.match(text, at, limit) is not None
-    if not opens:
-        return None
-    paragraph = _PARAGRAPH.search(text, begin, at)
-    if paragraph is not None:
-        return _StringEnd(-1, paragraph.start())  # it broke off, and a new paragraph begins
-    tail = _structure_before(text, begin, at)
-    return None if tail is None else _StringEnd(tail, tail)
-
-
-def _opens_item(text: str, at: int, limit: int) -> bool:
-    """Whether the mark opens the next string of a list: the one after it is followed by a comma or a bracket."""
-    quote = text[at]
-    marks = _MARKS[quote].finditer(text, at + 1, min(limit, at + 200))
-    other = next((mark.start() for mark in marks if text[mark.start()] != "\\"), -1)
-    if other < 0 or "\n" in text[at:other]:
-        return KEY_AHEAD.match(text, at, limit) is not None
-    ahead = BLANK.match(text, other + 1, limit).end()  # type: ignore[union-attr]  # it matches nothing at least
-    return ahead < limit and text[ahead] in ",]:，］"
-
-
-def _structure_before(text: str, begin: int, at: int) -> int | None:
-    """Where the structure before `at` begins: closing brackets, a comma, opening ones. None if there is none."""
-    tail = _skip_back(text, begin, at, " \t\r\n{[｛［")
-    comma = tail > begin and text[tail - 1] in ",，"
-    if not comma and not text[tail:at].strip():
-        return None
-    tail = _skip_back(text, begin, tail - comma, " \t\r\n}]｝］")
-    open_brackets = {closing: _open_brackets(text[begin:tail], closing) for closing in "]}"}
-    while tail < at and open_brackets.get(text[tail], 0) > 0:
-        open_brackets[text[tail]] -= 1
-        tail += 1  # a bracket of the text itself: "f[x], "role":
-    return tail
-
-
-def _skip_back(text: str, begin: int, at: int, characters: str) -> int:
-    while at > begin and text[at - 1] in characters:
-        at -= 1
-    return at
-
-
-def _open_brackets(content: str, closing: str) -> int:
-    """How many more brackets of the kind that `closing` closes are opened in the content than closed."""
-    opening = "[" if closing == "]" else "{"
-    return content.count(opening) - content.count(closing)
-
-
-def _line_end(text: str, begin: int, limit: int) -> _StringEnd | None:
-    """The end of a string that lacks its mark where its line ends, told by brackets there or on the next line."""
-    line_end = text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
-    if line_end < 0:
-        return None
-    line = text[begin:line_end]
-    brackets = _LINE_ENDS_IN_BRACKETS.search(line)
-    if brackets is not None and _open_brackets(line[: brackets.start()], brackets.group().strip()[0]) <= 0:
-        return _StringEnd(begin + brackets.start(), begin + brackets.start())
-    ahead = BLANK.match(text, line_end, limit).end()  # type: ignore[union-attr]  # as above
-    if text[ahead : ahead + 1] and text[ahead] in _CLOSING:
-        end = begin + len(line.rstrip())
-        return _StringEnd(end, end)
-    return None
-
-
-def _unescape(content: str, at: int, note: Note) -> str:
-    if _CONTROL.search(content):
-        note(Step.CONTROL_CHARACTERS, at)
-    if "\\" not in content:
-        return content
-
-    def resolve(escape: re.Match[str]) -> str:
-        code, character = escape.groups()
-        if code is not None:
-            return chr(int(code, 16))
-        if character in _SIMPLE_ESCAPES:
-            return _SIMPLE_ESCAPES[character]
-        note(Step.INVALID_ESCAPES, at)
-        return "'" if character == "'" else escape.group()
-
-    # Two escapes of a surrogate pair become the one character that they mean.
-    encoded = _ESCAPE.sub(resolve, content).encode("utf-16-le", "surrogatepass")
-    try:
-        return encoded.decode("utf-16-le")
-    except UnicodeDecodeError:
-        note(Step.LONE_SURROGATES, at)
-        return encoded.decode("utf-16-le", "replace")
-
-
-TRUNCATED: Final = object()  # it breaks off with the text
-UNREADABLE: Final = object()
-SKIPPED: Final = object()  # there is no value: an ellipsis
-
-
-class BareValue(NamedTuple):
-    """A value, or one of the marks above, and where reading goes on."""
-
-    value: object
-    end: int
-
-
-class BareKey(NamedTuple):
-    """A key, and where reading goes on."""
-
-    name: str
-    end: int
-
-
 _BARE_KEY = LazyPattern(rf"([^\W\d][^{QUOTES}{{}}\[\],，:：=\n]{{0,60}})[{QUOTES}]?\s{{0,8}}(?=[:：=])")
-_UNOPENED_NAME = rf"[^\W\d][^{DOUBLE_QUOTES}{{}}\[\]\n]{{0,60}}"
-_ENDS_UNOPENED_NAME = rf"[{QUOTES}]\s{{0,8}}(?=[:：=])"
-_UNOPENED_BARE_KEY = re.compile(rf"({_UNOPENED_NAME}){_ENDS_UNOPENED_NAME}")
-UNOPENED_KEY = _UNOPENED_NAME + _ENDS_UNOPENED_NAME  # a key without its first mark
+_UNOPENED_KEY = re.compile(rf"({_UNOPENED_NAME})[{QUOTES}]\s{{0,8}}(?=[:：=])")  # a key without its first mark
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.%])", re.ASCII)
 _MORE_DIGITS = re.compile(r"\s?[,，]\d")  # 1,200 is one number to a person
 _ENDS_VALUE = re.compile(rf"\s*(?:[,，、;；}}\]｝］】)]|//|/\*|#|\Z|{KEY_AHEAD.pattern})")
@@ -431,63 +129,380 @@ _LITERALS: Final[dict[str, tuple[object, Step | None]]] = {
 }
 
 
-def read_bare(text: str, start: int, limit: int, note: Note, slot: Slot, *, surely: bool) -> BareValue:
-    """The value that begins at `start` without a mark. `surely`: what it stands in is JSON without doubt."""
-    for dots in ("...", "…"):
-        if text.startswith(dots, start, limit):
-            note(Step.ELLIPSIS, start)
-            return BareValue(SKIPPED, start + len(dots))
-    number = _NUMBER.match(text, start, limit)
-    if number is not None:
-        if number.end() == limit:
-            return BareValue(TRUNCATED, limit)
-        thousands = slot is Slot.VALUE and _MORE_DIGITS.match(text, number.end(), limit)
-        if _ENDS_VALUE.match(text, number.end(), limit) and not thousands:
-            return BareValue(NumberText(number.group()), number.end())
-    word = _WORD.match(text, start, limit)
-    if (
-        word is not None
-        and word.group() in _LITERALS
-        and word.end() < limit
-        and _ENDS_VALUE.match(text, word.end(), limit)
-    ):
-        value, step = _LITERALS[word.group()]
-        if step is not None:
-            note(step, start)
-        return BareValue(value, word.end())
-    if slot is Slot.VALUE:
-        return _read_unquoted(text, start, limit, note)
-    return _read_unopened_value(text, start, limit, note, slot) if surely else BareValue(UNREADABLE, start)
+_FEWEST_STEPS = 400  # of a short response
+_CHARACTERS_A_STEP = 2
 
 
-def read_bare_key(text: str, start: int, limit: int, note: Note) -> BareKey | None:
-    """The key that begins at `start` without a mark, or with its second one only; None if no colon follows."""
-    key = _UNOPENED_BARE_KEY.match(text, start, limit) or _BARE_KEY.match(text, start, limit)
-    if key is None:
+class StepBudget:
+    """How much the tolerant reader may still try in a response, so that a hostile one costs no more than its length.
+
+    A step is a bracket, or a value with its key and the comma before it, a quotation mark that is looked past in vain,
+    or a search for structure. Damaged answers of models take a step for ten characters or more.
+    """
+
+    __slots__ = ("failures", "steps")
+
+    def __init__(self, length: int, failures: int = 0) -> None:
+        self.steps = _FEWEST_STEPS + length // _CHARACTERS_A_STEP
+        self.failures = failures  # values that may still be tried as they stand: each may look at all of the text
+
+
+class Slot(Enum):
+    """Where a string stands."""
+
+    KEY = "key"
+    VALUE = "value"  # of a key
+    ITEM = "item"  # of a list
+
+
+class NoValue(Enum):
+    """Why no string or value could be read."""
+
+    TRUNCATED = "truncated"  # it breaks off with the text
+    UNREADABLE = "unreadable"
+    SKIPPED = "skipped"  # an ellipsis in place of a value
+
+
+class _StringEnd(NamedTuple):
+    """Where the content of a string ends, and where reading goes on; `at` is -1 if it breaks off."""
+
+    at: int
+    after: int
+
+
+class StringReader:
+    """Reads strings and bare values at `pos`, moves behind them, and notes what it repaired."""
+
+    def __init__(self, text: str, start: int, limit: int, budget: StepBudget) -> None:
+        self.text = text
+        self.pos = start
+        self.limit = limit  # nothing at this place or behind it is looked at
+        self.budget = budget
+        self.places: list[tuple[Step, int]] = []
+        self._noted: set[Step] = set()  # the repairs, once there are too many places
+        self.mixed = False  # strings are opened with one kind of double mark and closed with another
+
+    def note(self, step: Step, at: int) -> None:
+        """Keep a repair and its place; beyond 1,000 places, only the first place of each further repair."""
+        if len(self.places) >= MOST_PLACES:
+            self._noted = self._noted or {step for step, _ in self.places}
+            if step in self._noted:
+                return
+            self._noted.add(step)
+        self.places.append((step, at))
+
+    def match(self, pattern: re.Pattern[str] | LazyPattern, at: int) -> re.Match[str] | None:
+        """Match a pattern at a place, up to the limit."""
+        return pattern.match(self.text, at, self.limit)
+
+    def opens_string(self) -> bool:
+        """Whether a string begins here: a quotation mark of any kind, or one that was escaped outside a string."""
+        return self.text[self.pos] in QUOTES or self.text.startswith('\\"', self.pos)
+
+    def read_string(self, slot: Slot) -> str | NoValue:
+        """The string that begins here, or `TRUNCATED` if it breaks off."""
+        start = self.pos
+        value: str | NoValue | None = None if self.mixed else self.fast_string(slot)
+        if value is None:
+            value = self.slow_string(slot)
+            if slot is Slot.KEY and isinstance(value, str) and self.text[start] == '"':
+                self.mixed = self.mixed or self.text[self.pos - 1] == "”"
+        return value
+
+    def fast_string(self, slot: Slot) -> str | None:
+        """The usual string, in one step; None for all others. `slow_string` comes to the same."""
+        plain = (_PLAIN_KEY if slot is Slot.KEY else _PLAIN_VALUE).match(self.text, self.pos, self.limit)
+        if plain is None:
+            return None
+        if plain[1] is None:
+            self.note(Step.SMART_QUOTES if plain[2] is None else Step.SINGLE_QUOTES, self.pos)
+        self.pos = plain.end()
+        return plain[plain.lastindex or 1]
+
+    def slow_string(self, slot: Slot) -> str | NoValue:
+        """The rule: what `read_string` gives for any string."""
+        start, quote = self.pos, self.text[self.pos]
+        if quote == "\\":
+            return self._read_escaped()
+        if quote == '"' and self.text.startswith('""', start):
+            doubled = self.match(_DOUBLED, start)
+            if doubled is not None and (doubled[1] or self.text.startswith('""""', start)):
+                self.note(Step.DOUBLED_QUOTES, start)
+                self.pos = doubled.end()
+                return self._unescape(doubled[1].replace('\\""', '\\"'), start)
+        if quote == '"' and (self.mixed or (slot is Slot.KEY and self.match(_MIXED_KEY, start))):
+            quote = "“"  # "key”: the marks are mixed up in this answer, so any of them closes
+        if quote != '"':
+            self.note(Step.SINGLE_QUOTES if quote == "'" else Step.SMART_QUOTES, start)
+        end, self.pos = self._find_end(start + 1, quote, slot)
+        return NoValue.TRUNCATED if end < 0 else self._unescape(self.text[start + 1 : end], start + 1)
+
+    def read_bare(self, slot: Slot, *, surely: bool) -> object:
+        """The value that begins here without a mark, or a `NoValue`. `surely`: it stands in JSON without doubt."""
+        start = self.pos
+        for dots in ("...", "…"):
+            if self.text.startswith(dots, start, self.limit):
+                self.note(Step.ELLIPSIS, start)
+                self.pos += len(dots)
+                return NoValue.SKIPPED
+        number = self.match(_NUMBER, start)
+        if number is not None:
+            if number.end() == self.limit:
+                return self._truncated()
+            thousands = slot is Slot.VALUE and self.match(_MORE_DIGITS, number.end())
+            if self.match(_ENDS_VALUE, number.end()) and not thousands:
+                self.pos = number.end()
+                return NumberText(number[0])
+        word = self.match(_WORD, start)
+        if word is not None and word[0] in _LITERALS and word.end() < self.limit:
+            value, step = _LITERALS[word[0]]
+            if self.match(_ENDS_VALUE, word.end()):
+                if step is not None:
+                    self.note(step, start)
+                self.pos = word.end()
+                return value
+        if slot is Slot.VALUE:
+            return self._read_unquoted()
+        return self._read_unopened(slot) if surely else NoValue.UNREADABLE
+
+    def begins_bare_key(self) -> bool:
+        """Whether a key without its first mark, and its colon, stand here."""
+        return self.match(_BARE_KEY, self.pos) is not None
+
+    def read_bare_key(self) -> str | None:
+        """The key that begins here without a mark, or with its second one only; None if no colon follows."""
+        key = self.match(_UNOPENED_KEY, self.pos) or self.match(_BARE_KEY, self.pos)
+        if key is None:
+            return None
+        self.note(Step.MISSING_QUOTES if self.text[key.end(1)] in QUOTES else Step.UNQUOTED_KEYS, self.pos)
+        self.pos = key.end()
+        return key[1].strip()
+
+    def _truncated(self) -> NoValue:
+        self.pos = self.limit
+        return NoValue.TRUNCATED
+
+    def _read_unquoted(self) -> str | NoValue:
+        """Bare text as it stands: `12%`, `1,200`, `甲公司`."""
+        bare = self.match(_UNQUOTED, self.pos)
+        assert bare is not None  # it matches nothing at least
+        end = self.behind_blanks(bare.end())
+        if end == self.limit:
+            return self._truncated()
+        if bare[0].strip() and self.match(_ENDS_UNQUOTED, end):
+            self.note(Step.UNQUOTED_VALUES, self.pos)
+            self.pos = end
+            return bare[0].strip()
+        return self._read_unopened(Slot.VALUE)
+
+    def _read_unopened(self, slot: Slot) -> str | NoValue:
+        """A string whose first mark is missing, `["a", b", "c"]`; `UNREADABLE` if no mark closes it nearby."""
+        start, farthest = self.pos, min(self.limit, self.pos + _LONGEST_LINE)
+        for quote, to_mark in _TO_MARK.items():
+            end = to_mark.match(self.text, start, farthest).end()  # type: ignore[union-attr]  # it always matches
+            content = self.text[start:end] if self.text.startswith(quote, end, farthest) else ""
+            if content.count("[") != content.count("]"):
+                continue
+            if content.strip() and self._is_closing_mark(end + 1, slot):
+                self.note(Step.MISSING_QUOTES, start)
+                self.pos = end + 1
+                return self._unescape(content.strip(), start)
+        return NoValue.UNREADABLE
+
+    def _read_escaped(self) -> str | NoValue:
+        """A string in marks that were escaped although they stand outside strings: `\\"event_type\\"`."""
+        start = self.pos
+        mark = _ESCAPED_MARK.search(self.text, start + 2, self.limit)
+        self.note(Step.ESCAPED_QUOTES, start)
+        if mark is None:
+            return self._truncated()
+        self.pos = mark.end()
+        inner, _ = _resolve_escapes(self.text[start + 2 : mark.start()])  # the whole was escaped once more
+        return self._unescape(inner, start)
+
+    def _unescape(self, content: str, at: int) -> str:
+        resolved, steps = _resolve_escapes(content)
+        for step in steps:
+            self.note(step, at)
+        return resolved
+
+    def behind_blanks(self, at: int) -> int:
+        return _BLANK.match(self.text, at, self.limit).end()  # type: ignore[union-attr]  # it always matches
+
+    def _marks(self, quote: str, begin: int, limit: int) -> Iterator[int]:
+        """The places of the marks that may close a string that `quote` opened."""
+        for mark in _MARKS[quote].finditer(self.text, begin, limit):
+            if self.text[mark.start()] != "\\":
+                yield mark.start()
+
+    def _find_end(self, begin: int, quote: str, slot: Slot) -> _StringEnd:
+        """Where the string ends: at the first mark that is followed by what must follow a string, or before structure.
+
+        A string does not reach over a brace in search of its end: arguments have none, and objects do.
+        """
+        if slot is Slot.KEY:
+            return self._find_key_end(begin, quote)
+        first, passed = -1, 0
+        for at in self._marks(quote, begin, self.limit):
+            if first < 0:
+                end = self._end_at_first_mark(begin, at, slot)
+                if end is not None:
+                    return end
+                first = at
+            elif "{" in self.text[first:at] or "}" in self.text[first:at]:
+                break
+            elif self._is_closing_mark(at + 1, slot):
+                if self.behind_blanks(at + 1) >= self.limit:
+                    return _StringEnd(-1, self.limit)  # which of the marks closed it can't be told any more
+                self.note(Step.UNESCAPED_QUOTES, first)
+                return _StringEnd(at, at + 1)
+            elif self._unclosed_end(begin, at, slot) is not None:
+                break  # "x" about, "key": …
+            passed += 1
+            if passed > _MAX_INNER_QUOTES:
+                break
+        else:
+            if first < 0:
+                return self._end_without_mark(begin)
+            if not self._is_remark(first + 1, slot):
+                return _StringEnd(-1, self.limit)
+        self.budget.steps -= 2 * passed
+        return _StringEnd(first, first + 1)
+
+    def _end_at_first_mark(self, begin: int, at: int, slot: Slot) -> _StringEnd | None:
+        """Where the string ends if its first inner mark closes it, or shows that its closing mark is missing."""
+        if self._is_closing_mark(at + 1, slot) or self.match(_ENDS_LINE, at + 1):
+            return _StringEnd(at, at + 1)
+        missing = self._line_end(begin, at) or self._unclosed_end(begin, at, slot)
+        if missing is not None:
+            if missing.at >= 0:
+                self.note(Step.MISSING_QUOTES, missing.at)
+            return missing
+        is_end = self.match(_PARENTHESIS, at + 1) or (slot is Slot.ITEM and self.match(_UNOPENED_ITEM, at + 1))
+        return _StringEnd(at, at + 1) if is_end else None  # "x" (about), …
+
+    def _end_without_mark(self, begin: int) -> _StringEnd:
+        """Where a string ends that no mark closes: with its line, or it breaks off with its paragraph."""
+        line = self._line_end(begin, self.limit)
+        if line is not None:
+            self.note(Step.MISSING_QUOTES, line.at)
+            return line
+        paragraph = _PARAGRAPH.search(self.text, begin, self.limit)
+        return _StringEnd(-1, self.limit if paragraph is None else paragraph.start())
+
+    def _is_remark(self, at: int, slot: Slot) -> bool:
+        """Whether words that are not part of the value stand here, and structure behind them."""
+        return bool(self.match(_REMARK, at) or (slot is Slot.ITEM and self.match(_BARE_WORDS, at)))
+
+    def _find_key_end(self, begin: int, quote: str) -> _StringEnd:
+        """Where a key ends: at the mark before its colon, or at the colon where that mark is missing."""
+        first = next(self._marks(quote, begin, self.limit), -1)
+        if first >= 0 and self._is_closing_mark(first + 1, Slot.KEY):
+            return _StringEnd(first, first + 1)
+        line = self.text.find("\n", begin, min(self.limit, begin + _LONGEST_LINE))
+        stop = min(end for end in (first, line, self.limit) if end >= 0)
+        colon = _COLON_BEFORE_VALUE.search(self.text, begin, stop) or _COLON.search(self.text, begin, stop)
+        if colon is not None and stop < self.limit and self.text[begin : colon.start()].strip():
+            self.note(Step.MISSING_QUOTES, colon.start())
+            return _StringEnd(colon.start(), colon.start())  # "role: "r", "a:b: "r"
+        if first < 0 or first > stop:
+            return _StringEnd(-1, stop)  # no key has a line break in it
+        return _StringEnd(first, first + 1)  # "role" "r": the reader of keys misses the colon
+
+    def _is_closing_mark(self, after: int, slot: Slot) -> bool:
+        """Whether what follows a quotation mark shows that it closed a string."""
+        text, ahead = self.text, self.behind_blanks(after)
+        if ahead >= self.limit:
+            return True
+        following = text[ahead]
+        if slot is Slot.KEY:
+            return following in ":：" or (following == "=" and not text.startswith("==", ahead))
+        if following in _CLOSING or text.startswith(("//", "/*", "#"), ahead):
+            return True
+        if following in ",，、;；":
+            return self.match(_AFTER_ITEM_COMMA if slot is Slot.ITEM else _AFTER_COMMA, ahead + 1) is not None
+        if following == ")":
+            return slot is Slot.ITEM
+        new_line = "\n" in text[after:ahead]
+        if following in QUOTES:
+            if slot is Slot.ITEM:
+                return ahead > after or self.match(ITEM_AHEAD, ahead) is not None  # ["a" "b"]: no comma
+            return new_line or self.match(KEY_AHEAD, ahead) is not None
+        return new_line and following in _OPENING
+
+    def _unclosed_end(self, begin: int, at: int, slot: Slot) -> _StringEnd | None:
+        """Where a string whose closing mark is missing ends, if the mark at `at` opens what comes after it."""
+        opens = self._opens_item(at) if slot is Slot.ITEM else self.match(KEY_AHEAD, at) is not None
+        if not opens:
+            return None
+        paragraph = _PARAGRAPH.search(self.text, begin, at)
+        if paragraph is not None:
+            return _StringEnd(-1, paragraph.start())  # it broke off, and a new paragraph begins
+        tail = _structure_before(self.text, begin, at)
+        return None if tail is None else _StringEnd(tail, tail)
+
+    def _opens_item(self, at: int) -> bool:
+        """Whether the mark opens the next string of a list: the one after it is followed by a comma or a bracket."""
+        other = next(self._marks(self.text[at], at + 1, min(self.limit, at + 200)), -1)
+        if other < 0 or "\n" in self.text[at:other]:
+            return self.match(KEY_AHEAD, at) is not None
+        ahead = self.behind_blanks(other + 1)
+        return ahead < self.limit and self.text[ahead] in ",]:，］"
+
+    def _line_end(self, begin: int, limit: int) -> _StringEnd | None:
+        """The end of a string that lacks its mark where its line ends, told by brackets there or on the next line."""
+        line_end = self.text.find("\n", begin, min(limit, begin + _LONGEST_LINE))
+        if line_end < 0:
+            return None
+        line = self.text[begin:line_end]
+        brackets = _LINE_ENDS_IN_BRACKETS.search(line)
+        if brackets is not None and _open_brackets(line[: brackets.start()], brackets[0].strip()[0]) <= 0:
+            return _StringEnd(begin + brackets.start(), begin + brackets.start())
+        ahead = _BLANK.match(self.text, line_end, limit).end()  # type: ignore[union-attr]  # it always matches
+        if ahead < len(self.text) and self.text[ahead] in _CLOSING:
+            end = begin + len(line.rstrip())
+            return _StringEnd(end, end)
         return None
-    note(Step.MISSING_QUOTES if text[key.end(1)] in QUOTES else Step.UNQUOTED_KEYS, start)
-    return BareKey(key.group(1).strip(), key.end())
 
 
-def begins_bare_key(text: str, start: int, limit: int) -> bool:
-    """Whether a key without its first mark, and its colon, stand here."""
-    return _BARE_KEY.match(text, start, limit) is not None
+def _structure_before(text: str, begin: int, at: int) -> int | None:
+    """Where the structure before `at` begins: closing brackets, a comma, opening ones. None if there is none."""
+    tail = begin + len(text[begin:at].rstrip(" \t\r\n{[｛［"))
+    comma = tail > begin and text[tail - 1] in ",，"
+    if not comma and not text[tail:at].strip():
+        return None
+    tail = begin + len(text[begin : tail - comma].rstrip(" \t\r\n}]｝］"))
+    open_brackets = {closing: _open_brackets(text[begin:tail], closing) for closing in "]}"}
+    while tail < at and open_brackets.get(text[tail], 0) > 0:
+        open_brackets[text[tail]] -= 1
+        tail += 1  # a bracket of the text itself: "f[x], "role":
+    return tail
 
 
-def _read_unquoted(text: str, start: int, limit: int, note: Note) -> BareValue:
-    """Bare text as it stands: `12%`, `1,200`, `甲公司`."""
-    bare = _UNQUOTED.match(text, start, limit)
-    assert bare is not None  # it matches nothing at least
-    end = BLANK.match(text, bare.end(), limit).end()  # type: ignore[union-attr]  # as above
-    if end == limit:
-        return BareValue(TRUNCATED, limit)
-    if bare.group().strip() and _ENDS_UNQUOTED.match(text, end, limit):
-        note(Step.UNQUOTED_VALUES, start)
-        return BareValue(bare.group().strip(), end)
-    return _read_unopened_value(text, start, limit, note, Slot.VALUE)
+def _open_brackets(content: str, closing: str) -> int:
+    """How many more brackets of the kind that `closing` closes are opened in the content than closed."""
+    opening = "[" if closing == "]" else "{"
+    return content.count(opening) - content.count(closing)
 
 
-def _read_unopened_value(text: str, start: int, limit: int, note: Note, slot: Slot) -> BareValue:
-    """A string whose first quotation mark is missing: `["a", b", "c"]`."""
-    quoted = read_unopened(text, start, limit, note, slot)
-    return BareValue(UNREADABLE, start) if quoted.text is None else BareValue(quoted.text, quoted.end)
+def _resolve_escapes(content: str) -> tuple[str, list[Step]]:
+    """The text that the content of a string means, and a repair for each thing in it that JSON does not allow."""
+    steps = [Step.CONTROL_CHARACTERS] if _CONTROL.search(content) else []
+    if "\\" not in content:
+        return content, steps
+
+    def resolve(escape: re.Match[str]) -> str:
+        code, character = escape.groups()
+        if code is not None:
+            return chr(int(code, 16))
+        if character in _SIMPLE_ESCAPES:
+            return _SIMPLE_ESCAPES[character]
+        steps.append(Step.INVALID_ESCAPES)
+        return "'" if character == "'" else escape[0]
+
+    # Two escapes of a surrogate pair become the one character that they mean.
+    encoded = _ESCAPE.sub(resolve, content).encode("utf-16-le", "surrogatepass")
+    try:
+        return encoded.decode("utf-16-le"), steps
+    except UnicodeDecodeError:
+        return encoded.decode("utf-16-le", "replace"), [*steps, Step.LONE_SURROGATES]

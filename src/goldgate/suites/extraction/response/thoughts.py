@@ -8,19 +8,12 @@ from json import JSONDecodeError
 from typing import NamedTuple
 
 from goldgate.suites.extraction.response.decode import scan_exact
+from goldgate.suites.extraction.response.parsed import ThoughtState
 
 DEFAULT_THOUGHT_TAGS = ("thought", "think", "thinking")
 
-
-class ThoughtState:
-    """Whether a thought block stands in the response."""
-
-    NONE = "none"
-    CLOSED = "closed"
-    UNCLOSED = "unclosed"
-
-
-THOUGHT_STATES = (ThoughtState.NONE, ThoughtState.CLOSED, ThoughtState.UNCLOSED)
+_BRACKET = re.compile(r"[\[{]")
+_MAX_FAILURES = 12  # brackets that begin no JSON; beyond that, tags are taken for tags
 
 
 class ResponseWithoutThoughts(NamedTuple):
@@ -30,16 +23,7 @@ class ResponseWithoutThoughts(NamedTuple):
     thought: str  # the text of the thoughts
     state: str
     tail: int | None  # where the text after the tag of an unclosed thought begins
-    spans: tuple[tuple[int, int], ...] = ()  # where thoughts stand, with their tags
-
-
-@lru_cache
-def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(r"<(/?)(?:" + "|".join(map(re.escape, tags)) + r")\s*>", re.IGNORECASE)
-
-
-_BRACKET = re.compile(r"[\[{]")
-_MAX_FAILURES = 12  # brackets that begin no JSON; beyond that, tags are taken for tags
+    spans: tuple[tuple[int, int], ...] = ()  # where closed thoughts stand, with their tags
 
 
 def cut_thoughts(text: str, tags: tuple[str, ...]) -> ResponseWithoutThoughts:
@@ -48,47 +32,51 @@ def cut_thoughts(text: str, tags: tuple[str, ...]) -> ResponseWithoutThoughts:
     A closing tag without an opening one ends a thought that began with the text: chat templates
     put the opening tag into the prompt. A tag inside a JSON value is text.
     """
-    at = text.find("<") if tags else -1
-    if at < 0:
+    if not tags or "<" not in text:
         return ResponseWithoutThoughts(text, "", ThoughtState.NONE, None)
-    pattern = _tag_pattern(tags)
-    values = _SoundValues(text)
-    visible: list[str] = []
-    spans: list[tuple[int, int]] = []
+    values = _JsonValues(text)
     thought = ""
-    kept_to = 0  # all before is in one of the two
-    opened = -1
-    state = ThoughtState.NONE
-    while at >= 0:  # from one `<` to the next: far faster than searching with the pattern
-        tag = pattern.match(text, at)
-        if tag is None:
-            at = text.find("<", at + 1)
+    spans: list[tuple[int, int]] = []
+    opening: re.Match[str] | None = None
+    end = value_end = 0  # of the last thought; of the JSON value around a tag
+    for tag in _tag_pattern(tags).finditer(text):
+        if tag.start() < value_end:
             continue
-        if opened < 0:
-            inside = values.end_of_value_around(at, kept_to)
-            if inside > at:
-                at = text.find("<", inside)
+        if opening is None:
+            value_end = values.end_of_value_around(tag.start(), end)
+            if tag.start() < value_end:
                 continue
-        if tag.group(1):
-            begin = kept_to if opened < 0 else opened
-            thought += text[begin:at]
-            visible.append(" " * (tag.end() - kept_to))
-            spans.append((kept_to, tag.end()))
-            opened, kept_to, state = -1, tag.end(), ThoughtState.CLOSED
-        elif opened < 0:
-            visible.append(text[kept_to:at])
-            kept_to = at
-            opened = tag.end()
-        at = text.find("<", tag.end())
-    if opened >= 0:
-        visible.append(" " * (len(text) - kept_to))
-        return ResponseWithoutThoughts("".join(visible), thought, ThoughtState.UNCLOSED, opened, tuple(spans))
-    visible.append(text[kept_to:])
-    return ResponseWithoutThoughts("".join(visible), thought, state, None, tuple(spans))
+        if tag[1]:
+            start, begin = (end, end) if opening is None else opening.span()
+            thought += text[begin : tag.start()]
+            opening, end = None, tag.end()
+            spans.append((start, end))
+        elif opening is None:
+            opening = tag
+    if opening is not None:
+        visible = _blank_out(text, [*spans, (opening.start(), len(text))])
+        return ResponseWithoutThoughts(visible, thought, ThoughtState.UNCLOSED, opening.end(), tuple(spans))
+    state = ThoughtState.CLOSED if spans else ThoughtState.NONE
+    return ResponseWithoutThoughts(_blank_out(text, spans), thought, state, None, tuple(spans))
 
 
-class _SoundValues:
-    """The sound JSON values of a text, found from the left as far as tags make it necessary."""
+@lru_cache
+def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(r"<(/?)(?:" + "|".join(map(re.escape, tags)) + r")\s*>", re.IGNORECASE)
+
+
+def _blank_out(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with blanks in place of the spans."""
+    parts: list[str] = []
+    kept_to = 0
+    for start, end in spans:
+        parts += (text[kept_to:start], " " * (end - start))
+        kept_to = end
+    return "".join([*parts, text[kept_to:]])
+
+
+class _JsonValues:
+    """The JSON values of a text, read from the left as far as tags make it necessary."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -105,13 +93,16 @@ class _SoundValues:
                 return -1
             try:
                 _, self.end = scan_exact(self.text, bracket.start())
-            except JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 self.failures += 1
-                if error.pos > at or (error.msg.startswith("Unterminated string") and error.pos > bracket.start()):
-                    self.end = max(error.pos, at + 1)  # it breaks off later, or in the string that holds the tag
-                else:
-                    self.end = bracket.start() + 1
-            except (ValueError, RecursionError):
-                self.failures += 1
-                self.end = bracket.start() + 1
+                self.end = _resume_after(error, bracket.start(), at)
         return self.end if self.end > at else -1
+
+
+def _resume_after(error: Exception, bracket: int, at: int) -> int:
+    """Where to go on after a bracket that begins no JSON: behind `at` if the value breaks off only after that place."""
+    if isinstance(error, JSONDecodeError):
+        in_string = error.msg.startswith("Unterminated string") and error.pos > bracket
+        if error.pos > at or in_string:  # it breaks off later, or in the string that holds the tag
+            return max(error.pos, at + 1)
+    return bracket + 1
