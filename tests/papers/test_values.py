@@ -223,7 +223,7 @@ def test_many_values_at_once_fit_as_pair_by_pair(ours: list[str], theirs: list[s
 
 def test_thousands_of_values_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[object] = []
-    monkeypatch.setattr(value_matching, "agree", lambda *values: compared.append(values))
+    monkeypatch.setattr(value_matching, "same_value", lambda *values: compared.append(values))
     gold = [event("T", *(("r", f"{n}万股") for n in range(1_000)))]
     answer = [event("T", *(("r", f"{n * 10_000} shares") for n in range(1_000)))]
     assert triple(judge("values", gold, answer), "values") == (1_000, 1_000, 1_000)

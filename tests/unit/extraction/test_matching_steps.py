@@ -30,7 +30,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked = self.pairs = 0
         monkeypatch.setattr(relaxed_matching, "shares_substring", self.counting(relaxed_matching.shares_substring))
-        monkeypatch.setattr(relaxed_matching, "ones", self.counting_each(set_bits))
+        monkeypatch.setattr(relaxed_matching, "set_bits", self.counting_each(set_bits))
 
     def counting(self, function: Callable[..., bool]) -> Callable[..., bool]:
         def counted(*arguments: object) -> bool:
@@ -148,9 +148,9 @@ def test_roles_and_types_are_each_looked_through_once() -> None:
 def test_indexed_rows_are_those_of_the_rule(
     threshold: str, mode: str, short: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relaxed_matching, "SHORT", short)
+    monkeypatch.setattr(relaxed_matching, "SHORT_ARGUMENT", short)
     monkeypatch.setattr(relaxed_matching, "STEP", 7)
-    monkeypatch.setattr(relaxed_matching, "STRETCHES", 0 if short == 5 else 10**9)
+    monkeypatch.setattr(relaxed_matching, "MOST_SUBSTRINGS", 0 if short == 5 else 10**9)
     share = Share(threshold)
     rule = relaxed_matching.relaxed_rule(RelaxedSettings(mode, share, share))  # type: ignore[arg-type]  # one of the two
     draw = random.Random(f"{threshold}{mode}{short}")
