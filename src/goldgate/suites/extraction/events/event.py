@@ -224,17 +224,12 @@ class _EventWalk:
         return ()
 
     def _span(self, argument: dict[str, Any]) -> Span | None:
-        """The offsets of an argument; DuEE files give only where it begins."""
-        start, end = argument.get("start"), argument.get("end")
-        if start is None and end is None:
-            start, text = argument.get("argument_start_index"), argument.get("argument")
-            if start is None or type(text) is not str:
-                return None
-            end = start + len(text) if type(start) is int else None
-        if type(start) is int and type(end) is int and 0 <= start < end:
-            return start, end
-        self.bad_offsets.append(self._here(""))
-        return None
+        """The offsets of an argument; None where it has none, or bad ones."""
+        offsets = stated_offsets(argument)
+        if offsets is not None and not is_span(*offsets):
+            self.bad_offsets.append(self._here(""))
+            return None
+        return offsets
 
     def _add(self, violation: Violation, name: str = "") -> None:
         self.violations.append(ViolationPlace(violation, self._here(name)))
@@ -243,6 +238,22 @@ class _EventWalk:
         """The path of something in the argument, or in the event, that the walk is at."""
         event = self.path.replace("*", str(self.number))
         return event + name if self.place is None else f"{event}.arguments[{self.place}]{name}"
+
+
+def stated_offsets(argument: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    """The offsets that an argument has, good or bad; DuEE files say only where it begins."""
+    start, end = argument.get("start"), argument.get("end")
+    if start is None and end is None:
+        start, text = argument.get("argument_start_index"), argument.get("argument")
+        if start is None or type(text) is not str:
+            return None
+        end = start + len(text) if type(start) is int else None
+    return start, end
+
+
+def is_span(start: Any, end: Any) -> bool:
+    """Whether two values are offsets: integers, the end after the start."""
+    return type(start) is int and type(end) is int and 0 <= start < end
 
 
 def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> ArgumentColumns:
