@@ -379,10 +379,10 @@ def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterato
 def _elsewhere(value: str, start: int, text: Haystack) -> str:
     """Where the value is, nearest to where it should be."""
     before, after = text.text.rfind(value, 0, start + len(value)), text.text.find(value, start)
-    found = [at for at in (before, after) if at >= 0]
-    if not found:
+    places = [at for at in (before, after) if at >= 0]
+    if not places:
         return ""
-    at = min(found, key=lambda at: abs(at - start))
+    at = min(places, key=lambda at: abs(at - start))
     return f"; that is at [{at}, {at + len(value)})"
 
 
@@ -407,6 +407,6 @@ def _quoted(text: str) -> str:
 
 
 @cache  # a wrong name seldom comes alone
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    advice = did_you_mean(name, known)
+def _nearest(name: str, names: tuple[str, ...]) -> str:
+    advice = did_you_mean(name, names)
     return f"; {advice}" if advice else ""

@@ -1,6 +1,6 @@
 """The files of an extraction evaluation: gold and predictions joined by id, scored shard by shard.
 
-The same files, opened again, explain single samples of a stored report.
+Opened again, the files explain single samples of a stored report.
 """
 
 from __future__ import annotations

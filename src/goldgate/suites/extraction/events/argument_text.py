@@ -297,7 +297,7 @@ class Automaton:
     def found_in(self, text: str, *, as_words: bool = False) -> set[str]:
         """The needles that occur in the text; `as_words`, those that are not part of a longer Latin word there."""
         needle_at, shorter, step = self._needle, self._shorter, self._step
-        found: set[str] = set()
+        contained: set[str] = set()
         passed: set[int] = set()  # all shorter needles that end with these were looked at: they stand in them alike
         node, last = 0, len(text) - 1
         for at, character in enumerate(text):
@@ -309,27 +309,27 @@ class Automaton:
                 needle = needle_at[ends]
                 start = at + 1 - len(needle)
                 if not (as_words and start and needle[0] in LATIN and text[start - 1] in LATIN):
-                    found.add(needle)
+                    contained.add(needle)
                 if ends in passed:
                     break
                 passed.add(ends)
                 ends = shorter[ends]
-        return found
+        return contained
 
     def mentions(self, text: str, most: int) -> list[tuple[int, str]]:
         """Where needles end in the text, the longer of two first; no more than the first so many."""
         needle_at, shorter, step = self._needle, self._shorter, self._step
-        found: list[tuple[int, str]] = []
+        mentions: list[tuple[int, str]] = []
         node = 0
         for end, character in enumerate(text, 1):
             node = step(node, ord(character))
             ends = node if node in needle_at else shorter[node]
             while ends:
-                found.append((end, needle_at[ends]))
-                if len(found) == most:
-                    return found
+                mentions.append((end, needle_at[ends]))
+                if len(mentions) == most:
+                    return mentions
                 ends = shorter[ends]
-        return found
+        return mentions
 
     def _step(self, node: int, code: int) -> int:
         """The longest suffix of what was read that begins a needle."""

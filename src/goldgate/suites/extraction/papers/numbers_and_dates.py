@@ -116,7 +116,7 @@ PARTS = {
 SHARES = {"百分之": Fraction(1), "千分之": Fraction(1, 10), "万分之": Fraction(1, 100)}
 
 
-MOST_DIGITS = 60  # a longer number is no quantity that anybody compares, and takes long to multiply
+MOST_DIGITS = 60  # a longer number is not a quantity, and takes long to multiply
 
 _SCALES = {
     **SCALES,
