@@ -193,11 +193,15 @@ def _check_file(
         result.findings.append(GoldFinding(error.code, "error", file.name, error.place.line or 1, None, None, message))
     result.records += file.records
     if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
-        message = (
-            f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span has a"
-            " token too many; --dialect oee-cfc reads them as exclusive"
-        )
-        result.findings.append(GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
+        result.findings.append(_exclusive_ends(file, spans.total()))
+
+
+def _exclusive_ends(file: RecordFile, spans: int) -> GoldFinding:
+    message = (
+        f"none of its {spans} spans is a single token: its ends seem to be exclusive, and each span has a"
+        " token too many; --dialect oee-cfc reads them as exclusive"
+    )
+    return GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message)
 
 
 def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
