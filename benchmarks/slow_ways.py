@@ -11,12 +11,11 @@ _EXTRACTION = "goldgate.suites.extraction"
 # Where each quick way is looked up when it is called.
 QUICK_WAYS = (
     f"{_EXTRACTION}.response.fast_parse",
-    f"{_EXTRACTION}.events.read_events.read_usual_events",
-    f"{_EXTRACTION}.events.normalize.normalize_quickly",
-    f"{_EXTRACTION}.events.normalize.normalize_all_at_once",
-    f"{_EXTRACTION}.measures.hallucination.unsupported_quickly",
-    f"{_EXTRACTION}.measures.hallucination.count_where_none_is_repeated",
-    f"{_EXTRACTION}.thought.named_in_thought.first_missing_quickly",
+    f"{_EXTRACTION}.events.event.fast_events",
+    f"{_EXTRACTION}.events.argument_text.fast_normalize",
+    f"{_EXTRACTION}.events.argument_text.fast_normalize_all",
+    f"{_EXTRACTION}.measures.hallucination.fast_count_distinct",
+    f"{_EXTRACTION}.measures.chain_of_thought.fast_first_missing",
 )
 
 

@@ -7,6 +7,7 @@ grow when their case is folded, marks that join, line ends of every kind, halves
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from copy import deepcopy
 from typing import Any
@@ -22,7 +23,6 @@ from goldgate.suites.extraction.events.answer_form import CANONICAL
 from goldgate.suites.extraction.events.argument_text import (
     Haystack,
     contained_by_automaton,
-    contained_by_prefix,
     fast_normalize,
     fast_normalize_all,
     normalize_by_character,
@@ -47,6 +47,7 @@ from goldgate.suites.extraction.events.relaxed_matching import (
 from goldgate.suites.extraction.measures import chain_of_thought
 from goldgate.suites.extraction.measures.answers import hint_names, only_value_violations
 from goldgate.suites.extraction.measures.chain_of_thought import (
+    NEGATION,
     ThoughtLookup,
     counted_lines,
     fast_first_missing,
@@ -61,8 +62,6 @@ from goldgate.suites.extraction.measures.hallucination import (
     count_distinct,
     distinct_values,
     fast_count_distinct,
-    fast_unsupported,
-    slow_unsupported,
     unsupported_normalized,
 )
 from goldgate.suites.extraction.settings import RelaxedSettings
@@ -90,9 +89,7 @@ def test_quick_normal_forms(values: list[str]) -> None:
 @given(texts, texts, texts)
 def test_quick_containment(before: str, value: str, after: str) -> None:
     for text in (before + value + after, before):
-        haystack = Haystack(text)
-        assert haystack.stands_in(value) in (None, haystack.contains_plainly(value))
-        assert haystack.contains(value) is (slow_normalize(value) in slow_normalize(text))
+        assert Haystack(text).contains(value) is (slow_normalize(value) in slow_normalize(text))
 
 
 @MANY
@@ -102,9 +99,6 @@ def test_needles_found_at_once(needles: list[str], parts: list[str]) -> None:
     text = "".join(parts)
     plain = slow_contained(needles, text)
     assert contained_by_automaton(needles, text) == plain
-    assert contained_by_prefix(needles, text) in (None, plain)
-    assert contained_by_prefix(needles, text, most=10**9) == plain
-    assert contained_by_prefix(needles, text, most=2) in (None, plain)
 
 
 REPEATING = st.lists(
@@ -255,13 +249,10 @@ def test_quick_matching_of_roles_with_one_argument(data: st.DataObject, mode: An
 @MANY
 @given(answers(), st.one_of(texts, st.lists(short, max_size=8).map("".join)))
 def test_quick_hallucination(events: Events, text: str) -> None:
-    plain = slow_unsupported(events, Haystack(text))
-    assert fast_unsupported(events, Haystack(text)) in (None, plain)
-    assert unsupported_normalized(events, Haystack(text)) == plain
     expected = [
         value for value in distinct_values(events.values()) if slow_normalize(value.text) not in slow_normalize(text)
     ]
-    assert plain == expected
+    assert unsupported_normalized(events, Haystack(text)) == expected
 
 
 @MANY
@@ -329,20 +320,34 @@ def test_quick_and_joint_looks_at_a_thought(data: st.DataObject) -> None:
     events = data.draw(answers())
     thought = data.draw(thoughts_of(events))
     for by_line in (True, False):
-        plain = slow_first_missing(events, thought, by_line)
-        assert plain == first_missing_by_definition(events, thought, by_line)
-        if by_line:
-            assert fast_first_missing(events, thought) in (None, ThoughtLookup(plain))
-        assert first_missing_by_automaton(events, thought, by_line) == plain
+        plain = first_missing_by_definition(events, thought, by_line)
         assert first_missing(events, thought, by_line) == plain
+        if by_line:
+            assert slow_first_missing(events, thought) == plain
+            assert fast_first_missing(events, thought) in (None, ThoughtLookup(plain))
+            assert first_missing_by_automaton(events, thought) == plain
         affirmed, source = without_negations(events, thought), slow_normalize(thought[::2] + thought)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(chain_of_thought, "COPIED", 2)
             counted = counted_lines(events, thought, affirmed, source)
-            plain = slow_first_missing(events, thought, by_line, counted)
-            assert plain == first_missing_by_definition(events, thought, by_line, counted)
-            assert first_missing_by_automaton(events, thought, by_line, counted) == plain
+            plain = first_missing_by_definition(events, thought, by_line, counted)
             assert first_missing(events, thought, by_line, affirmed, source) == plain
+            if by_line:
+                assert slow_first_missing(events, thought, counted) == plain
+                assert first_missing_by_automaton(events, thought, counted) == plain
+
+
+NEGATING = "not never neither nor none without cannot no n't n’t 不是 并未 no. neıther wİthout".split()
+
+
+@MANY
+@given(st.lists(st.one_of(st.sampled_from(NEGATING), st.sampled_from([*" \n.5aN_é，"])), max_size=6), st.booleans())
+def test_negations_are_found_in_any_case(parts: list[str], upper: bool) -> None:
+    text = "".join(parts).upper() if upper else "".join(parts)
+    rule = re.compile(
+        r"\b(?:not|never|neither|nor|none|without|cannot|no(?!\.\s*\d))\b|n['’]t\b|不是|并未", re.IGNORECASE
+    )
+    assert [*map(str, NEGATION.finditer(text))] == [*map(str, rule.finditer(text))]
 
 
 def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None:
@@ -350,7 +355,7 @@ def test_letter_that_grows_when_its_case_is_folded_is_part_of_the_word() -> None
         EventList([{"event_type": "T", "arguments": [{"role": "ort", "argument": "Paris"}]}], "$"), None
     )
     for thought in ("Schloßort: Paris", "Schlossort: Paris"):
-        assert first_missing(events, thought, True) == slow_first_missing(events, thought, True) is not None
+        assert first_missing(events, thought, True) == slow_first_missing(events, thought) is not None
     assert first_missing(events, "Der Ort: Paris", True) is None
 
 

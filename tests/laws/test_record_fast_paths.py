@@ -24,8 +24,9 @@ from goldgate.report.escape import distinct_names, escape_hidden, fit_name, need
 from goldgate.runs.join import NOT_COMPARED, CountEntries
 from goldgate.suites.extraction.events.match import match_units
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
-from goldgate.suites.extraction.explain import error_weight, sample_summary
+from goldgate.suites.extraction.explain import sample_summary
 from goldgate.suites.extraction.measures.matching import PackedParts
+from goldgate.suites.extraction.scorer import error_weight
 from goldgate.suites.extraction.settings import RelaxedSettings
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from goldgate.suites.extraction.events import argument_text
@@ -67,21 +65,10 @@ def test_words_are_found_as_words(needle: str, text: str, found: bool) -> None:
     assert (needle in Automaton([needle, "ue", "x"]).found_in(text, as_words=True)) is found
 
 
-def test_many_values_cost_one_look_at_each_place_of_the_text() -> None:
-    # Half of the values are in the text, once each. Whatever else stands there, they are not compared with it.
-    rng = random.Random(5)
-    values = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz甲乙丙丁戊", k=rng.randint(9, 20))) for _ in range(4_000)]
-    text = "，".join(values[::2])
-    found = argument_text.contained_by_prefix(values, text, most=len(values) + len(values) // 10)
-    assert found == {*values[::2]}
-
-
 @pytest.mark.parametrize("values", [10, 1_000])
-def test_values_that_begin_alike_are_given_up_and_still_found(values: int) -> None:
+def test_values_that_begin_alike_are_found(values: int) -> None:
     needles = [f"华远股份有限公司第{number}号" for number in range(values)]
     text = "华远股份有限公司第" * 1_500 + "7号"
-    quick = argument_text.contained_by_prefix(needles, text, most=20_000)
-    assert quick == ({needles[7]} if values == 10 else None)
     assert argument_text.contained_by_automaton(needles, text) == {needles[7]}
 
 

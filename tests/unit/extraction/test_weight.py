@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from goldgate.suites.extraction.events.event_schema import obtain_event_schema
-from goldgate.suites.extraction.explain import error_weight
 from goldgate.suites.extraction.records import parse_gold
 from goldgate.suites.extraction.sample import Sample
-from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.scorer import Scorer, error_weight
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 SCORER = Scorer(ExtractionSettings(), obtain_event_schema({"event_types": {"Sue": {"roles": ["plaintiff"]}}}))

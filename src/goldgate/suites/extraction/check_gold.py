@@ -29,7 +29,7 @@ from goldgate.readers.records import (
 )
 from goldgate.suites.extraction.events.answer_form import NOT_ROLES
 from goldgate.suites.extraction.events.argument_text import Haystack, normalize
-from goldgate.suites.extraction.events.event import Span
+from goldgate.suites.extraction.events.event import Span, is_span, stated_offsets
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.records import (
     GoldEvents,
@@ -140,7 +140,7 @@ def check_gold(
 
 
 def _report_unconverted(file: RecordFile, unconverted: list[ConversionFailure], result: GoldCheck) -> None:
-    """Records that are not what their dialect says, which nobody could read."""
+    """Add the records that are not what their dialect says."""
     for line, error in unconverted:
         file.records += 1
         expected = "" if error.expected is None else f"expected {error.expected}, "
@@ -175,32 +175,33 @@ def _check_file(
             record, problems = _decoded(data)
             if file.form is None:
                 problems += [_Problem(code, message, path) for code, path, message in record_flaws(data)]
-            identity = None
+            identity = None if record is None else record_id(record)
             if record is not None:
                 result.without_events += record.get(events_key(record), []) == []
-                identity = record_id(record)
-                if identity is None:
-                    problems.append(_bad_id(record))
-                elif (first := seen.setdefault(identity, base + line)) != base + line:
-                    problems.append(_duplicate_id(store, first))
+                problems += _check_id(record, identity, base + line, seen, store)
                 problems += _check(record, data, schema)
                 if file.form in _LINKED:
                     spans.update(_span_lengths(record))
                     problems += _check_links(record)
-            for code, message, path, severity in problems:
-                result.findings.append(GoldFinding(f"gold.{code}", severity, file.name, line, identity, path, message))
+            result.findings += [
+                GoldFinding(f"gold.{code}", severity, file.name, line, identity, path, message)
+                for code, message, path, severity in problems
+            ]
     except InputError as error:  # an array that is never closed, a record that is too large: the records before count
-        line = error.place.line or 1
-        message = "; ".join(filter(None, (error.message, error.found, error.advice)))
-        message += "; what follows is not checked"
-        result.findings.append(GoldFinding(error.code, "error", file.name, line, None, None, message))
+        parts = (error.message, error.found, error.advice, "what follows is not checked")
+        message = "; ".join(filter(None, parts))
+        result.findings.append(GoldFinding(error.code, "error", file.name, error.place.line or 1, None, None, message))
     result.records += file.records
     if file.form == "rams" and spans.total() >= ENOUGH_SPANS and not spans[1]:
-        message = (
-            f"none of its {spans.total()} spans is a single token: its ends seem to be exclusive, and each span has a"
-            " token too many; --dialect oee-cfc reads them as exclusive"
-        )
-        result.findings.append(GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message))
+        result.findings.append(_exclusive_ends(file, spans.total()))
+
+
+def _exclusive_ends(file: RecordFile, spans: int) -> GoldFinding:
+    message = (
+        f"none of its {spans} spans is a single token: its ends seem to be exclusive, and each span has a"
+        " token too many; --dialect oee-cfc reads them as exclusive"
+    )
+    return GoldFinding("gold.ends_exclusive", "error", file.name, 1, None, "evt_triggers", message)
 
 
 def _span_lengths(record: dict[str, Any]) -> Iterator[int]:
@@ -261,14 +262,16 @@ def _decoded(data: bytes) -> tuple[dict[str, Any] | None, list[_Problem]]:
     return value, []
 
 
-def _bad_id(record: Mapping[str, Any]) -> _Problem:
-    expected, found, advice = id_problem(record)
-    return _Problem("bad_id", f"expected {expected}, found {found}" + (f"; {advice}" if advice else ""), "id")
-
-
-def _duplicate_id(store: RecordStore, first: int) -> _Problem:
-    file, line = store.files[first >> OFFSET_BITS].name, first & ((1 << OFFSET_BITS) - 1)
-    return _Problem("duplicate_id", f"duplicate id, already at {file}:{line}", "id")
+def _check_id(
+    record: Mapping[str, Any], identity: str | None, line: int, seen: dict[str, int], store: RecordStore
+) -> Iterator[_Problem]:
+    """A bad id, or one that an earlier record has. `line` is the number of the file and the line in it, packed."""
+    if identity is None:
+        expected, found, advice = id_problem(record)
+        yield _Problem("bad_id", f"expected {expected}, found {found}" + (f"; {advice}" if advice else ""), "id")
+    elif (first := seen.setdefault(identity, line)) != line:
+        place = f"{store.files[first >> OFFSET_BITS].name}:{first & ((1 << OFFSET_BITS) - 1)}"
+        yield _Problem("duplicate_id", f"duplicate id, already at {place}", "id")
 
 
 def _check(record: dict[str, Any], data: bytes, schema: EventSchema | None) -> Iterator[_Problem]:
@@ -352,9 +355,9 @@ def _check_argument(argument: dict[str, Any], path: str, text: Haystack | None) 
     if text is None:
         return
     texts = [value for value in texts if normalize(value)]
-    span = _span(argument) if len(texts) == 1 else None
-    if span is not None:
-        yield from _check_offsets(texts[0], span, path, text)
+    offsets = stated_offsets(argument) if len(texts) == 1 else None
+    if offsets is not None and is_span(*offsets):
+        yield from _check_offsets(texts[0], offsets, path, text)
     for value in texts:
         if not text.contains(value):
             yield _Problem("argument_not_in_text", f"{_quoted(value)} is not in the text", f"{path}.argument")
@@ -380,20 +383,11 @@ def _check_offsets(value: str, span: Span, path: str, text: Haystack) -> Iterato
 def _elsewhere(value: str, start: int, text: Haystack) -> str:
     """Where the value is, nearest to where it should be."""
     before, after = text.text.rfind(value, 0, start + len(value)), text.text.find(value, start)
-    found = [at for at in (before, after) if at >= 0]
-    if not found:
+    places = [at for at in (before, after) if at >= 0]
+    if not places:
         return ""
-    at = min(found, key=lambda at: abs(at - start))
+    at = min(places, key=lambda at: abs(at - start))
     return f"; that is at [{at}, {at + len(value)})"
-
-
-def _span(argument: dict[str, Any]) -> Span | None:
-    """The offsets, our own or as DuEE publishes them; None where there are none or they are malformed."""
-    start, end = argument.get("start"), argument.get("end")
-    if start is None and end is None and type(argument.get("argument")) is str:
-        start = argument.get("argument_start_index")
-        end = start + len(argument["argument"]) if type(start) is int else None
-    return (start, end) if type(start) is int and type(end) is int and 0 <= start < end else None
 
 
 def _texts(argument: dict[str, Any]) -> list[str]:
@@ -417,6 +411,6 @@ def _quoted(text: str) -> str:
 
 
 @cache  # a wrong name seldom comes alone
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    advice = did_you_mean(name, known)
+def _nearest(name: str, names: tuple[str, ...]) -> str:
+    advice = did_you_mean(name, names)
     return f"; {advice}" if advice else ""

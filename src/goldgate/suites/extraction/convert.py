@@ -56,17 +56,17 @@ def convert_gold(
     """
     clusters = {name: each for path in coref for name, each in load_clusters(path).items()}
     opener = GoldOpener(dialect, clusters=clusters, id_field=id_field)
-    found = Conversion()
+    conversion = Conversion()
     names: set[str] = set()
-    for form, gold, data in _gold(paths, opener, schema, found.lost, with_ids=True):
+    for form, gold, data in _gold(paths, opener, schema, conversion.lost, with_ids=True):
         names.update([form] if form is not None else gold.shapes or [OWN_FORM], gold.shapes)
-        found.records += 1
-        found.events += len(gold.listed)
-        found.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
-        found.arguments += sum(len(event["arguments"]) for event in gold.listed)
+        conversion.records += 1
+        conversion.events += len(gold.listed)
+        conversion.mentions += sum(max(1, len(event.get("mentions") or ())) for event in gold.listed)
+        conversion.arguments += sum(len(event["arguments"]) for event in gold.listed)
         out.write((data.strip() if _is_kept(gold, data) else _rewritten(data, schema)) + b"\n")
-    found.dialects = sorted(names)
-    return found
+    conversion.dialects = sorted(names)
+    return conversion
 
 
 def derive_event_schema(paths: Sequence[str | Path], dialect: str | None = None) -> dict[str, Any]:

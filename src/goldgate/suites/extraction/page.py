@@ -94,9 +94,9 @@ def _scores(report: Mapping[str, Any]) -> Table:
 
 
 def _macro(report: Mapping[str, Any]) -> Table:
-    found = report["breakdown"]["macro"]
+    averages = report["breakdown"]["macro"]
     return _rates(
-        (f"{family}, by {label}", {rate: found[kind][f"{family}_{rate}"] for rate in RATES})
+        (f"{family}, by {label}", {rate: averages[kind][f"{family}_{rate}"] for rate in RATES})
         for kind, label in (("event_types", "event type"), ("roles", "role"))
         for family in MATCHED
     )
@@ -112,36 +112,36 @@ def _rates(families: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
 
 def _groups(report: Mapping[str, Any]) -> list[Section]:
     """The metrics but those of thoughts under their headings; one that no heading expects is not left out."""
-    found: dict[str, dict[str, Any]] = {title: {} for title in (*_GROUPS, _REST)}
+    groups: dict[str, dict[str, Any]] = {title: {} for title in (*_GROUPS, _REST)}
     in_scores = {f"{family}_{rate}" for family in FAMILIES for rate in RATES}
     metrics = report["metrics"]
     for name, metric in {**metrics["main"], **metrics["diagnostics"]}.items():
         if name not in in_scores and not name.startswith(_THOUGHT):
             title = next((title for title, starts in _GROUPS.items() if name.startswith(starts)), _REST)
-            found[title][name] = metric
-    return [Section(title, (metric_values(metrics),)) for title, metrics in found.items() if metrics]
+            groups[title][name] = metric
+    return [Section(title, (metric_values(metrics),)) for title, metrics in groups.items() if metrics]
 
 
 def _papers(report: Mapping[str, Any]) -> Section:
     """What the protocol's profile adds: precision, recall and F1 of each family in a row, then counts."""
-    found = report["metrics"].get("papers", {})
-    counts = {name: metric for name, metric in found.items() if not name.endswith(RATES)}
-    blocks = (_rates(_families(found)), *((metric_values(counts),) if counts else ()))
-    return Section("As papers report", blocks if found else ())
+    metrics = report["metrics"].get("papers", {})
+    counts = {name: metric for name, metric in metrics.items() if not name.endswith(RATES)}
+    blocks = (_rates(_families(metrics)), *((metric_values(counts),) if counts else ()))
+    return Section("As papers report", blocks if metrics else ())
 
 
 def _papers_by_type(report: Mapping[str, Any]) -> Section:
-    """The same for each event type, where the profile has tables for them, with their plain averages."""
-    found = report["breakdown"].get("papers", ())
+    """What the profile counts for each event type, where it has tables for them, with their plain averages."""
+    by_type = report["breakdown"].get("papers", ())
     averages = report["breakdown"]["macro"].get("papers", {})
     columns = (Column("event type"), Column(""), *map(Column, RATES))
-    entries: list[tuple[Cell, Mapping[str, Any]]] = [(Name(e["event_type"]), e["metrics"]) for e in found]
+    entries: list[tuple[Cell, Mapping[str, Any]]] = [(Name(e["event_type"]), e["metrics"]) for e in by_type]
     rows: list[tuple[Cell, ...]] = [
         (name, family, *(measured_value(rates[rate]) for rate in RATES))
         for name, metrics in (*entries, ("average", averages))
         for family, rates in _families(metrics)
     ]
-    return Section("As papers report, by event type", (Table(columns, tuple(rows)),) if found else (), is_detail=True)
+    return Section("As papers report, by event type", (Table(columns, tuple(rows)),) if by_type else (), is_detail=True)
 
 
 def _families(metrics: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -152,9 +152,9 @@ def _families(metrics: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def _diagnostics(report: Mapping[str, Any]) -> Section:
     """The chain-of-thought metrics, coverage first: no rate of them means anything without it."""
-    found = {name: m for name, m in report["metrics"]["diagnostics"].items() if name.startswith(_THOUGHT)}
-    order = sorted(found, key=lambda name: name != "cot_coverage_rate")
-    return Section("Diagnostics", (metric_values({name: found[name] for name in order}),) if found else ())
+    metrics = {name: m for name, m in report["metrics"]["diagnostics"].items() if name.startswith(_THOUGHT)}
+    order = sorted(metrics, key=lambda name: name != "cot_coverage_rate")
+    return Section("Diagnostics", (metric_values({name: metrics[name] for name in order}),) if metrics else ())
 
 
 def _mistakes(report: Mapping[str, Any]) -> Table:
@@ -169,14 +169,14 @@ def _confusions(report: Mapping[str, Any]) -> list[Section]:
     """Event types that were taken for others, and roles within a type; no section where none were."""
     sections = []
     for kind, title, group in (("event_types", "event types", ""), ("roles", "roles", "event type")):
-        found = report.get("confusions", {}).get(kind)  # an older report has none
-        if not found or not found["pairs"]:
+        confused = report.get("confusions", {}).get(kind)  # an older report has none
+        if not confused or not confused["pairs"]:
             continue
         cells = tuple(
-            MatrixCell(p["gold"], p["predicted"], p["count"], p.get("event_type", "")) for p in found["pairs"]
+            MatrixCell(p["gold"], p["predicted"], p["count"], p.get("event_type", "")) for p in confused["pairs"]
         )
         blocks: list[Block] = [Matrix("gold", "predicted", cells, group, SHOWN_CONFUSIONS, MOST_CONFUSIONS)]
-        rest = found["left_out"]
+        rest = confused["left_out"]
         if rest["pairs"]:
             words = f"{count_text(rest['pairs'], 'rarer pair')} with {count_text(rest['count'], 'confusion')}"
             blocks.append(Paragraph(f"Not listed: {words}."))
@@ -186,36 +186,37 @@ def _confusions(report: Mapping[str, Any]) -> list[Section]:
 
 def _reading(report: Mapping[str, Any]) -> LabelList:
     """`name count` for each that occurred."""
-    found = report["reading"]
+    reading = report["reading"]
     lists = {
-        heading: [f"{name} {count}" for name, count in found[heading].items() if count]
+        heading: [f"{name} {count}" for name, count in reading[heading].items() if count]
         for heading in ("methods", "thoughts", "repairs")
     }
     lists["violations"] = [
         f"{name} {entry['occurrences']} (in {count_text(entry['samples'], 'sample')})"
-        for name, entry in found["violations"].items()
+        for name, entry in reading["violations"].items()
     ]
     return LabelList(tuple(LabelRow(heading, tuple(entries) or ("none",)) for heading, entries in lists.items()))
 
 
 def _hints(report: Mapping[str, Any]) -> Section:
     """What stands out in the answers, and the setting that would read it; no blocks where there is nothing."""
-    found = tuple(
+    hints = tuple(
         (f"{hint['answers']} of {hint['of']} answers have {hint['have']}: ", Name(hint["setting"]))
         for hint in report.get("hints", ())
     )
-    return Section("Hints", (Paragraph("They change no number."), Notes(found)) if found else ())
+    return Section("Hints", (Paragraph("They change no number."), Notes(hints)) if hints else ())
 
 
 def _breakdown(report: Mapping[str, Any]) -> list[Section]:
     """By event type, those with most gold first, then by name; and by role."""
-    found = report["breakdown"]
-    types = sorted(found["event_types"], key=lambda entry: (-entry["gold"], entry["event_type"]))
+    breakdown = report["breakdown"]
     hits = tuple(Column(title, optional=True) for title in _HITS.values())
     counts = (Column("pred"), Column("gold"))
     empty = "no event has an argument: see type above"
-    type_rows = tuple((Name(entry["event_type"]), *_numbers(entry)) for entry in types)
-    role_rows = tuple((Name(entry["event_type"]), Name(entry["role"]), *_numbers(entry)) for entry in found["roles"])
+    type_rows = tuple((Name(entry["event_type"]), *_numbers(entry)) for entry in _sorted_types(report))
+    role_rows = tuple(
+        (Name(entry["event_type"]), Name(entry["role"]), *_numbers(entry)) for entry in breakdown["roles"]
+    )
     by_type = (Column("event type"), *_RATE_COLUMNS, *hits, *counts)
     by_role = (Column("event type"), Column("role"), *_RATE_COLUMNS, *hits, *counts)
     return [
@@ -224,13 +225,18 @@ def _breakdown(report: Mapping[str, Any]) -> list[Section]:
     ]
 
 
+def _sorted_types(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of event types, those with most gold first, then by name."""
+    return sorted(report["breakdown"]["event_types"], key=lambda entry: (-entry["gold"], entry["event_type"]))
+
+
 def _numbers(entry: Mapping[str, Any]) -> list[Cell]:
     """Precision, recall and F1, of which the last has its interval beside it: three would leave no room."""
     rates: list[Cell] = []
     for family in MATCHED:
-        found = [measured_value(entry[f"{family}_{rate}"]) for rate in RATES]
-        rates += [rate._replace(interval=None) for rate in found]
-        rates.append("" if found[-1].interval is None else str(found[-1].interval))
+        values = [measured_value(entry[f"{family}_{rate}"]) for rate in RATES]
+        rates += [rate._replace(interval=None) for rate in values]
+        rates.append("" if values[-1].interval is None else str(values[-1].interval))
     return [*rates, *(MeasuredValue(entry[name]) for name in (*_HITS, "predicted", "gold"))]
 
 
@@ -239,8 +245,8 @@ _TYPE_SCORE = "strict_f1"
 
 def extraction_pictures(report: Mapping[str, Any]) -> tuple[Picture, ...]:
     """In the order of the page. Without a gold argument there are no types to draw."""
-    found: tuple[Picture, ...] = (_score_picture(report), _error_picture(report))
-    return (*found, _type_picture(report)) if report["breakdown"]["event_types"] else found
+    pictures: tuple[Picture, ...] = (_score_picture(report), _error_picture(report))
+    return (*pictures, _type_picture(report)) if report["breakdown"]["event_types"] else pictures
 
 
 def _score_picture(report: Mapping[str, Any]) -> Picture:
@@ -256,10 +262,10 @@ def _error_picture(report: Mapping[str, Any]) -> Picture:
 
 def _type_picture(report: Mapping[str, Any]) -> Picture:
     """Those with most gold, then by name."""
-    types = sorted(report["breakdown"]["event_types"], key=lambda entry: (-entry["gold"], entry["event_type"]))
-    shown = types[:SHOWN_TYPES]
-    rows = tuple(ScoreRow(e["event_type"], measured_value(e[_TYPE_SCORE]), aside=str(e["gold"])) for e in shown)
-    count = f"{len(shown)} of {len(types)} event types" if len(shown) < len(types) else "Event types"
+    types = _sorted_types(report)
+    listed = types[:SHOWN_TYPES]
+    rows = tuple(ScoreRow(e["event_type"], measured_value(e[_TYPE_SCORE]), aside=str(e["gold"])) for e in listed)
+    count = f"{len(listed)} of {len(types)} event types" if len(listed) < len(types) else "Event types"
     note = f"{count}, those with most gold first."
     return ScorePicture("types", "Event types", (ScoreGroup(_TYPE_SCORE, rows),), aside="gold", notes=(note,))
 
@@ -275,13 +281,13 @@ def extraction_rates(report: Mapping[str, Any]) -> StoredRates:
         name: sum(whole_number(entry[name]) for entry in report["breakdown"]["event_types"])
         for name in ("predicted", "gold", "strict_hits", "relaxed_hits")
     }
-    given = {
+    counted = {
         **_family_counts("strict_", units["strict_hits"], units["predicted"], units["gold"]),
         **_family_counts("relaxed_", units["relaxed_hits"], units["predicted"], units["gold"]),
         # The breakdown has no sets of types: precision and recall give F1, and have one numerator.
         **_family_counts("type_", stated["type_precision"][0], stated["type_precision"][1], stated["type_recall"][1]),
     }
-    require_equal_rates("metrics.main", given, {name: stated[name] for name in given})
+    require_equal_rates("metrics.main", counted, {name: stated[name] for name in counted})
     for name in _RATES_OF_ALL_SAMPLES:
         if stated[name][1] != samples:
             raise ContradictionError(f"metrics.main.{name}.denominator", str(samples), str(stated[name][1]))

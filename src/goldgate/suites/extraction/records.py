@@ -1,6 +1,6 @@
 """Gold and prediction records as they are stored, turned into values, every mistake with its field.
 
-An error raised here knows the field; whoever read the record adds the file and the line.
+An error raised here has the field; the caller that read the record adds the file and the line.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def read_gold(record: Mapping[str, Any], source: bytes | None, schema: EventSche
     if type(items) is not list:
         return GoldEvents(empty_events(), [])
     events = read_events(EventList(items, f"$.{key}[*]"), source)
-    if _LAYOUT.isdisjoint(found.violation for found in events.violations):
+    if _LAYOUT.isdisjoint(place.violation for place in events.violations):
         return GoldEvents(events, items)
     form = gold_form(None if schema is None else schema.roles)
     shapes = {shape for item in items for shape in gold_shapes(item, form)}
@@ -183,9 +183,7 @@ def gold_problems(record: Mapping[str, Any], events: Events) -> list[tuple[str, 
     without_list = key not in record and type(record.get("title")) is str
     if type(record.get(key)) is not list and not without_list:
         problems.append(("events_not_list", f"$.{key}"))
-    for found in events.violations:
-        if found.violation not in TOLERATED_IN_GOLD:
-            problems.append((found.violation.value, found.path))
+    problems += [(what.value, path) for what, path in events.violations if what not in TOLERATED_IN_GOLD]
     problems += [("offsets_invalid", path) for path in events.bad_offsets]
     return problems
 
@@ -257,12 +255,12 @@ def parse_prediction(record: Mapping[str, Any]) -> tuple[str | None, Any]:
 
 def _other_response(response: Any) -> tuple[str | None, Any]:
     """A response that is not text: chat messages, an endpoint's reply, or JSON that was decoded elsewhere."""
-    found, advice = describe_value(response), None
+    described, advice = describe_value(response), None
     if is_chat(response):
         try:
             return read_chat(response).response, None
         except TypeError as problem:
-            found = str(problem)
+            described = str(problem)
     elif is_reply(response):
         return body_text(response), None
     elif isinstance(response, dict):
@@ -276,7 +274,7 @@ def _other_response(response: Any) -> tuple[str | None, Any]:
         "a response is the raw text that the model wrote",
         place=Place(field="response"),
         expected='a string ("" if the model wrote nothing), chat messages, decoded events, or null for no answer',
-        found=found,
+        found=described,
         advice=advice,
     )
 

@@ -75,6 +75,8 @@ def error_section(tally: Tally) -> dict[str, Any]:
 def reading_section(tally: Tally) -> dict[str, Any]:
     """How the answers were found and mended, and which violations they had."""
     counts = tally.counts
+    values = Hallucination().metrics(tally)["hallucination_entity_rate"]
+    assert isinstance(values, Rate)
     return {
         "methods": {method: counts[f"method.{method}"] for method in METHODS},
         "thoughts": {state: counts[f"thought.{state}"] for state in THOUGHT_STATES},
@@ -88,28 +90,22 @@ def reading_section(tally: Tally) -> dict[str, Any]:
             if counts[f"violation.{violation}"]
         },
         "null_words": counts["hint.null_words"],
-        "values": {"distinct": _value_counts(tally), "units": counts["hallucination_units"]},
+        "values": {"distinct": values.denominator, "units": counts["hallucination_units"]},
         "texts": text_counts(tally),
     }
 
 
 def _paper_rates(tally: Tally, measures: list[RatioMeasure[Facts]], unit: str) -> list[dict[str, Any]]:
     """The rates of each event type that a profile counts, and of its roles where it counts them."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for measure in measures:
         for (event_type,), metrics in _rates_by_part(tally, 1, measure).items() if measure.metrics(tally) else ():
             rates = {name: metric_with_interval(metric, unit) for name, metric in metrics.items()}
-            found.setdefault(event_type, {"event_type": event_type, "metrics": {}})["metrics"].update(rates)
+            entries.setdefault(event_type, {"event_type": event_type, "metrics": {}})["metrics"].update(rates)
         for (event_type, role), metrics in _rates_by_part(tally, 2, measure).items():
             rates = {name: metric_with_interval(metric, unit) for name, metric in metrics.items()}
-            found[event_type].setdefault("roles", []).append({"role": role, "metrics": rates})
-    return [found[event_type] for event_type in sorted(found)]
-
-
-def _value_counts(tally: Tally) -> int:
-    rate = Hallucination().metrics(tally)["hallucination_entity_rate"]
-    assert isinstance(rate, Rate)
-    return rate.denominator
+            entries[event_type].setdefault("roles", []).append({"role": role, "metrics": rates})
+    return [entries[event_type] for event_type in sorted(entries)]
 
 
 def _rates_by_part(tally: Tally, names: int, of: RatioMeasure[Facts] | None = None) -> dict[tuple[str, ...], Metrics]:
@@ -152,7 +148,7 @@ def extraction_remarks(report: Report, form: Form, schema: EventSchema | None) -
     if schema is not None:
         yield from _foreign_gold(report, schema.event_types)
     yield from _partial_averages(report, schema)
-    for found in (
+    for remarks in (
         _unread_answers,
         _bare_gold,
         _misfits,
@@ -162,7 +158,7 @@ def extraction_remarks(report: Report, form: Form, schema: EventSchema | None) -
         _excess_ratios,
         _unlike_papers,
     ):
-        yield from found(report)
+        yield from remarks(report)
 
 
 def _unread_answers(report: Report) -> Iterator[Remark]:
@@ -179,9 +175,9 @@ def _foreign_gold(report: Report, event_types: Collection[str]) -> Iterator[Rema
     of_gold = [entry["event_type"] for entry in report["breakdown"]["event_types"] if entry["gold"]]
     foreign = [name for name in of_gold if name not in event_types]
     if foreign:
-        shown = ", ".join(foreign[:_MOST_TYPES_NAMED]) + (", …" if len(foreign) > _MOST_TYPES_NAMED else "")
+        named = ", ".join(foreign[:_MOST_TYPES_NAMED]) + (", …" if len(foreign) > _MOST_TYPES_NAMED else "")
         message = (
-            f"{len(foreign)} of the gold's {len(of_gold)} event types are not in the schema ({shown}): "
+            f"{len(foreign)} of the gold's {len(of_gold)} event types are not in the schema ({named}): "
             "goldgate check-gold shows where"
         )
         yield remark("gold_not_in_schema", message, missing=len(foreign), event_types=len(of_gold))
@@ -221,7 +217,7 @@ def _misfits(report: Report) -> Iterator[Remark]:
     fitting, total = metric["numerator"], metric["denominator"]
     if not total or Fraction(total - fitting, total) <= MOST_REMARKED_SHARES:
         return
-    violations = {name: found["samples"] for name, found in report["reading"]["violations"].items()}
+    violations = {name: entry["samples"] for name, entry in report["reading"]["violations"].items()}
     most = max(violations, key=lambda name: violations[name])
     message = (
         f"{total - fitting} of {total} samples fail schema compliance, "
@@ -261,8 +257,8 @@ def _copies(report: Report) -> Iterator[Remark]:
 
 def _unlike_papers(report: Report) -> Iterator[Remark]:
     """Where a profile's numbers are not what the published scorer would give, or hang on the order of events."""
-    found = report["metrics"].get("papers", {})
-    by_text, by_offsets = (found.get(f"textee_by_{way}", {}).get("value") for way in ("text", "offsets"))
+    metrics = report["metrics"].get("papers", {})
+    by_text, by_offsets = (metrics.get(f"textee_by_{way}", {}).get("value") for way in ("text", "offsets"))
     if by_text:
         samples = by_text + by_offsets
         message = (
@@ -270,7 +266,7 @@ def _unlike_papers(report: Report) -> Iterator[Remark]:
         )
         yield remark("compared_by_text", message, samples=by_text, of=samples)
     for name in ("doc2edag", "duee_fin"):
-        share = found.get(f"{name}_below_best")
+        share = metrics.get(f"{name}_below_best")
         if share and share["numerator"]:
             below, of = share["numerator"], share["denominator"]
             message = f"in {below} of {of} assignments of records {name} finds less than {name}_best: order may decide"

@@ -48,30 +48,15 @@ def sample_record(facts: Facts) -> dict[str, Any]:
     parsed, predicted, thought = facts.parsed, facts.predicted, facts.thought
     return {
         "id": facts.sample.gold.id,
-        "parse": None
-        if parsed is None
-        else {
-            "status": parsed.status,
-            "method": parsed.method,
-            "repairs": parsed.repairs,
-            "thought": parsed.thought_state,
-            "start": parsed.start,
-            "end": parsed.end,
-            "left_out": [{"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out],
-        },
+        "parse": None if parsed is None else _parse_record(parsed),
         "gold": {event_type: [*pairs] for event_type, pairs in facts.sample.gold.events.units.items()},
         "predicted": {event_type: [*pairs] for event_type, pairs in predicted.units.items()},
-        "relaxed_pairs": [{"predicted": said, "gold": wanted} for said, wanted in facts.comparison.pairs],
+        "relaxed_pairs": [{"predicted": ours, "gold": theirs} for ours, theirs in facts.comparison.pairs],
         "errors": [
-            {
-                "error": mistake,
-                "side": "predicted" if is_predicted else "gold",
-                "unit": unit,
-                "paired_with": partner,
-            }
+            {"error": mistake, "side": "predicted" if is_predicted else "gold", "unit": unit, "paired_with": partner}
             for mistake, unit, is_predicted, partner in facts.mistakes
         ],
-        "violations": [{"violation": found.violation, "path": found.path} for found in predicted.violations],
+        "violations": [{"violation": violation, "path": path} for violation, path in predicted.violations],
         "hallucination": None
         if facts.text is None
         else {
@@ -91,6 +76,18 @@ def sample_record(facts: Facts) -> dict[str, Any]:
     }
 
 
+def _parse_record(parsed: Parsed) -> dict[str, Any]:
+    return {
+        "status": parsed.status,
+        "method": parsed.method,
+        "repairs": parsed.repairs,
+        "thought": parsed.thought_state,
+        "start": parsed.start,
+        "end": parsed.end,
+        "left_out": [{"start": start, "end": end, "reason": reason} for start, end, reason in parsed.left_out],
+    }
+
+
 def sample_findings(facts: Facts) -> Iterator[Finding]:
     """At most one for a sample."""
     parsed = facts.parsed
@@ -104,6 +101,26 @@ def sample_findings(facts: Facts) -> Iterator[Finding]:
 
 def _finding(code: str, facts: Facts, message: str) -> Finding:
     return Finding(code, "error", "predictions", None, "", message, facts.sample.gold.id)
+
+
+def error_weight(facts: Facts) -> int:
+    """The weight of `sample_summary`, without the record."""
+    parsed, violations = facts.parsed, facts.predicted.violations
+    weight = len(facts.mistakes)
+    if parsed is None or parsed.status == Status.ERROR:
+        weight += 1
+        violations = [each for each in violations if each.violation != Violation.NOT_PARSED]  # it says the same
+    if violations:
+        weight += 1
+    if facts.unsupported:
+        weight += 1
+    gold, predicted = facts.sample.gold.events.units, facts.predicted.units
+    return weight + count_bare_types(gold, predicted) + count_bare_types(predicted, gold)
+
+
+def count_bare_types(units: Mapping[str, Any], others: Mapping[str, Any]) -> int:
+    """Event types without arguments that the other side lacks: no error names them."""
+    return 0 if units.keys() == others.keys() else sum(not units[name] for name in units.keys() - others.keys())
 
 
 class Scorer:
@@ -136,9 +153,9 @@ class Scorer:
 
     def score_many(self, responses: Iterable[ResponseInput], golds: Iterable[Gold | Mapping[str, Any]]) -> list[Score]:
         """Score answers beside their gold records, one for one; an error says which of them it is about."""
-        for name, given in (("responses", responses), ("golds", golds)):
-            if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-                raise TypeError(f"{name} is a list with an entry for each sample, not {type(given).__name__}")
+        for name, values in (("responses", responses), ("golds", golds)):
+            if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+                raise TypeError(f"{name} is a list with an entry for each sample, not {type(values).__name__}")
         listed, gold_list = list(responses), list(golds)
         if len(listed) != len(gold_list):
             raise ValueError(f"every response needs its gold record: {len(listed)} responses, {len(gold_list)} golds")
@@ -165,19 +182,19 @@ class Scorer:
         return self.facts_of([sample])[0]
 
     def facts_of(self, samples: Sequence[Sample]) -> list[Facts]:
-        """The same of several samples, step by step for all of them, which is faster than one by one."""
-        found = self.compared(samples)
-        for facts in found:
+        """The facts of several samples, step by step for all of them, which is faster than one by one."""
+        listed = self.compared(samples)
+        for facts in listed:
             if facts.sample.gold.text:
                 facts.text = Haystack(facts.sample.gold.text)
                 facts.unsupported = self._unsupported(facts.predicted, facts.text)
-        for facts in found:
+        for facts in listed:
             if facts.comparison.false_positives or facts.comparison.false_negatives:
                 facts.mistakes = name_mistakes(facts.comparison, _unsupported_units(facts))
         if self._thoughts is not None:
-            for facts in found:
+            for facts in listed:
                 facts.thought = self._thoughts.check(facts)
-        return found
+        return listed
 
     def compared(self, samples: Sequence[Sample]) -> list[Facts]:
         """Samples read and compared with gold: all that precision, recall, F1 and schema compliance need."""
@@ -187,7 +204,7 @@ class Scorer:
             match_units(events, sample.gold.events, self._relaxed)
             for sample, events in zip(samples, predicted, strict=True)
         ]
-        return [Facts(*known) for known in zip(samples, parsed, predicted, compared, strict=True)]
+        return [Facts(*parts) for parts in zip(samples, parsed, predicted, compared, strict=True)]
 
     def add(self, facts: Facts, tally: Tally) -> None:
         """Add a sample's counts to a tally, in place."""
@@ -280,23 +297,22 @@ class Score:
 
     def __repr__(self) -> str:
         parsed, sample = self.facts.parsed, self.facts.sample
-        shown = ", ".join(f"{name} {self.metrics[name]}" for name in ("strict_f1", "relaxed_f1", "type_f1"))
+        scores = ", ".join(f"{name} {self.metrics[name]}" for name in ("strict_f1", "relaxed_f1", "type_f1"))
         which = f" of {sample.gold.id}" if sample.gold.id else ""
-        return f"<Score{which}: {shown}, {'no answer' if parsed is None else f'parse {parsed.status}'}>"
+        return f"<Score{which}: {scores}, {'no answer' if parsed is None else f'parse {parsed.status}'}>"
 
 
-def _require_schema(given: ExtractionSettings, schema: EventSchema | None) -> None:
+def _require_schema(settings: ExtractionSettings, schema: EventSchema | None) -> None:
     if schema is not None:
         return
-    settings: Mapping[str, Any] = {
-        as_yaml("metrics.schema.mode", "schema_strict"): given.schema.mode == "schema_strict",
-        as_yaml("metrics.cot.enabled", "true"): given.cot.enabled,
-    }
-    for setting, needs_schema in settings.items():
-        if needs_schema:
+    for name, value, is_set in (
+        ("metrics.schema.mode", "schema_strict", settings.schema.mode == "schema_strict"),
+        ("metrics.cot.enabled", "true", settings.cot.enabled),
+    ):
+        if is_set:
             raise ConfigError(
                 "schema.required",
-                f"{setting} needs an event schema, and none was given",
+                f"{as_yaml(name, value)} needs an event schema, and none was given",
                 expected="an event schema (--schema)",
                 advice="give one (goldgate schema --from GOLD --out schema.json derives it),"
                 " or set metrics: {schema: {mode: syntax_only}, cot: {enabled: false}}",

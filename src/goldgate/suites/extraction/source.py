@@ -1,6 +1,6 @@
 """The files of an extraction evaluation: gold and predictions joined by id, scored shard by shard.
 
-The same files, opened again, explain single samples of a stored report.
+Opened again, the files explain single samples of a stored report.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
-from goldgate.suites.extraction.explain import error_weight, make_reader
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
-from goldgate.suites.extraction.scorer import Scorer, render_record, sample_findings
+from goldgate.suites.extraction.scorer import Scorer, error_weight, render_record, sample_findings
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
@@ -45,6 +44,8 @@ class ExtractionInputs:
     def __init__(
         self, records: InputLookup, settings: ExtractionSettings | None, schema: EventSchema | None = None
     ) -> None:
+        from goldgate.suites.extraction.explain import make_reader  # scoring does not need it
+
         self._records = records
         self._protocol = {} if settings is None else {"protocol": make_reader(settings, schema)}
 

@@ -85,7 +85,7 @@ class ExtractionSuite(Suite):
 
     def recorded_settings(self, signed: Mapping[str, str]) -> ExtractionSettings:
         named = signed.get("profile", "").partition(".")[0]
-        return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
+        return ExtractionSettings(profile=next((profile for profile in get_args(Profile) if profile == named), None))
 
     def adding(self, metric: str, settings: ExtractionSettings) -> str | None:
         from goldgate.core.gate import find_gate_target

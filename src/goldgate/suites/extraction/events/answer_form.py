@@ -71,7 +71,7 @@ class Form:
 
     def is_event(self, value: Any) -> bool:
         """Whether a decoded value is meant as one event on its own; a flat object is a whole answer instead."""
-        if not isinstance(value, dict) or not isinstance(self._get(value, self.names.event_type), str):
+        if not isinstance(value, dict) or not isinstance(value.get(self._key(value, "event_type")), str):
             return False
         return not self.flat or _is_list_of_objects(value.get("arguments"))
 
@@ -141,12 +141,6 @@ class Form:
         listed = self.events_key(value)
         return listed is None or not _is_list_of_objects(value[listed])
 
-    def _get(self, value: dict[str, Any], keys: tuple[str, ...]) -> Any:
-        for key in keys:
-            if key in value:
-                return value[key]
-        return None
-
     def _events(self, items: list[Any]) -> list[Any]:
         return [event for event in map(self._event, items) if not self._says_none(event)]
 
@@ -187,13 +181,8 @@ class Form:
 
     def _renamed(self, value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         """The parts of an object that count, under our own names."""
-        renamed: dict[str, Any] = {}
-        for name in names:
-            for key in getattr(self.names, name):
-                if key in value:
-                    renamed[name] = value[key]
-                    break
-        return renamed
+        keys = {name: self._key(value, name) for name in names}
+        return {name: value[key] for name, key in keys.items() if key in value}
 
     def _with_other_keys(
         self, part: dict[str, Any], value: dict[str, Any], inline: Collection[str] = ()
@@ -269,7 +258,10 @@ class Form:
     def _key(self, value: Mapping[str, Any], name: str) -> str:
         """The key that an object has for one of our names; the one it should have where it has none."""
         keys: tuple[str, ...] = getattr(self.names, name)
-        return next((key for key in keys if key in value), keys[0])
+        for key in keys:
+            if key in value:
+                return key
+        return keys[0]
 
 
 CANONICAL = Form()
@@ -334,9 +326,9 @@ def _one_line(value: Any) -> str:
 
 def _begins_with(text: str, start: int, prefix: str) -> bool:
     """Whether a text begins with a prefix, blanks aside."""
-    wanted = "".join(prefix.split())
+    expected = "".join(prefix.split())
     written = (character for character in islice(text, start, None) if not character.isspace())
-    return bool(wanted) and "".join(islice(written, len(wanted))) == wanted
+    return bool(expected) and "".join(islice(written, len(expected))) == expected
 
 
 def is_plain_value(value: Any) -> bool:

@@ -25,22 +25,19 @@ def number_text(text: str) -> int | NumberText:
 
 _NUMBERS: Final = re.compile(r"-?[0-9][0-9.eE+-]*")
 _EXPONENT: Final = re.compile(r"[0-9][eE]")
-_NUMBER_CHARACTERS: Final = frozenset("0123456789.eE+-")
-_MAX_DEPTH: Final = (
-    400  # brackets: where they nest deeper, the rule may not be able to decode the text, and say otherwise
-)
+_MAX_DEPTH: Final = 400  # brackets: where they nest deeper, the rule may not be able to decode the text
 
 
 def number_spelling(value: Any, source: str | bytes | None) -> str | None:
-    """The text of a decoded number; None where it cannot be told, or is no number.
+    """The text of a decoded number; None for anything else, and where the text has several spellings of this value.
 
-    All that looks like a number in the text is looked at, inside of strings too. If what has this value is spelled in
-    one way only, the number is spelled so.
+    Whatever looks like a number in the text counts, inside of strings too.
     """
     if type(value) is int:
         if value:
             return repr(value)
-        return "0" if source is None or not _has_minus_zero(source) else None
+        minus_zero = b"-0" if isinstance(source, bytes) else "-0"
+        return "0" if source is None or minus_zero not in source else None  # type: ignore[operator]  # same kind
     if type(value) is not float:
         return None
     if source is None:
@@ -49,33 +46,24 @@ def number_spelling(value: Any, source: str | bytes | None) -> str | None:
     if text.count("[") + text.count("{") > _MAX_DEPTH:
         return None
     if value.is_integer() or "e" in repr(value) or _EXPONENT.search(text) is not None:
-        written = {each for each in _NUMBERS.findall(text) if _is_float(each)}
+        numbers = {each for each in _NUMBERS.findall(text) if len(each) > 18 or not {*".eE"}.isdisjoint(each)}
     else:  # without an exponent, a number with this value begins with its whole part
-        written = _numbers_beginning_with(repr(value).partition(".")[0] + ".", text)
-    found = {each for each in written if _decoded_number(each) == value}
-    return found.pop() if len(found) == 1 else None
+        numbers = _numbers_beginning_with(repr(value).partition(".")[0] + ".", text)
+    spellings = {each for each in numbers if _decoded_number(each) == value}
+    return spellings.pop() if len(spellings) == 1 else None
 
 
 def _numbers_beginning_with(head: str, text: str) -> set[str]:
-    """What looks like a number and begins with these digits."""
-    found: set[str] = set()
+    """What looks like a number and begins with these digits; a pattern for each head would have to be compiled."""
+    numbers: set[str] = set()
     at = text.find(head)
     while at >= 0:
-        if at == 0 or text[at - 1] not in _NUMBER_CHARACTERS:
+        if at == 0 or text[at - 1] not in "0123456789.eE+-":
             number = _NUMBERS.match(text, at)
             assert number is not None  # for it begins with digits
-            found.add(number[0])
+            numbers.add(number[0])
         at = text.find(head, at + 1)
-    return found
-
-
-def _has_minus_zero(source: str | bytes) -> bool:
-    return (b"-0" in source) if isinstance(source, bytes) else ("-0" in source)
-
-
-def _is_float(written: str) -> bool:
-    """Whether it is decoded as a float: by a mark, or because it is long."""
-    return len(written) > 18 or "." in written or "e" in written or "E" in written
+    return numbers
 
 
 def _decoded_number(written: str) -> float | None:
@@ -85,52 +73,30 @@ def _decoded_number(written: str) -> float | None:
         return None
 
 
-# What NFKC leaves as it is. Full-width ，：；！？（） and the ideographic space are its own work.
+# What NFKC leaves as it is: marks, and the ASCII mark that each is compared as.
+# Full-width ，：；！？（） and the ideographic space are folded by NFKC itself.
 _FOLDED = {
-    "。": ".",
-    "、": ",",
-    "“": '"',
-    "”": '"',
-    "„": '"',
-    "‟": '"',
-    "〝": '"',
-    "〞": '"',
-    "「": '"',
-    "」": '"',
-    "『": '"',
-    "』": '"',
-    "‘": "'",
-    "’": "'",
-    "‚": "'",
-    "‛": "'",
-    "《": "<",
-    "》": ">",
-    "〈": "<",
-    "〉": ">",
-    "【": "[",
-    "】": "]",
-    "〔": "[",
-    "〕": "]",
-    "〖": "[",
-    "〗": "]",
-    "—": "-",
-    "–": "-",
-    "―": "-",
-    "‐": "-",
-    "‒": "-",
-    "−": "-",
-    "·": ".",
-    "•": ".",
-    "・": ".",
-    "〜": "~",
+    ".": "。·•・",
+    ",": "、",
+    '"': "“”„‟〝〞「」『』",
+    "'": "‘’‚‛",
+    "<": "《〈",
+    ">": "》〉",
+    "[": "【〔〖",
+    "]": "】〕〗",
+    "-": "—–―‐‒−",
+    "~": "〜",
 }
 # Invisible and without meaning in an argument; NFKC keeps them, str.split() does too.
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 
-_TABLE = str.maketrans({**_FOLDED, **dict.fromkeys(_ZERO_WIDTH, None)})
+_TABLE = str.maketrans(
+    {**{mark: form for form, marks in _FOLDED.items() for mark in marks}, **dict.fromkeys(_ZERO_WIDTH, None)}
+)
 
 _ASCII_LOWER = bytes(range(256)).lower()
 _ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
+ASCII_SIGNS: Final = bytes(code for code in range(128) if not chr(code).isalnum())  # all but letters and digits
 
 # Text that normalization leaves as it is; most Chinese, Japanese and Korean arguments are of this kind.
 _UNCHANGED = re.compile(r"[\u4e00-\u9fff\u3041-\u3096\u30a1-\u30fa\u30fc\uac00-\ud7a3!-@\[-~\0]*")
@@ -143,12 +109,12 @@ def normalize(text: str) -> str:
 
 
 def slow_normalize(text: str) -> str:
-    """The same, as it is defined."""
+    """The rule for `normalize`: NFKC, the marks of the table, no blanks, case folded."""
     return "".join(unicode_normalize("NFKC", sort_marks(text)).translate(_TABLE).split()).casefold()
 
 
 def normalize_by_character(text: str) -> str:
-    """The same in less time, for any text: by replacing the few distinct characters that NFKC or the table change.
+    """`slow_normalize` in less time: replace only the few distinct characters that NFKC or the table change.
 
     That is NFKC where no character may join the one before it. Where one may, NFKC is done first; what it gives has
     only characters that it leaves as they are.
@@ -167,12 +133,16 @@ def normalize_by_character(text: str) -> str:
 
 
 def fast_normalize(text: str) -> str | None:
-    """The same for text of the most usual kinds; None for any other."""
+    """`slow_normalize` of ASCII, and of Chinese, Japanese and Korean with the marks of prose; None for other texts."""
     if text.isascii():
         return text.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode()  # on ASCII, lower() is casefold()
     if _UNCHANGED.fullmatch(text):
         return text
-    return _fold_prose(text)
+    if not _PROSE.fullmatch(text):
+        return None
+    for character, folded in _PROSE_FOLDED:
+        text = text.replace(character, folded)
+    return text
 
 
 def normalize_all(texts: list[str]) -> list[str]:
@@ -182,7 +152,7 @@ def normalize_all(texts: list[str]) -> list[str]:
 
 
 def fast_normalize_all(texts: list[str]) -> list[str] | None:
-    """The same if one step will do; None if not. Nothing is joined to a NUL, and none is changed."""
+    """`normalize_all` if one step will do; None if not. Nothing is joined to a NUL, and none is changed."""
     joined = "\0".join(texts)
     if joined.isascii():
         forms = joined.encode().translate(_ASCII_LOWER, _ASCII_BLANKS).decode().split("\0")
@@ -191,15 +161,6 @@ def fast_normalize_all(texts: list[str]) -> list[str] | None:
     else:
         forms = normalize_by_character(joined).split("\0")
     return forms if len(forms) == len(texts) else None  # a text has a NUL in it, or there are none
-
-
-def _fold_prose(text: str) -> str | None:
-    """The form of a text of Chinese characters and marks; None for any other."""
-    if not _PROSE.fullmatch(text):
-        return None
-    for character, folded in _PROSE_FOLDED:
-        text = text.replace(character, folded)
-    return text
 
 
 # Marks of Chinese prose, which change, each by itself. With them and the unchanged characters most texts are made, and
@@ -230,13 +191,7 @@ _FORMS: Final = CharacterMemo(_normalized_character)
 
 
 class Haystack:
-    """A text in which values are looked for; normalized at most once, and only if need be.
-
-    Most values stand in the text letter for letter, and then normalization can change nothing:
-    it works on each character alone, but for NFKC, which may join a character to the one
-    before it. So where the value and what follows it in the text both begin with a character
-    that never joins (`stands_alone`), a plain find decides.
-    """
+    """A text in which values are looked for; normalized at most once, and only if need be."""
 
     __slots__ = ("_normalized", "text")
 
@@ -252,91 +207,38 @@ class Haystack:
 
     def contains(self, value: str) -> bool:
         """Whether the normalized value is in the normalized text."""
-        return self.stands_in(value) or self.contains_plainly(value)
-
-    def contains_plainly(self, value: str) -> bool:
-        """The same, as it is defined."""
         return normalize(value) in self.normalized
-
-    def stands_in(self, value: str) -> bool | None:
-        """True where the value stands in the text letter for letter and surely does so after normalization."""
-        at = self.text.find(value)
-        return True if at >= 0 and survives_normalization(self.text, at, value) else None
-
-
-def survives_normalization(text: str, at: int, value: str) -> bool:
-    """Whether a value that stands in a text letter for letter surely does so after normalization."""
-    after = text[at + len(value) : at + len(value) + 1]
-    return bool(value) and starts_segment(value[0]) and (not after or starts_segment(after))
 
 
 FEW_NEEDLES = 20_000_000  # needles times characters; below, looking for one after the other is faster
+AUTOMATON_COST = 500  # characters that `in` looks at in the time in which the automaton reads one, or is built from one
 NEEDLES_PER_BATCH = 1 << 18  # characters of needles in one automaton, which takes some 250 bytes for each
 BATCH_SHARE = 8  # an automaton may also have so many characters as an eighth of the text: then passes cost no more than
 # eight times the needles, and memory no more than some 30 bytes for each character of the text
-PREFIX_LENGTHS = (8, 4, 2, 1)  # characters by which needles are looked up, the longest that a needle has
-_LONG_NEEDLE = 64  # characters that are compared in about the time of a look-up
 _CODE_BITS = 21  # of a character
 
 LATIN = frozenset(chr(code) for code in range(128) if chr(code).isalnum())
 
 
 def contained_values(needles: Collection[str], text: str) -> set[str]:
-    """The needles that occur in the text."""
-    if len(needles) * len(text) <= FEW_NEEDLES:
+    """The needles that occur in the text, in time that grows with the sum of both, not with their product."""
+    work = len(needles) * len(text)
+    if work <= FEW_NEEDLES or work <= AUTOMATON_COST * (len(text) + sum(map(len, needles))):
         return slow_contained(needles, text)
-    found = contained_by_prefix(needles, text)
-    return contained_by_automaton(needles, text) if found is None else found
+    return contained_by_automaton(needles, text)
 
 
 def slow_contained(needles: Collection[str], text: str) -> set[str]:
-    """The same, by looking for each."""
+    """The rule for `contained_values`: each needle is looked for."""
     return {needle for needle in needles if needle in text}
 
 
-def contained_by_prefix(needles: Collection[str], text: str, most: int | None = None) -> set[str] | None:
-    """The same, by looking up what stands at each place of the text; None if needles begin too much alike for it.
-
-    A needle that was found is not compared again. `most` are the comparisons after which it gives up.
-    """
-    left = 2 * (len(text) + sum(map(len, needles))) if most is None else most
-    found: set[str] = {needle for needle in needles if not needle}  # nothing is everywhere
-    for length, waiting in _by_prefix(needles, len(text)).items():
-        for at in range(len(text) - length + 1):
-            begins = text[at : at + length]
-            here = waiting.get(begins)
-            if here is None:
-                continue
-            left -= sum([1 + len(needle) // _LONG_NEEDLE for needle in here])
-            if left < 0:
-                return None
-            rest = [needle for needle in here if not text.startswith(needle, at)]
-            if len(rest) < len(here):
-                found.update(here)
-                found.difference_update(rest)
-                if rest:
-                    waiting[begins] = rest
-                else:
-                    del waiting[begins]
-    return found
-
-
-def _by_prefix(needles: Iterable[str], longest: int) -> dict[int, dict[str, list[str]]]:
-    """Needles by how long a beginning they are looked up by, and by that beginning."""
-    found: dict[int, dict[str, list[str]]] = {}
-    for needle in dict.fromkeys(needles):
-        if 0 < len(needle) <= longest:
-            length = next(length for length in PREFIX_LENGTHS if length <= len(needle))
-            found.setdefault(length, {}).setdefault(needle[:length], []).append(needle)
-    return found
-
-
 def contained_by_automaton(needles: Collection[str], text: str) -> set[str]:
-    """The same in linear time, whatever the needles are."""
-    found: set[str] = {needle for needle in needles if not needle}
-    for needed in automata(needles, len(text)):
-        found |= needed.found_in(text)
-    return found
+    """`slow_contained` in linear time, whatever the needles are."""
+    contained: set[str] = {needle for needle in needles if not needle}  # nothing is everywhere
+    for automaton in automata(needles, len(text)):
+        contained |= automaton.found_in(text)
+    return contained
 
 
 def automata(needles: Iterable[str], longest: int, size: int | None = None) -> Iterator[Automaton]:
@@ -395,7 +297,7 @@ class Automaton:
     def found_in(self, text: str, *, as_words: bool = False) -> set[str]:
         """The needles that occur in the text; `as_words`, those that are not part of a longer Latin word there."""
         needle_at, shorter, step = self._needle, self._shorter, self._step
-        found: set[str] = set()
+        contained: set[str] = set()
         passed: set[int] = set()  # all shorter needles that end with these were looked at: they stand in them alike
         node, last = 0, len(text) - 1
         for at, character in enumerate(text):
@@ -407,27 +309,27 @@ class Automaton:
                 needle = needle_at[ends]
                 start = at + 1 - len(needle)
                 if not (as_words and start and needle[0] in LATIN and text[start - 1] in LATIN):
-                    found.add(needle)
+                    contained.add(needle)
                 if ends in passed:
                     break
                 passed.add(ends)
                 ends = shorter[ends]
-        return found
+        return contained
 
     def mentions(self, text: str, most: int) -> list[tuple[int, str]]:
         """Where needles end in the text, the longer of two first; no more than the first so many."""
         needle_at, shorter, step = self._needle, self._shorter, self._step
-        found: list[tuple[int, str]] = []
+        mentions: list[tuple[int, str]] = []
         node = 0
         for end, character in enumerate(text, 1):
             node = step(node, ord(character))
             ends = node if node in needle_at else shorter[node]
             while ends:
-                found.append((end, needle_at[ends]))
-                if len(found) == most:
-                    return found
+                mentions.append((end, needle_at[ends]))
+                if len(mentions) == most:
+                    return mentions
                 ends = shorter[ends]
-        return found
+        return mentions
 
     def _step(self, node: int, code: int) -> int:
         """The longest suffix of what was read that begins a needle."""

@@ -110,7 +110,7 @@ def slow_events(
     roles: AllowedRoles | None = None,
     to_canonical: Callable[[Any], Any] | None = None,
 ) -> Events:
-    """Walk any event list: the rule for `read_events`, which says what is given here."""
+    """Walk any event list, with the parameters of `read_events`: the rule."""
     walk = _EventWalk(roles, events.path)
     walk.read(events.items)
     if walk.inexact and source is not None:
@@ -135,7 +135,7 @@ def collect_events(columns: list[ArgumentColumns], violations: list[ViolationPla
 
 
 class _EventWalk:
-    """One pass over an event list in which something is odd, noting all that is wrong with it."""
+    """One pass over an event list in which something is odd, with all that is wrong with it."""
 
     def __init__(self, roles: AllowedRoles | None, path: str) -> None:
         self.roles = roles
@@ -154,17 +154,17 @@ class _EventWalk:
 
     def _event(self, event: Any) -> None:
         if type(event) is not dict:
-            self._note(Violation.EVENT_NOT_OBJECT)
+            self._add(Violation.EVENT_NOT_OBJECT)
             return
         allowed: frozenset[str] | None = None
         event_type = event.get("event_type")
         if type(event_type) is not str or not (event_type := event_type.strip()):
-            self._note(Violation.EVENT_TYPE_INVALID, ".event_type")
+            self._add(Violation.EVENT_TYPE_INVALID, ".event_type")
             event_type = None
         elif self.roles is not None:
             allowed = self.roles.get(event_type)
             if allowed is None:
-                self._note(Violation.UNKNOWN_EVENT_TYPE, ".event_type")
+                self._add(Violation.UNKNOWN_EVENT_TYPE, ".event_type")
         values: list[tuple[str, str, Span | None]] = []
         arguments = event.get("arguments")
         if type(arguments) is list:
@@ -172,21 +172,21 @@ class _EventWalk:
                 self.place = place
                 values += self._argument(argument, allowed)
         else:
-            self._note(Violation.ARGUMENTS_NOT_LIST, ".arguments")
+            self._add(Violation.ARGUMENTS_NOT_LIST, ".arguments")
         if event_type is not None:  # else it gives no units
             self.columns.append(_columns(event_type, values))
 
     def _argument(self, argument: Any, allowed: frozenset[str] | None) -> list[tuple[str, str, Span | None]]:
         """Role, text and span of each value that an argument gives."""
         if type(argument) is not dict:
-            self._note(Violation.ARGUMENT_NOT_OBJECT)
+            self._add(Violation.ARGUMENT_NOT_OBJECT)
             return []
         role = argument.get("role")
         if type(role) is not str or not (role := role.strip()):
-            self._note(Violation.ROLE_INVALID, ".role")
+            self._add(Violation.ROLE_INVALID, ".role")
             role = None
         elif allowed is not None and role not in allowed:
-            self._note(Violation.UNKNOWN_ROLE, ".role")
+            self._add(Violation.UNKNOWN_ROLE, ".role")
         texts = self._texts(argument)
         span = self._span(argument)
         if role is None:
@@ -197,13 +197,13 @@ class _EventWalk:
 
     def _texts(self, argument: dict[str, Any]) -> tuple[str, ...]:
         if "argument" not in argument:
-            self._note(Violation.VALUE_MISSING, ".argument")
+            self._add(Violation.VALUE_MISSING, ".argument")
             return ()
         value = argument["argument"]
         if type(value) is str:
             return (value,)
         if value is None:
-            self._note(Violation.VALUE_NULL, ".argument")
+            self._add(Violation.VALUE_NULL, ".argument")
             return ()
         if type(value) is not list:
             return self._number(value, ".argument")
@@ -214,35 +214,46 @@ class _EventWalk:
 
     def _number(self, value: Any, name: str) -> tuple[str, ...]:
         if type(value) is NumberText:
-            self._note(Violation.VALUE_NUMBER, name)
+            self._add(Violation.VALUE_NUMBER, name)
             return (value.text,)
         if type(value) is int or type(value) is float:
-            self._note(Violation.VALUE_NUMBER, name)
+            self._add(Violation.VALUE_NUMBER, name)
             self.inexact = self.inexact or type(value) is float or value == 0  # -0 is read as 0
             return (repr(value),)
-        self._note(Violation.VALUE_INVALID, name)
+        self._add(Violation.VALUE_INVALID, name)
         return ()
 
     def _span(self, argument: dict[str, Any]) -> Span | None:
-        """The offsets of an argument; DuEE files give only where it begins."""
-        start, end = argument.get("start"), argument.get("end")
-        if start is None and end is None:
-            start, text = argument.get("argument_start_index"), argument.get("argument")
-            if start is None or type(text) is not str:
-                return None
-            end = start + len(text) if type(start) is int else None
-        if type(start) is int and type(end) is int and 0 <= start < end:
-            return start, end
-        self.bad_offsets.append(self._here(""))
-        return None
+        """The offsets of an argument; None where it has none, or bad ones."""
+        offsets = stated_offsets(argument)
+        if offsets is not None and not is_span(*offsets):
+            self.bad_offsets.append(self._here(""))
+            return None
+        return offsets
 
-    def _note(self, violation: Violation, name: str = "") -> None:
+    def _add(self, violation: Violation, name: str = "") -> None:
         self.violations.append(ViolationPlace(violation, self._here(name)))
 
     def _here(self, name: str) -> str:
         """The path of something in the argument, or in the event, that the walk is at."""
         event = self.path.replace("*", str(self.number))
         return event + name if self.place is None else f"{event}.arguments[{self.place}]{name}"
+
+
+def stated_offsets(argument: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    """The offsets that an argument has, good or bad; DuEE files say only where it begins."""
+    start, end = argument.get("start"), argument.get("end")
+    if start is None and end is None:
+        start, text = argument.get("argument_start_index"), argument.get("argument")
+        if start is None or type(text) is not str:
+            return None
+        end = start + len(text) if type(start) is int else None
+    return start, end
+
+
+def is_span(start: Any, end: Any) -> bool:
+    """Whether two values are offsets: integers, the end after the start."""
+    return type(start) is int and type(end) is int and 0 <= start < end
 
 
 def _columns(event_type: str, values: list[tuple[str, str, Span | None]]) -> ArgumentColumns:
@@ -276,6 +287,9 @@ _NUMBER: Final = Violation.VALUE_NUMBER
 _UNKNOWN_ROLE: Final = Violation.UNKNOWN_ROLE
 
 
+_TypedColumns = tuple[str, list[str], list[str], list[Span | None] | None]  # without normalized forms
+
+
 def fast_events(
     events: EventList, source: str | bytes | None = None, roles: AllowedRoles | None = None
 ) -> Events | None:
@@ -285,38 +299,16 @@ def fast_events(
     """
     if source is None and not _are_plain_dicts(events.items):
         return None
-    read: list[tuple[str, list[str], list[Any], list[Span | None] | None]] = []
-    written: list[Any] = []
+    read: list[_TypedColumns] = []
+    written: list[str] = []
     violations: list[ViolationPlace] = []
     try:
         for number, event in enumerate(events.items):
-            event_type, arguments = event["event_type"], event["arguments"]
-            if type(arguments) is not list:
+            of_event = _fast_columns(event, source, roles, (events.path, number), violations)
+            if of_event is None:
                 return None
-            names = [argument["role"] for argument in arguments]
-            texts = [argument["argument"] for argument in arguments]
-            spans: list[Span | None] | None = None
-            if sum(map(len, arguments)) != 2 * len(arguments):
-                spans = _offset_column(arguments)
-                if spans is None:
-                    return None
-            if roles is None:
-                event_type = event_type.strip()
-                names = [name.strip() for name in names]
-                if not event_type or "" in names:
-                    return None
-                is_odd = False
-            else:
-                is_odd = not roles[event_type].issuperset(names)  # a type that is not known is a KeyError
-            if is_odd or not _are_texts(texts):
-                allowed = None if roles is None else roles[event_type]
-                path = events.path.replace("*", str(number))
-                odd = _odd_columns(names, texts, spans, allowed, source, path, violations)
-                if odd is None:
-                    return None
-                names, texts, spans = odd
-            read.append((event_type, names, texts, spans))
-            written += texts
+            read.append(of_event)
+            written += of_event[2]
     except (KeyError, TypeError, AttributeError):  # something is missing, or of another kind
         return None
     forms = normalize_all(written)
@@ -329,6 +321,39 @@ def fast_events(
         columns.append((event_type, names, texts, forms[start:end], spans))
         start = end
     return collect_events(columns, violations, [])
+
+
+def _fast_columns(
+    event: Any,
+    source: str | bytes | None,
+    roles: AllowedRoles | None,
+    place: tuple[str, int],
+    violations: list[ViolationPlace],
+) -> _TypedColumns | None:
+    """The columns of an event; None, or one of the errors that `fast_events` catches, if anything about it is odd."""
+    event_type, arguments = event["event_type"], event["arguments"]
+    if type(arguments) is not list:
+        return None
+    names = [argument["role"] for argument in arguments]
+    texts = [argument["argument"] for argument in arguments]
+    spans: list[Span | None] | None = None
+    if sum(map(len, arguments)) != 2 * len(arguments):
+        spans = _offset_column(arguments)
+        if spans is None:
+            return None
+    allowed: frozenset[str] | None = None
+    if roles is None:
+        event_type = event_type.strip()
+        names = [name.strip() for name in names]
+        if not event_type or "" in names:
+            return None
+    else:
+        allowed = roles[event_type]  # a KeyError for a type that is not in the schema
+    if (allowed is None or allowed.issuperset(names)) and _are_texts(texts):
+        return event_type, names, texts, spans
+    path = place[0].replace("*", str(place[1]))
+    odd = _odd_columns(names, texts, spans, allowed, source, path, violations)
+    return None if odd is None else (event_type, *odd)
 
 
 def _are_plain_dicts(items: list[Any]) -> bool:
@@ -376,7 +401,7 @@ def _odd_columns(
     path: str,
     violations: list[ViolationPlace],
 ) -> tuple[list[str], list[str], list[Span | None] | None] | None:
-    """The columns of an event without its nulls, with numbers as they are written; what is wrong is noted."""
+    """The columns of an event without its nulls, with numbers as they are written; what is wrong is added."""
     kept: list[int] = []
     for place, value in enumerate(texts):
         name = names[place]

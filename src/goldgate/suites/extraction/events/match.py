@@ -50,53 +50,60 @@ class UnitMatches(NamedTuple):
 
 def match_units(predicted: Events, gold: Events, rule: RelaxedRule) -> UnitMatches:
     """Match the units of a sample, event type by event type."""
-    result = UnitMatches({}, [], [], [])
-    counts, pairs, false_positives, false_negatives = result
-    ours, theirs = predicted.units, gold.units
+    matches = UnitMatches({}, [], [], [])
     spans: tuple[SpansOf, SpansOf] | None = None
-    for event_type, said in ours.items():
-        wanted = theirs.get(event_type)
-        if wanted == said:
-            counts[event_type] = _hits(said)
-            continue
-        by_role: ByRole = {}
-        counts[event_type] = by_role
-        if wanted is None:
-            _add_offset(by_role, false_positives, FALSE_POSITIVE, event_type, said)
-            continue
-        extra: dict[str, str] = {}  # by role; of several, the last one
-        missed: dict[str, str] = {}
-        for pair in said:
+    for event_type, ours in predicted.units.items():
+        theirs = gold.units.get(event_type)
+        if theirs == ours:
+            matches.counts[event_type] = _hits(ours)
+        elif theirs is None:
+            _count_errors(matches.counts, matches.false_positives, FALSE_POSITIVE, event_type, ours)
+        else:
+            extra, missed = _match_exactly(matches, event_type, ours, theirs)
+            # Only where both sides have something left can relaxed matching find more.
+            if extra and missed and not missed.keys().isdisjoint(extra):
+                if spans is None:
+                    spans = (_offsets_by_unit(predicted), _offsets_by_unit(gold)) if rule.uses_spans else ({}, {})
+                roles = sorted(extra.keys() & missed.keys())
+                by_role = matches.counts[event_type]
+                crowded = [role for role in roles if by_role[role] != ONE_EACH]
+                sides = _sides(event_type, ours, theirs, crowded, spans) if crowded else {}
+                for role in roles:
+                    if role in sides:
+                        by_role[role] += PAIR * _match_role(matches.pairs, event_type, role, *sides[role], rule)
+                    elif _match_one((event_type, role, extra[role]), (event_type, role, missed[role]), spans, rule):
+                        by_role[role] += PAIR
+                        matches.pairs.append(((event_type, role, extra[role]), (event_type, role, missed[role])))
+    for event_type, theirs in gold.units.items():
+        if event_type not in predicted.units:
+            _count_errors(matches.counts, matches.false_negatives, FALSE_NEGATIVE, event_type, theirs)
+    return matches
+
+
+def _match_exactly(
+    matches: UnitMatches, event_type: str, ours: Collection[RoleArgument], theirs: Collection[RoleArgument]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Add the hits and errors of an event type; arguments left on either side by role, of several the last one."""
+    counts, _, false_positives, false_negatives = matches
+    by_role: ByRole = {}
+    counts[event_type] = by_role
+    extra: dict[str, str] = {}
+    missed: dict[str, str] = {}
+    for pair in ours:
+        role = pair[0]
+        if pair in theirs:
+            by_role[role] = by_role.get(role, 0) + HIT
+        else:
+            by_role[role] = by_role.get(role, 0) + FALSE_POSITIVE
+            extra[role] = pair[1]
+            false_positives.append((event_type, *pair))
+    for pair in theirs:
+        if pair not in ours:
             role = pair[0]
-            if pair in wanted:
-                by_role[role] = by_role.get(role, 0) + HIT
-            else:
-                by_role[role] = by_role.get(role, 0) + FALSE_POSITIVE
-                extra[role] = pair[1]
-                false_positives.append((event_type, *pair))
-        for pair in wanted:
-            if pair not in said:
-                role = pair[0]
-                by_role[role] = by_role.get(role, 0) + FALSE_NEGATIVE
-                missed[role] = pair[1]
-                false_negatives.append((event_type, *pair))
-        # Only where both sides have something left can relaxed matching find more.
-        if extra and missed and not missed.keys().isdisjoint(extra):
-            if spans is None:
-                spans = (_offsets_by_unit(predicted), _offsets_by_unit(gold)) if rule.uses_spans else ({}, {})
-            roles = sorted(extra.keys() & missed.keys())
-            crowded = [role for role in roles if by_role[role] != ONE_EACH]
-            sides = _sides(event_type, said, wanted, crowded, spans) if crowded else {}
-            for role in roles:
-                if role in sides:
-                    by_role[role] += PAIR * _match_role(pairs, event_type, role, *sides[role], rule)
-                elif _match_one(pairs, (event_type, role, extra[role]), (event_type, role, missed[role]), spans, rule):
-                    by_role[role] += PAIR
-    for event_type, wanted in theirs.items():
-        if event_type not in ours:
-            counts[event_type] = by_role = {}
-            _add_offset(by_role, false_negatives, FALSE_NEGATIVE, event_type, wanted)
-    return result
+            by_role[role] = by_role.get(role, 0) + FALSE_NEGATIVE
+            missed[role] = pair[1]
+            false_negatives.append((event_type, *pair))
+    return extra, missed
 
 
 def _hits(pairs: Iterable[RoleArgument]) -> ByRole:
@@ -107,48 +114,47 @@ def _hits(pairs: Iterable[RoleArgument]) -> ByRole:
     return counts
 
 
-def _add_offset(counts: ByRole, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]) -> None:
+def _count_errors(
+    counts: ByType, errors: list[Unit], kind: int, event_type: str, pairs: Iterable[RoleArgument]
+) -> None:
+    """Add an event type that only one side has."""
+    by_role = counts[event_type] = {}
     for role, argument in pairs:
-        counts[role] = counts.get(role, 0) + kind
+        by_role[role] = by_role.get(role, 0) + kind
         errors.append((event_type, role, argument))
 
 
-def _match_one(
-    pairs: list[UnitPair], predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule
-) -> bool:
-    """Whether the only arguments of a role match; if so, they are added to the pairs."""
+def _match_one(predicted: Unit, gold: Unit, spans: tuple[SpansOf, SpansOf], rule: RelaxedRule) -> bool:
+    """Whether the only arguments of a role match."""
     ours, theirs = (spans[0].get(predicted, ()), spans[1].get(gold, ())) if rule.uses_spans else ((), ())
-    if not rule.fits(predicted[2], ours, gold[2], theirs):
-        return False
-    pairs.append((predicted, gold))
-    return True
+    return rule.fits(predicted[2], ours, gold[2], theirs)
 
 
 def _offsets_by_unit(events: Events) -> SpansOf:
     """The offsets at which each unit stands, of those that carry any."""
-    found: SpansOf = {}
+    spans: SpansOf = {}
     if all(columns[4] is None for columns in events.columns):
-        return found
+        return spans
     for unit, _, span in events.values():
         if span is not None:
-            found.setdefault(unit, []).append(span)
-    return found
+            spans.setdefault(unit, []).append(span)
+    return spans
 
 
 def _sides(
     event_type: str,
-    said: Iterable[RoleArgument],
-    wanted: Iterable[RoleArgument],
+    ours: Iterable[RoleArgument],
+    theirs: Iterable[RoleArgument],
     roles: list[str],
     spans: tuple[SpansOf, SpansOf],
 ) -> dict[str, tuple[Arguments, Arguments]]:
     """Role → its normalized arguments on either side, with their offsets where the rule looks at them."""
-    found: dict[str, tuple[dict[str, list[Span]], dict[str, list[Span]]]] = {role: ({}, {}) for role in roles}
-    for side, pairs in enumerate((said, wanted)):
+    sides: dict[str, tuple[dict[str, list[Span]], dict[str, list[Span]]]] = {role: ({}, {}) for role in roles}
+    for side, pairs in enumerate((ours, theirs)):
         for role, argument in pairs:
-            if role in found:
-                found[role][side][argument] = spans[side].get((event_type, role, argument), [])
-    return {**found}
+            if role in sides:
+                sides[role][side][argument] = spans[side].get((event_type, role, argument), [])
+    return {**sides}
 
 
 def _match_role(
@@ -167,9 +173,6 @@ def _largest_role_matching(predicted: Arguments, gold: Arguments, rule: RelaxedR
     How many arguments are matched without an exact partner is the same for every order of the
     input; sorting makes the pairs themselves the same, too.
     """
-    if len(predicted) == len(gold) == 1:  # the usual case, without an index
-        ((a, spans_a),), ((b, spans_b),) = predicted.items(), gold.items()
-        return [(a, b)] if rule.fits(a, spans_a, b, spans_b) else []
     swapped = len(predicted) > len(gold)
     left, right = (gold, predicted) if swapped else (predicted, gold)
     lefts, rights = sorted(left), sorted(right)

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from goldgate.suites.extraction.events.event import Span
 from goldgate.suites.extraction.settings import RelaxedSettings
@@ -88,7 +89,7 @@ def shares_substring(a: str, b: str, length: int) -> bool:
 
 
 def slow_shares_substring(a: str, b: str, length: int) -> bool:
-    """The same, by looking for every stretch of the shorter text in the longer one."""
+    """The rule for `shares_substring`: every stretch of the shorter text is looked for in the longer one."""
     if length <= 0:
         return True
     short, long = (a, b) if len(a) <= len(b) else (b, a)
@@ -360,7 +361,7 @@ class _Matching:
 Arguments = Mapping[str, Sequence[Span]]
 
 FEW_LEFT, FEW_PAIRS = 3, 2_000  # up to here an index costs more than it saves
-MOST_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made anew when they are asked for
+MOST_CACHED_ROWS = 1 << 29  # bits: 64 MB of rows are kept, the others are made again
 STEP, STEPS = 128, 512  # bits between two sets that are kept of a sorted order, and how many sets at most
 SHORT_ARGUMENT = 256  # characters of a right that is looked up by every stretch of it
 MOST_SUBSTRINGS = 10_000_000  # characters at which such stretches begin, in all indexes together
@@ -385,7 +386,7 @@ def slow_row(a: str, rights: Sequence[str], left: Arguments, right: Arguments, r
 def indexed_rows(
     lefts: Sequence[str], rights: Sequence[str], left: Arguments, right: Arguments, rule: RelaxedRule
 ) -> Row:
-    """The same rows, from an index."""
+    """The rows of `slow_row`, from an index."""
     if not rule.uses_spans:
         index = _CharacterIndex(lefts, rights, rule.threshold)
         return lambda number: index.row(lefts[number])
@@ -402,18 +403,7 @@ def indexed_rows(
 
 def cached_rows(row: Row, rights: int) -> Row:
     """Rows that are made once, as long as there is room for them."""
-    made: dict[int, int] = {}
-    most = MOST_CACHED_ROWS // (rights + 1)
-
-    def kept(number: int) -> int:
-        found = made.get(number)
-        if found is None:
-            found = row(number)
-            if len(made) < most:
-                made[number] = found
-        return found
-
-    return kept
+    return lru_cache(MOST_CACHED_ROWS // (rights + 1))(row)
 
 
 class _CharacterIndex:
@@ -422,8 +412,8 @@ class _CharacterIndex:
     def __init__(self, lefts: Sequence[str], rights: Sequence[str], threshold: Fraction) -> None:
         self.rights = rights
         self.threshold = threshold
-        wanted = set().union(*lefts)
-        self.characters = BitIndex([wanted.intersection(b) for b in rights])
+        of_lefts = set().union(*lefts)
+        self.characters = BitIndex([of_lefts.intersection(b) for b in rights])
         sizes: defaultdict[int, list[int]] = defaultdict(list)  # number of different characters → rights
         for number, b in enumerate(rights):
             sizes[len(set(b))].append(number)
@@ -475,11 +465,11 @@ class _OffsetIndex:
     def row(self, spans: Sequence[Span]) -> int:
         if not self.low:
             return self.anywhere
-        found = 0
+        reached = 0
         for start, end in dict.fromkeys(spans):
-            found |= self._reached(start, end)
-        row = found & ((1 << self.size) - 1)
-        for place in set_bits(found >> self.size):
+            reached |= self._reached(start, end)
+        row = reached & ((1 << self.size) - 1)
+        for place in set_bits(reached >> self.size):
             row |= 1 << self.right_of[place]
         return row
 
@@ -534,16 +524,16 @@ class _SubstringIndex:
     def row(self, a: str) -> int:
         if not self.low:
             return (1 << len(self.rights)) - 1
-        found = set[int]()
+        numbers_of_row = set[int]()
         for length, numbers in self.of_length.items():
             common = required_overlap(len(a) + length, self.threshold)
             if length <= self.short and common <= min(length, len(a)):
                 index = self._index(length, common, numbers)
                 for at in range(len(a) - common + 1):
-                    found.update(index.get(a[at : at + common], ()))
+                    numbers_of_row.update(index.get(a[at : at + common], ()))
         if self.long:
-            found.update(number for number in self._long_candidates(a) if self._fits(a, self.rights[number]))
-        return bitset(found, len(self.rights)) | self.equal(a)
+            numbers_of_row.update(number for number in self._long_candidates(a) if self._fits(a, self.rights[number]))
+        return bitset(numbers_of_row, len(self.rights)) | self.equal(a)
 
     def equal(self, a: str) -> int:
         return self.texts.having(a)
@@ -564,10 +554,9 @@ class _SubstringIndex:
         """Long rights that share a short stretch with this text. The least it must share is low/high of its length."""
         least = -(-self.low * len(a) // self.high)
         length = 1 << (min(least, MOST_LOOKUPS).bit_length() - 1)  # few different lengths, so few indexes
-        index, found = self._index(0, length, self.long), set[int]()
-        for at in range(0, len(a) - length + 1, least - length + 1):  # one of these is in every stretch long enough
-            found.update(index.get(a[at : at + length], ()))
-        return found
+        index = self._index(0, length, self.long)
+        starts = range(0, len(a) - length + 1, least - length + 1)  # one of these is in every stretch long enough
+        return {number for at in starts for number in index.get(a[at : at + length], ())}
 
     def _index(self, group: int, length: int, numbers: Sequence[int]) -> dict[str, list[int]]:
         """Stretch of this length → those of a group of rights that have it."""

@@ -1,6 +1,6 @@
 """A sample of a stored report, explained: its record, what it was made from, and its answer read once more.
 
-`page` shows it with text, answer and errors; here are the sample itself, its summary in a list, and its weight.
+`page` shows it with text, answer and errors; here are the sample itself and its summary in a list.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from goldgate.core.page import count_text
 from goldgate.core.unit_page import UnitSummary
 from goldgate.errors import InputError
-from goldgate.suites.extraction.events.event import Events, Span, Unit, Units, Value, Violation, event_list
+from goldgate.suites.extraction.events.event import Events, Span, Unit, Value, Violation, event_list
 from goldgate.suites.extraction.events.event_schema import EventSchema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.response import Parsed
 from goldgate.suites.extraction.response.parsed import Method, Status
-from goldgate.suites.extraction.sample import Facts, Gold, Sample
-from goldgate.suites.extraction.scorer import Scorer
+from goldgate.suites.extraction.sample import Gold, Sample
+from goldgate.suites.extraction.scorer import Scorer, count_bare_types
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
@@ -40,8 +40,8 @@ class Side(NamedTuple):
 
     def text(self, unit: Unit) -> str:
         """The value as it was written, or else in its comparable form."""
-        known = self.units.get(unit)
-        return unit[2] if known is None or known.text is None else known.text
+        written = self.units.get(unit)
+        return unit[2] if written is None or written.text is None else written.text
 
 
 class SampleView(NamedTuple):
@@ -110,7 +110,7 @@ def stored_unit(stored: Sequence[str]) -> Unit:
 def _gold(record: Any, schema: EventSchema | None) -> Gold | None:
     try:
         return None if record is None else parse_gold(record, schema=schema)
-    except InputError:  # nobody could have scored it
+    except InputError:  # then the record was changed after scoring
         return None
 
 
@@ -154,13 +154,13 @@ def _make_side(stored: Mapping[str, Iterable[tuple[str, str]]], events: Events |
 def _triggers(stored: Mapping[str, Any], value: Any) -> dict[tuple[str, str], None]:
     """Where a type has no arguments, all that can be shown of its events is the words that name them."""
     listed = event_list(value)
-    found: dict[tuple[str, str], None] = {}
+    triggers: dict[tuple[str, str], None] = {}
     for event in listed.items if listed is not None else ():
         if isinstance(event, dict):
             event_type, trigger = event.get("event_type"), event.get("trigger")
             if isinstance(event_type, str) and isinstance(trigger, str) and stored.get(event_type.strip()) == []:
-                found[event_type.strip(), trigger] = None
-    return found
+                triggers[event_type.strip(), trigger] = None
+    return triggers
 
 
 def _add_writing(units: Mapping[Unit, WrittenUnit], value: Value, number: int) -> None:
@@ -201,10 +201,12 @@ def sample_summary(record: Mapping[str, Any]) -> UnitSummary:
         names = _error_counts(errors)
         words.append(", ".join([f"{name} {count}" for name, count in names.items()]))
         facets["error"] = (*names,)
-    bare = _bare_types(record["gold"], record["predicted"])
-    if bare:
-        words.append(bare[0])
-        weight += bare[1]
+    spurious = count_bare_types(record["predicted"], record["gold"])
+    missing = count_bare_types(record["gold"], record["predicted"])
+    if spurious or missing:
+        counts = (("spurious", spurious), ("missing", missing))
+        words.append(", ".join([f"event type {word} {count}" for word, count in counts if count]))
+        weight += spurious + missing
     if violations:
         facets["violation"] = (*sorted(violations),)
         weight += 1
@@ -239,16 +241,6 @@ def _error_counts(errors: list[Mapping[str, Any]]) -> dict[str, int]:
     return predicted
 
 
-def _bare_types(gold: Mapping[str, Any], predicted: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Event types that one side lacks and that no error names, because they have no arguments."""
-    if gold.keys() == predicted.keys():
-        return None
-    missing = sum([1 for name, pairs in gold.items() if not pairs and name not in predicted])
-    extra = sum([1 for name, pairs in predicted.items() if not pairs and name not in gold])
-    said = [f"event type {word} {count}" for word, count in (("spurious", extra), ("missing", missing)) if count]
-    return (", ".join(said), missing + extra) if said else None
-
-
 def _add_filter_names(
     facets: dict[str, tuple[str, ...]], gold: Mapping[str, Any], predicted: Mapping[str, Any]
 ) -> None:
@@ -259,27 +251,3 @@ def _add_filter_names(
     roles = {pair[0]: None for units in (gold, predicted) for pairs in units.values() for pair in pairs}
     if roles:
         facets["role"] = (*roles,)
-
-
-def error_weight(facts: Facts) -> int:
-    """The number of errors, and one more for each of: no answer, violations, unsupported values."""
-    parsed, violations = facts.parsed, facts.predicted.violations
-    weight = len(facts.mistakes)
-    if parsed is None or parsed.status == Status.ERROR:
-        weight += 1
-        violations = [found for found in violations if found.violation != Violation.NOT_PARSED]  # it says the same
-    if violations:
-        weight += 1
-    if facts.unsupported:
-        weight += 1
-    gold, predicted = facts.sample.gold.events.units, facts.predicted.units
-    return (
-        weight
-        if gold.keys() == predicted.keys()
-        else weight + _count_bare_types(gold, predicted) + _count_bare_types(predicted, gold)
-    )
-
-
-def _count_bare_types(units: Units, others: Units) -> int:
-    """Event types without arguments that the other side lacks: no error names them."""
-    return sum([1 for name, pairs in units.items() if not pairs and name not in others])

@@ -42,10 +42,10 @@ class NormalizedText:
 
     def places(self, values: Collection[str], most: int) -> dict[str, list[Span]]:
         """The places of each normalized value, of all values the first `most`; a value that is nowhere has none."""
-        found: dict[str, list[Span]] = {}
+        places: dict[str, list[Span]] = {}
         for end, value in sorted_mentions(values, self.normalized, most):
-            found.setdefault(value, []).append(self.span(end - len(value), end))
-        return found
+            places.setdefault(value, []).append(self.span(end - len(value), end))
+        return places
 
 
 def sorted_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
@@ -56,22 +56,22 @@ def sorted_mentions(values: Collection[str], text: str, most: int) -> list[tuple
 
 
 def slow_mentions(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
-    """The same, by looking for each."""
-    found = []
+    """The rule for `sorted_mentions`: each value is looked for."""
+    mentions = []
     for value in dict.fromkeys(values):
         at, left = text.find(value) if value else -1, most
         while at >= 0 and left:
-            found.append((at + len(value), value))
+            mentions.append((at + len(value), value))
             at, left = text.find(value, at + 1), left - 1
-    return sorted(found, key=lambda mention: (mention[0], -len(mention[1])))[:most]
+    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
 
 
 def mentions_by_automaton(values: Collection[str], text: str, most: int) -> list[tuple[int, str]]:
-    """The same in time that grows with the text and the values, not with their product."""
-    found: list[tuple[int, str]] = []
+    """`slow_mentions` in time that grows with the text and the values, not with their product."""
+    mentions: list[tuple[int, str]] = []
     for automaton in automata(values, len(text)):
-        found += automaton.mentions(text, most)
-    return sorted(found, key=lambda mention: (mention[0], -len(mention[1])))[:most]
+        mentions += automaton.mentions(text, most)
+    return sorted(mentions, key=lambda mention: (mention[0], -len(mention[1])))[:most]
 
 
 def _align_characters(text: str) -> tuple[str, Sequence[int], None]:
@@ -90,7 +90,10 @@ _FORMS = CharacterMemo(slow_normalize)
 
 
 def _align_pieces(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The same, where characters may be joined to the one before them: also where each piece ends."""
+    """The normalized text, and where the piece of each of its characters begins and ends.
+
+    For texts in which a character may be joined to the one before it.
+    """
     parts: list[str] = []
     starts, ends = array("q"), array("q")
     forms: dict[str, str] = {}
@@ -143,16 +146,16 @@ def marked_thought(sample: SampleView, thought: str) -> MarkedText:
 def _values(sample: SampleView) -> Iterator[_MarkedValue]:
     """The units of both sides, each once, errors first; of event types without arguments, their triggers."""
     gold, predicted, wrong = sample.gold, sample.predicted, sample.wrong
-    found = [*_triggers(sample)]
+    values = [*_triggers(sample)]
     for unit, written in gold.units.items():
         kind = BOTH if unit in predicted.units else GOLD
         error = "" if kind == BOTH else wrong.get((GOLD, unit), "")
-        found.append(_MarkedValue(unit, kind, error, gold.text(unit), written.spans))
+        values.append(_MarkedValue(unit, kind, error, gold.text(unit), written.spans))
     for unit, written in predicted.units.items():
         if unit not in gold.units:
             error = wrong.get((PREDICTED, unit), "")
-            found.append(_MarkedValue(unit, PREDICTED, error, predicted.text(unit), written.spans))
-    return iter(sorted(found, key=lambda value: not value.wrong))
+            values.append(_MarkedValue(unit, PREDICTED, error, predicted.text(unit), written.spans))
+    return iter(sorted(values, key=lambda value: not value.wrong))
 
 
 def _triggers(sample: SampleView) -> Iterator[_MarkedValue]:
@@ -170,29 +173,29 @@ def _triggers(sample: SampleView) -> Iterator[_MarkedValue]:
 
 
 def _marked(text: str, values: Sequence[_MarkedValue], *, named: bool) -> MarkedText:
-    placed = NormalizedText(text)
-    at_offsets = [[span for span in value.spans if placed.holds(span, value.unit[2])] for value in values]
+    normalized_text = NormalizedText(text)
+    at_offsets = [[span for span in value.spans if normalized_text.holds(span, value.unit[2])] for value in values]
     sought = {value.unit[2] for value, spans in zip(values, at_offsets, strict=True) if not spans}
-    places = placed.places(sought, MOST_MARKS)
+    places = normalized_text.places(sought, MOST_MARKS)
     marks: list[Mark] = []
     for value, right in zip(values, at_offsets, strict=True):
         spans = right or places.get(value.unit[2], [])
         marks += [Mark(*span, value.kind, unit_label(value.unit), value.wrong) for span in spans]
         if len(marks) > 2 * MOST_MARKS:  # many values that stand at many places: enough to say that there are more
             break
-    notes = _missing_values(placed, values, sought, places) if named else []
+    notes = _missing_values(normalized_text, values, sought, places) if named else []
     if sum(map(len, places.values())) >= MOST_MARKS:
         notes.append(f"Only the first {MOST_MARKS:,} places are marked.")
     return marked_text(text, marks, notes)
 
 
 def _missing_values(
-    placed: NormalizedText, values: Sequence[_MarkedValue], sought: set[str], places: Mapping[str, list[Span]]
+    normalized_text: NormalizedText, values: Sequence[_MarkedValue], sought: set[str], places: Mapping[str, list[Span]]
 ) -> list[str]:
     """The values that the text does not have. Where not all places were listed, it is asked for them."""
     nowhere = sought - places.keys()
     if sum(map(len, places.values())) >= MOST_MARKS:
-        nowhere -= contained_values(nowhere, placed.normalized)
+        nowhere -= contained_values(nowhere, normalized_text.normalized)
     missing = [value for value in values if value.unit[2] in nowhere]
     if not missing:
         return []

@@ -96,16 +96,16 @@ def _error_rows(sample: SampleView) -> Iterator[tuple[str, Unit | None, Unit | N
 
 def _argument_rows(sample: SampleView) -> Iterator[tuple[str, Unit | None, Unit | None]]:
     """Hits and errors in the order of gold; what only the prediction has, after those of the same type and role."""
-    found: dict[tuple[str, str], list[tuple[str, Unit | None, Unit | None]]] = {}
+    groups: dict[tuple[str, str], list[tuple[str, Unit | None, Unit | None]]] = {}
     place: dict[Unit, int] = {}  # in its group, in the order of gold
     for unit in sample.gold.units:
-        group = found.setdefault(unit[:2], [])
+        group = groups.setdefault(unit[:2], [])
         place[unit] = len(place)
         if unit in sample.predicted.units:
             group.append((RIGHT, unit, unit))
     for pair in _error_rows(sample):
-        found.setdefault((pair[2] or pair[1] or ("", ""))[:2], []).append(pair)  # one of the two is there
-    for rows in found.values():
+        groups.setdefault((pair[2] or pair[1] or ("", ""))[:2], []).append(pair)  # one of the two is there
+    for rows in groups.values():
         yield from sorted(rows, key=lambda row: len(place) if row[2] is None else place[row[2]])
 
 
@@ -210,11 +210,11 @@ def _answer_marks(sample: SampleView, response: str) -> Iterator[Mark]:
 def _thought_spans(sample: SampleView, response: str) -> Iterator[tuple[int, int]]:
     """Where the thoughts stand, without the prefix that the prompt holds."""
     assert sample.reader is not None  # asked before
-    given = sample.reader.form.prefixed(response)
-    before = len(given) - len(response)
-    found = cut_thoughts(given, sample.reader.settings.response.thought_tags)
-    tail = () if found.tail is None else ((found.tail, len(given)),)
-    for start, end in (*found.spans, *tail):
+    prompted = sample.reader.form.prefixed(response)
+    before = len(prompted) - len(response)
+    thoughts = cut_thoughts(prompted, sample.reader.settings.response.thought_tags)
+    tail = () if thoughts.tail is None else ((thoughts.tail, len(prompted)),)
+    for start, end in (*thoughts.spans, *tail):
         if end > before and end > start:
             yield max(0, start - before), end - before
 
@@ -231,7 +231,7 @@ _NO_TEXT = "The gold record has no source text."
 
 
 def sample_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
-    """Errors first, then the texts that explain them. What is not given any more is said in its place."""
+    """Errors first, then the texts that explain them. A paragraph says what is missing now."""
     sample = view_sample(record, given)
     sections = [UnitSection(title, blocks) for title, blocks in _sections(sample) if blocks]
     return UnitPage(record["id"], tuple(sections))
@@ -290,6 +290,6 @@ def _unsupported_blocks(check: Mapping[str, Any] | None) -> tuple[Block, ...]:
     return (Table(columns, tuple(rows[:MOST_ROWS])),)
 
 
-def _violation_blocks(found: list[Mapping[str, Any]]) -> tuple[Block, ...]:
-    rows = tuple((Name(entry["violation"]), Name(shorten(entry["path"]))) for entry in found[:MOST_ROWS])
+def _violation_blocks(violations: list[Mapping[str, Any]]) -> tuple[Block, ...]:
+    rows = tuple((Name(entry["violation"]), Name(shorten(entry["path"]))) for entry in violations[:MOST_ROWS])
     return (Table((Column("violation"), Column("path")), rows),) if rows else ()

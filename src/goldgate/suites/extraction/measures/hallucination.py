@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally
-from goldgate.core.text import SEGMENT_STARTERS, starts_segment
-from goldgate.suites.extraction.events.argument_text import FEW_NEEDLES, Haystack, contained_values
+from goldgate.suites.extraction.events.argument_text import Haystack, contained_values
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
 from goldgate.suites.extraction.sample import Facts
 from goldgate.suites.extraction.settings import HallucinationSettings
@@ -16,7 +15,6 @@ from goldgate.suites.extraction.settings import HallucinationSettings
 Unsupported = Callable[[Events, Haystack], list[Value]]
 
 HALLUCINATION_VERSION = 3  # in the signature; 1 counted a value as often as it was written, 2 each spelling of it
-MANY_VALUES = 50  # beyond, each is looked for once: a model that repeats itself may do so 10,000 times
 
 
 class Hallucination(RatioMeasure[Facts]):
@@ -55,9 +53,9 @@ def distinct_values(values: Iterable[Value]) -> list[Value]:
 
 
 def count_distinct(events: Events) -> int:
-    """How many there are; where every value gave a unit of its own, without looking at them."""
-    found = fast_count_distinct(events)
-    return len(distinct_values(events.values())) if found is None else found
+    """The number of distinct values."""
+    count = fast_count_distinct(events)
+    return len(distinct_values(events.values())) if count is None else count
 
 
 def fast_count_distinct(events: Events) -> int | None:
@@ -73,41 +71,11 @@ def support_rule(settings: HallucinationSettings) -> Unsupported:
 
 def unsupported_normalized(events: Events, text: Haystack) -> list[Value]:
     """The values that are not in the text once both are normalized."""
-    found = fast_unsupported(events, text)
-    return slow_unsupported(events, text) if found is None else found
-
-
-def slow_unsupported(events: Events, text: Haystack) -> list[Value]:
-    """The same by the rule, one value after the other."""
-    values = distinct_values(events.values())
-    found = contained_values({value.unit[2] for value in values}, text.normalized)
-    return [value for value in values if value.unit[2] not in found]
-
-
-def fast_unsupported(events: Events, text: Haystack) -> list[Value] | None:
-    """The same where there are not too many values for the text; most stand in it letter for letter.
-
-    Only what does not is looked for in the normalized text, and only what is not there either is listed.
-    """
-    find, whole = text.text.find, text.text + " "
-    values = sum([len(columns[2]) for columns in events.columns])
-    if values > MANY_VALUES or values * len(whole) > FEW_NEEDLES:
-        return None
-    missing: list[Value] = []
-    for event_type, roles, texts, arguments, spans in events.columns:
-        for place, written in enumerate(texts):
-            at = find(written)  # the usual answer of `Haystack.contains`, inline
-            if (
-                at >= 0
-                and (written[0] in SEGMENT_STARTERS or starts_segment(written[0]))
-                and ((after := whole[at + len(written)]) in SEGMENT_STARTERS or starts_segment(after))
-            ):
-                continue
-            argument = arguments[place]
-            if argument not in text.normalized:
-                span = None if spans is None else spans[place]
-                missing.append(Value((event_type, roles[place], argument), written, span))
-    return missing if len(missing) < 2 else distinct_values(missing)
+    arguments = {argument for columns in events.columns for argument in columns[3]}
+    present = contained_values(arguments, text.normalized)
+    if len(present) == len(arguments):
+        return []
+    return distinct_values(value for value in events.values() if value.unit[2] not in present)
 
 
 def unsupported_exactly(events: Events, text: Haystack) -> list[Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 # With the characters of cheques, 壹仟贰佰, and the traditional ones.
@@ -115,7 +116,7 @@ PARTS = {
 SHARES = {"百分之": Fraction(1), "千分之": Fraction(1, 10), "万分之": Fraction(1, 100)}
 
 
-MOST_DIGITS = 60  # a longer number is no quantity that anybody compares, and takes long to multiply
+MOST_DIGITS = 60  # a longer number is not a quantity, and takes long to multiply
 
 _SCALES = {
     **SCALES,
@@ -203,9 +204,8 @@ def range_start(first: Quantity, match: re.Match[str], second: Quantity) -> Quan
 
 def _unit(after: str | None, before: str | None) -> str | None:
     """What the number is of, where it may be said twice: 港币500万元 are Hong Kong dollars."""
-    said = [word for word in (after, before) if word]
-    chosen = next((word for word in said if word not in VAGUE), said[0] if said else "")
-    return UNIT_OF.get(chosen)
+    words = [word for word in (after, before) if word]
+    return UNIT_OF.get(next((word for word in words if word not in VAGUE), words[0] if words else ""))
 
 
 def _arabic(match: re.Match[str]) -> Fraction | None:
@@ -234,10 +234,7 @@ def _chinese(match: re.Match[str]) -> Fraction | None:
 
 def _product(marks: str) -> int:
     """千万 is 10,000,000."""
-    product = 1
-    for mark in marks:
-        product *= SCALES[mark]
-    return product
+    return prod(SCALES[mark] for mark in marks)
 
 
 class Date(NamedTuple):
@@ -285,10 +282,9 @@ DATES = tuple(
 
 def date_of(match: re.Match[str]) -> Date | None:
     """The date that a match states; None where there is no such month or day."""
-    found = match.groupdict()
-    name = found.get("name")
-    year, month, day = (_date_number(found.get(part)) for part in ("year", "month", "day"))
-    if name:
+    parts = match.groupdict()
+    year, month, day = (_whole_number(parts.get(part) or "") for part in ("year", "month", "day"))
+    if name := parts.get("name"):
         month = 1 + _MONTHS.index(name[:3])
     if year is not None and year < 100:
         year += 2000 if year < 70 else 1900
@@ -297,12 +293,11 @@ def date_of(match: re.Match[str]) -> Date | None:
     return Date(year, month, day)
 
 
-def _date_number(text: str | None) -> int | None:
-    if text is None:
+def _whole_number(text: str) -> int | None:
+    """A number in digits or Chinese characters; None where it is neither, or too long."""
+    if len(text) > MOST_DIGITS:
         return None
-    if text.isdecimal():
-        return int(text)
-    value = chinese_number(text)
+    value = int(text) if text.isdecimal() else chinese_number(text)
     return None if value is None else int(value)
 
 
@@ -318,22 +313,14 @@ PERIOD = re.compile(
 
 def period_of(match: re.Match[str]) -> Quantity | None:
     """The quarter, the half of a year or the place in a row that a match states."""
-    found = match.groupdict()
+    parts = match.groupdict()
     for unit, names in (
         ("quarter of a year", ("quarter", "q", "named")),
         ("half of a year", ("half", "latin_half", "h")),
         ("place in a row", ("place",)),
     ):
-        text = next((found[name] for name in names if found[name]), None)
+        text = next((parts[name] for name in names if parts[name]), None)
         if text is not None:
-            number = _period_number(text)
-            return None if number is None else Quantity(number, unit)
+            number = _NAMED_PERIODS.get(text) or _whole_number(text)
+            return None if number is None else Quantity(Fraction(number), unit)
     return None
-
-
-def _period_number(text: str) -> Fraction | None:
-    if text in _NAMED_PERIODS:
-        return Fraction(_NAMED_PERIODS[text])
-    if len(text) > MOST_DIGITS:
-        return None
-    return Fraction(text) if text.isdecimal() else chinese_number(text)

@@ -42,11 +42,11 @@ Keys = set[tuple[Hashable, ...]]
 
 
 def _textee_ratios() -> dict[str, Over]:
-    found: dict[str, Over] = {}
+    ratios: dict[str, Over] = {}
     for family in FAMILIES:
         hits, predicted, gold = (f"{family}_{side}" for side in ("hits", "predicted", "gold"))
-        found |= precision_recall_f1(f"textee_{family}_", hits, predicted, gold)
-    return found
+        ratios |= precision_recall_f1(f"textee_{family}_", hits, predicted, gold)
+    return ratios
 
 
 class Textee(RatioMeasure[Facts]):
@@ -226,17 +226,17 @@ class Doc2edag(AssignedRates):
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         records = self.records(facts)
         is_multi = sum(len(gold) for _, gold in records.values()) > 1
-        found = {}
+        by_type = {}
         for event_type, sides in records.items():
             counts = self.of_type(*sides)
             hits, _, predicted, gold = counts[:4]
             own = (hits, predicted, gold)
-            found[event_type] = (*counts, *(_NO_COUNTS if is_multi else own), *(own if is_multi else _NO_COUNTS))
-        return found
+            by_type[event_type] = (*counts, *(_NO_COUNTS if is_multi else own), *(own if is_multi else _NO_COUNTS))
+        return by_type
 
 
 class Doc2edagRoles(ByEventType):
-    """The same, role by role: every role of an event type has a table of its own. Together they are `doc2edag`."""
+    """`Doc2edag` role by role: every role of an event type has a table of its own. Together they are `doc2edag`."""
 
     table = "doc2edag_role"
     columns = ("hits", "predicted", "gold")
@@ -251,9 +251,9 @@ class Doc2edagRoles(ByEventType):
         return {event_type: self.summed(roles) for event_type, roles in self._roles(facts).items()}
 
     def count(self, facts: Facts, tally: Tally) -> None:
-        found = self._roles(facts)
-        self.add({event_type: self.summed(roles) for event_type, roles in found.items()}, tally)
-        for event_type, roles in found.items():
+        by_type = self._roles(facts)
+        self.add({event_type: self.summed(roles) for event_type, roles in by_type.items()}, tally)
+        for event_type, roles in by_type.items():
             for role, counts in roles.items():
                 tally.add((self.table, event_type, role), self.forms, counts)
 

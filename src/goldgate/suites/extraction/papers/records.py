@@ -72,15 +72,15 @@ def predicted_events(facts: Facts, form: Form) -> list[PaperEvent]:
 def paper_events(events: Events, listed: Sequence[Any]) -> list[PaperEvent]:
     """Events with the triggers that the list has for them. An event without a type is none, and has none."""
     typed = [item for item in listed if _has_type(item)]
-    found = []
+    with_triggers = []
     for number, (event_type, roles, texts, normalized, spans) in enumerate(events.columns):
         arguments = tuple(
             PaperArgument(role, Mention(texts[place], normalized[place], None if spans is None else spans[place]))
             for place, role in enumerate(roles)
         )
         item = typed[number] if number < len(typed) else {}
-        found.append(PaperEvent(event_type, _triggers(item), arguments, _without_unit(item)))
-    return found
+        with_triggers.append(PaperEvent(event_type, _triggers(item), arguments, _without_unit(item)))
+    return with_triggers
 
 
 def _has_type(item: Any) -> bool:
@@ -93,20 +93,19 @@ def _triggers(item: dict[str, Any]) -> tuple[Mention, ...]:
     objects = [trigger if type(trigger) is dict else item | {"text": trigger}]
     if type(mentions) is list:
         objects += [mention for mention in mentions if type(mention) is dict]
-    found = [mention for mention in map(_mention, objects) if mention is not None]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(mention for mention in map(_mention, objects) if mention is not None))
 
 
 def _without_unit(item: dict[str, Any]) -> tuple[PaperArgument, ...]:
     """The arguments that a published scorer counts by their offsets, although they give no unit."""
     listed = item.get("arguments")
-    found = []
+    arguments = []
     for argument in listed if type(listed) is list else ():
         if type(argument) is dict and type(argument.get("role")) is str:
             role, mention = argument["role"].strip(), _mention(argument, "argument")
             if mention is not None and not (role and mention.text):
-                found.append(PaperArgument(role, mention))
-    return tuple(found)
+                arguments.append(PaperArgument(role, mention))
+    return tuple(arguments)
 
 
 def _mention(part: dict[str, Any], key: str = "text") -> Mention | None:
@@ -214,14 +213,14 @@ PaperRecord = Mapping[str, frozenset[str]]  # role → its values; a role withou
 
 def records_by_type(events: Sequence[PaperEvent], value: Callable[[Mention], str]) -> dict[str, list[PaperRecord]]:
     """The records of each event type, in the order of the events. An event without an argument is no record."""
-    found: dict[str, list[PaperRecord]] = {}
+    records: dict[str, list[PaperRecord]] = {}
     for event_type, _, arguments, _ in events:
         values: dict[str, set[str]] = {}
         for role, mention in arguments:
             values.setdefault(role, set()).add(value(mention))
         if values:
-            found.setdefault(event_type, []).append({role: frozenset(given) for role, given in values.items()})
-    return found
+            records.setdefault(event_type, []).append({role: frozenset(texts) for role, texts in values.items()})
+    return records
 
 
 def argument_count(record: PaperRecord) -> int:
@@ -274,10 +273,10 @@ def doc2edag_role_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRec
 
 
 def _by_role(records: Sequence[PaperRecord]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for record in records:
-        found.update({role: len(values) for role, values in record.items()})
-    return found
+        counts.update({role: len(values) for role, values in record.items()})
+    return counts
 
 
 def duee_fin_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> int:
@@ -303,11 +302,11 @@ def best_hits(predicted: Sequence[PaperRecord], gold: Sequence[PaperRecord]) -> 
     ours, theirs = _argument_counter(predicted), _argument_counter(gold)
     equal = ours & theirs
     hits = sum(times * sum(len(values) for _, values in record) for record, times in equal.items())
-    left, wanted = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
-    if not left or not wanted:
+    left, right = ([dict(record) for record in (side - equal).elements()] for side in (ours, theirs))
+    if not left or not right:
         return hits
     index = BitIndex([*map(_items, left)])
-    return hits + best_assignment([_levels(index.count(_items(record))) for record in wanted], len(left))
+    return hits + best_assignment([_levels(index.count(_items(record))) for record in right], len(left))
 
 
 def _items(record: PaperRecord) -> list[tuple[str, str]]:

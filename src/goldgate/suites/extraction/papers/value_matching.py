@@ -167,16 +167,13 @@ def read_argument(written: str) -> ReadArgument:
         if value is None:
             rest.append(text[at:after])
         else:
-            if values and isinstance(value, Quantity) and match is not None and is_range_mark(text[end:at]):
-                values[-1] = _first_end(values[-1], match, value)
+            first = values[-1] if values else None
+            if isinstance(first, Quantity) and isinstance(value, Quantity) and match and is_range_mark(text[end:at]):
+                values[-1] = range_start(first, match, value)
             values.append(value)
             end = after
         at = after
     return ReadArgument(normalize(written), tuple(values), normalize("".join(rest)).strip(_ENDS))
-
-
-def _first_end(first: StatedValue, match: re.Match[str], second: Quantity) -> StatedValue:
-    return range_start(first, match, second) if isinstance(first, Quantity) else first
 
 
 def _value_at(text: str, at: int, *, follows_value: bool) -> tuple[StatedValue | None, re.Match[str] | None, int]:
@@ -185,16 +182,14 @@ def _value_at(text: str, at: int, *, follows_value: bool) -> tuple[StatedValue |
     What only looks like a number is passed as a whole.
     """
     for pattern in DATES:
-        found = pattern.match(text, at)
-        if found is not None and (date := date_of(found)) is not None:
-            return date, None, found.end()
-    found = PERIOD.match(text, at)
-    if found is not None and (period := period_of(found)) is not None:
-        return period, None, found.end()
-    found = QUANTITY.match(text, at)
-    if found is None or (found["sign"] and found.start("sign") == at and not _may_be_signed(text, at, follows_value)):
+        if (match := pattern.match(text, at)) and (date := date_of(match)) is not None:
+            return date, None, match.end()
+    if (match := PERIOD.match(text, at)) and (period := period_of(match)) is not None:
+        return period, None, match.end()
+    match = QUANTITY.match(text, at)
+    if match is None or (match["sign"] and match.start("sign") == at and not _may_be_signed(text, at, follows_value)):
         return None, None, at + 1
-    return quantity_of(found), found, found.end()
+    return quantity_of(match), match, match.end()
 
 
 def _may_be_signed(text: str, at: int, follows_value: bool) -> bool:
@@ -221,13 +216,13 @@ class ValueRates(ByEventType):
 
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         ours, theirs = _written_arguments(facts.predicted), _written_arguments(facts.sample.gold.events)
-        found = {}
+        counts = {}
         for event_type in ours.keys() | theirs.keys():
             predicted, gold = ours.get(event_type, {}), theirs.get(event_type, {})
             if predicted or gold:
                 hits = sum(self._hits(predicted[role], gold[role]) for role in predicted.keys() & gold.keys())
-                found[event_type] = (hits, sum(map(len, predicted.values())), sum(map(len, gold.values())))
-        return found
+                counts[event_type] = (hits, sum(map(len, predicted.values())), sum(map(len, gold.values())))
+        return counts
 
     def _hits(self, predicted: dict[str, str], gold: dict[str, str]) -> int:
         """How many arguments of a role the largest matching has. The order of the input makes no difference."""
@@ -243,10 +238,10 @@ class ValueRates(ByEventType):
 
 def _written_arguments(events: Events) -> dict[str, ByRole]:
     """Event type → role → its distinct arguments, each with the words that it was written in."""
-    found: dict[str, ByRole] = {}
+    arguments: dict[str, ByRole] = {}
     for event_type, roles, texts, normalized, _ in events.columns:
-        by_role = found.setdefault(event_type, {})
+        by_role = arguments.setdefault(event_type, {})
         for role, text, argument in zip(roles, texts, normalized, strict=True):
-            known = by_role.setdefault(role, {})
-            known[argument] = min(known.get(argument, text), text)  # of several ways to write it, always the same one
-    return found
+            spellings = by_role.setdefault(role, {})
+            spellings[argument] = min(spellings.get(argument, text), text)  # of several, always the same one
+    return arguments
