@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example
 from hypothesis import given as any_of
 from hypothesis import strategies as st
 
@@ -181,6 +182,8 @@ def test_quotes_are_found_as_they_are_judged(quote: str | None, span: tuple[int,
     assert [TEXT[start:end] for start, end in places] == found
 
 
+@example("a\n\u0301", 0, 3)  # a mark on white space
+@example("a \u200b b", 0, 5)
 @any_of(st.text("ab é\u0301 \n“—\u00ad가\u11a8", max_size=30), st.integers(0, 30), st.integers(0, 30))
 def test_every_part_of_a_text_is_found_in_it(text: str, start: int, end: int) -> None:
     quote = fold(text[start:end])

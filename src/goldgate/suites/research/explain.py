@@ -6,11 +6,12 @@ space, quotation marks and dashes are normalized.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import Finding, RunFindings, shorten
@@ -37,7 +38,7 @@ from goldgate.suites.research.contracts import Manifest
 from goldgate.suites.research.golden import Golden, Query, load_corpus, load_golden
 from goldgate.suites.research.outputs import OutputsListing, list_outputs
 from goldgate.suites.research.report import run_summary
-from goldgate.suites.research.run.claims import evidence_records, read_sources
+from goldgate.suites.research.run.claims import cited_ids, evidence_records, read_sources
 from goldgate.suites.research.run.evidence import LEVELS, CheckResult, Sources, check_evidence
 from goldgate.suites.research.run.facts import RunFacts, RunSettings, judge_run
 from goldgate.suites.research.run.files import decode_json, decode_lines, decode_unambiguous, read_run
@@ -51,12 +52,20 @@ class CheckedRecord:
     """An evidence record, and what became of it."""
 
     record: dict[str, Any]
-    pointer: str
     checked: CheckResult
 
     @property
     def id(self) -> str:
         return str(self.record.get("evidence_id"))
+
+    @property
+    def quote(self) -> str | None:
+        quote = self.record.get("quote")
+        return quote if type(quote) is str else None
+
+    @property
+    def result(self) -> str:
+        return self.checked.level or str(self.checked.failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +93,8 @@ def load_run_view(root: str, name: str, golden: Golden | None, settings: RunSett
     output = _readable_output(files.output)
     sources = read_sources(files, settings.anchors, RunFindings(name))
     evidence = [
-        CheckedRecord(record, f"{pointer}/{number}", check_evidence(record, sources, settings.demands))
-        for pointer, number, record in (evidence_records(output) if output is not None else ())
+        CheckedRecord(record, check_evidence(record, sources, settings.demands))
+        for pointer, record in (evidence_records(output) if output is not None else ())
         if type(record) is dict
     ]
     stored = [decode_unambiguous(data) for _, data in files.manifests]
@@ -116,14 +125,8 @@ class RunInputs:
         self._queries = {shorten(query.objective): query for query in golden.queries} if golden else {}
 
     def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        query = self._query(record)
-        if query is not None:
-            found["golden"] = query
-        run = self._run(record)
-        if run is not None:
-            found["outputs"] = run
-        return found
+        inputs = {"golden": self._query(record), "outputs": self._run(record)}
+        return {name: value for name, value in inputs.items() if value is not None}
 
     def _query(self, record: Mapping[str, Any]) -> Query | None:
         number = record.get("query")
@@ -183,29 +186,25 @@ class QuoteFinder:
 
 
 def _all_ranges(text: str, part: str) -> list[TextRange]:
-    found: list[TextRange] = []
-    at = text.find(part) if part else -1
-    while at >= 0 and len(found) < MAX_PLACES:
-        found.append(TextRange(at, at + len(part)))
-        at = text.find(part, at + len(part))
-    return found
+    matches = islice(re.finditer(re.escape(part), text), MAX_PLACES) if part else ()
+    return [TextRange(*match.span()) for match in matches]
 
 
 def _fold_with_offsets(text: str) -> tuple[str, array[int], array[int]]:
     """The folded text, and for each of its characters where the piece begins and ends that it comes from."""
-    parts: list[str] = []
+    characters: list[str] = []
     starts, ends = array("q"), array("q")
     for start, end in pairwise([*segment_starts(text), len(text)]):
-        form = plain_fold(text[start:end])
-        if form.isspace():
-            if parts and parts[-1] == " ":
-                ends[-1] = end
-                continue
-            form = " "
-        parts.append(form)
-        starts.extend([start] * len(form))
-        ends.extend([end] * len(form))
-    return "".join(parts), starts, ends
+        for character in plain_fold(text[start:end]):  # a mark may be on white space: `\n\u0301` is one piece
+            if character.isspace():
+                if characters[-1:] == [" "]:
+                    ends[-1] = end
+                    continue
+                character = " "
+            characters.append(character)
+            starts.append(start)
+            ends.append(end)
+    return "".join(characters), starts, ends
 
 
 QUOTE_MARK = "quote"
@@ -235,10 +234,9 @@ def marked_sources(run: RunView) -> Iterator[Block | MarkedText]:
 
 def _actual_chunk(run: RunView, each: CheckedRecord) -> str | None:
     """The chunk that a quote is from, where that is not the one it names."""
-    quote = each.record.get("quote")
-    if each.checked.failure != "misattributed" or type(quote) is not str:
+    if each.checked.failure != "misattributed" or each.quote is None:
         return None
-    other = run.sources.joined().find(fold(quote))
+    other = run.sources.joined.find(fold(each.quote))
     return other if other != each.record.get("chunk_id") else None
 
 
@@ -250,17 +248,9 @@ def _source_text(run: RunView, chunk_id: str, cited: list[CheckedRecord]) -> tup
     for each in cited:
         for name in _artifact_names(each.record.get("provenance")):
             stored = run.sources.artifacts.get(run.sources.hash_in(name) or name)
-            if stored is not None and (text := _decoded_text(stored.data)) is not None:
+            if stored is not None and (text := stored.text()) is not None:
                 return f"Chunk {shorten(chunk_id, 100)} is not stored; this is the artifact {shorten(name, 100)}", text
     return f"Chunk {shorten(chunk_id, 100)} is not stored: its quotes cannot be looked up", None
-
-
-def _decoded_text(data: bytes) -> str | None:
-    """None for what is no text: a PDF, an image."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
 
 
 def _artifact_names(provenance: Any) -> list[str]:
@@ -272,12 +262,11 @@ def _artifact_names(provenance: Any) -> list[str]:
 def _mark_quotes(text: str, cited: list[CheckedRecord]) -> MarkedText:
     source, marks, missing = QuoteFinder(text), [], []
     for each in cited:
-        quote = each.record.get("quote")
-        places = source.places(quote if type(quote) is str else None, _text_range(each.record.get("span")))
+        places = source.places(each.quote, _text_range(each.record.get("span")))
         marks += [Mark(*place, QUOTE_MARK, shorten(each.id, 100), each.checked.failure or "") for place in places]
-        if not places and type(quote) is str:
+        if not places and each.quote is not None:
             failure = each.checked.failure or "not checked"
-            missing.append(f"“{shorten(quote, _MAX_QUOTE_CHARACTERS)}” ({shorten(each.id, 100)}, {failure})")
+            missing.append(f"“{shorten(each.quote, _MAX_QUOTE_CHARACTERS)}” ({shorten(each.id, 100)}, {failure})")
     more = [f"and {len(missing) - _MAX_MISSING_QUOTES} more"] if len(missing) > _MAX_MISSING_QUOTES else []
     notes = [f"Not in this text: {'; '.join([*missing[:_MAX_MISSING_QUOTES], *more])}."] if missing else []
     return marked_text(text, marks, notes, _MAX_SOURCE_CHARACTERS)
@@ -300,29 +289,30 @@ _OTHER_LEVELS_NOTE = (
 
 def run_page(record: Mapping[str, Any], given: Mapping[str, Any]) -> UnitPage:
     """The question and the result first. What is not given any more is said in its place."""
-    short = run_summary(record)
+    summary, run = run_summary(record), given.get("outputs")
+    status = {} if run is None else {checked.id: checked.result for checked in reversed(run.evidence)}
     sections = [
-        UnitSection("Result", (Paragraph(short.word or "Nothing went wrong."),)),
-        UnitSection("Question", (_question_pairs(record, given.get("golden"), given.get("outputs")),)),
+        UnitSection("Result", (Paragraph(summary.word or "Nothing went wrong."),)),
+        UnitSection("Question", (_question_pairs(record, given.get("golden"), None if run is None else status),)),
     ]
-    run: RunView | None = given.get("outputs")
     if run is not None:
-        sections += [UnitSection(title, blocks) for title, blocks in _sections(record, run) if blocks]
+        parts: dict[str, tuple[Block | MarkedText, ...]] = {
+            "Claims": _claim_table(run.output, status),
+            "Evidence": _evidence_table(record, run),
+            "Sources": tuple(marked_sources(run)),
+            "Findings": (_finding_rows(record, run.findings),),
+            "Steps": _step_table(run.manifests),
+        }
+        sections += [UnitSection(title, blocks) for title, blocks in parts.items() if blocks]
     elif record["run"] is not None:
-        sections += [UnitSection("Files", (Paragraph(_NO_FILES_NOTE),)), *_code_section(record["findings"])]
-    return UnitPage(short.id, tuple(sections))
+        sections.append(UnitSection("Files", (Paragraph(_NO_FILES_NOTE),)))
+        codes = tuple(FindingLine("", code, "", "") for code in record["findings"])
+        sections += [UnitSection("Findings", (FindingList(codes),))] if codes else []
+    return UnitPage(summary.id, tuple(sections))
 
 
-def _sections(record: Mapping[str, Any], run: RunView) -> Iterator[tuple[str, tuple[Block | MarkedText, ...]]]:
-    status = {checked.id: _result_word(checked) for checked in reversed(run.evidence)}
-    yield "Claims", _claim_table(run.output, status)
-    yield "Evidence", _evidence_table(record, run)
-    yield "Sources", tuple(marked_sources(run))
-    yield "Findings", (_finding_rows(record, run.findings),)
-    yield "Steps", _step_table(run.manifests)
-
-
-def _question_pairs(record: Mapping[str, Any], query: Query | None, run: RunView | None) -> LabelList:
+def _question_pairs(record: Mapping[str, Any], query: Query | None, status: Mapping[str, str] | None) -> LabelList:
+    """What was asked; `status` has the level or failure of each evidence record, where they are still stored."""
     objective = query.objective if query is not None else record["objective"]
     rows = [LabelRow("objective", (objective or "not known",))]
     if record["query_id"] is not None:
@@ -332,10 +322,10 @@ def _question_pairs(record: Mapping[str, Any], query: Query | None, run: RunView
             LabelRow("evidence to find", ("sufficient" if query.sufficient else "insufficient: it must abstain",))
         )
     if query is not None and query.required:
-        status = {} if run is None else {checked.id: _result_word(checked) for checked in reversed(run.evidence)}
-        wanted = sorted(query.required)
-        known = [f"{name}: {status.get(name, 'not in the ledger')}" for name in wanted] if run is not None else wanted
-        rows.append(LabelRow("required evidence", tuple(known[:MAX_ROWS])))
+        required = sorted(query.required)[:MAX_ROWS]
+        if status is not None:
+            required = [f"{name}: {status.get(name, 'not in the ledger')}" for name in required]
+        rows.append(LabelRow("required evidence", tuple(required)))
     if record.get("stop_reason") is not None:
         rows.append(LabelRow("stop reason", (record["stop_reason"],)))
     return LabelList(tuple(rows))
@@ -350,30 +340,13 @@ def _claim_table(output: Mapping[str, Any] | None, status: Mapping[str, str]) ->
         if type(claim) is not dict:
             rows.append(("", "", shorten(str(claim)), ""))
             continue
-        cited = [f"{shorten(name, 100)}: {status.get(name, 'not in the ledger')}" for name in _cited_ids(claim)]
-        rows.append(
-            (
-                Name(shorten(str(claim.get("claim_id")))),
-                shorten(str(claim.get("status"))),
-                _statement(claim),
-                ", ".join(cited),
-            )
-        )
+        cited = [f"{shorten(name, 100)}: {status.get(name, 'not in the ledger')}" for name in cited_ids(claim)[:50]]
+        statement = claim.get("statement")
+        words = shorten(statement, 2_000) if type(statement) is str else ""
+        name, claim_status = (shorten(str(claim.get(key))) for key in ("claim_id", "status"))
+        rows.append((Name(name), claim_status, words, ", ".join(cited)))
     columns = (Column("claim"), Column("status"), Column("statement"), Column("evidence"))
     return (Table(columns, tuple(rows), empty="no claims"), *_more_note(len(output["claims"]), "claims"))
-
-
-def _statement(claim: Mapping[str, Any]) -> str:
-    statement = claim.get("statement")
-    return shorten(statement, 2_000) if type(statement) is str else ""
-
-
-def _cited_ids(claim: Mapping[str, Any]) -> list[str]:
-    """The ids that a claim cites, and those of the records inside it."""
-    ids, inside = claim.get("evidence_ids"), claim.get("evidence")
-    cited = [name for name in ids if type(name) is str] if type(ids) is list else []
-    records = [each for each in inside if type(each) is dict] if type(inside) is list else []
-    return [*dict.fromkeys([*cited, *(str(each.get("evidence_id")) for each in records)])][:50]
 
 
 def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...]:
@@ -383,39 +356,26 @@ def _evidence_table(record: Mapping[str, Any], run: RunView) -> tuple[Block, ...
     rows = tuple(
         (
             Name(shorten(each.id, 100)),
-            _result_word(each),
+            each.result,
             Name(shorten(str(each.record.get("chunk_id")), 100)),
-            *_quote_cells(each),
+            shorten(each.quote or "", 1_000),
+            each.checked.message,
         )
         for each in run.evidence[:MAX_ROWS]
     )
     columns = (Column("evidence"), Column("result"), Column("chunk"), Column("quote"), Column("why"))
-    counts = {level: getattr(run.facts, level) for level in LEVELS}
-    otherwise = [] if all(record[level] == counts[level] for level in LEVELS) else [Paragraph(_OTHER_LEVELS_NOTE)]
-    return (*otherwise, Table(columns, rows), *_more_note(len(run.evidence), "records"))
+    differ = any(record[level] != getattr(run.facts, level) for level in LEVELS)
+    note = [Paragraph(_OTHER_LEVELS_NOTE)] if differ else []
+    return (*note, Table(columns, rows), *_more_note(len(run.evidence), "records"))
 
 
-def _quote_cells(each: CheckedRecord) -> tuple[str, str]:
-    quote = each.record.get("quote")
-    return shorten(quote, 1_000) if type(quote) is str else "", each.checked.message
-
-
-def _result_word(each: CheckedRecord) -> str:
-    return each.checked.level or str(each.checked.failure)
-
-
-def _finding_rows(record: Mapping[str, Any], found: list[Finding]) -> FindingList:
+def _finding_rows(record: Mapping[str, Any], findings: list[Finding]) -> FindingList:
     """Those of the run alone, and the codes of what only a look at all runs shows."""
-    rows = [FindingLine(each.severity, each.code, _finding_place(each), each.message) for each in found]
-    known = {each.code for each in found}
+    rows = [FindingLine(each.severity, each.code, _finding_place(each), each.message) for each in findings]
+    codes = {each.code for each in findings}
     words = "found when all runs were looked at together: the report has its words"
-    rows += [FindingLine("", code, "", words) for code in record["findings"] if code not in known]
+    rows += [FindingLine("", code, "", words) for code in record["findings"] if code not in codes]
     return FindingList(tuple(rows[:MAX_ROWS]))
-
-
-def _code_section(codes: list[str]) -> list[UnitSection]:
-    rows = tuple(FindingLine("", code, "", "") for code in codes)
-    return [UnitSection("Findings", (FindingList(rows),))] if rows else []
 
 
 def _finding_place(finding: Finding) -> str:

@@ -54,12 +54,8 @@ class Golden:
     sha256: str = ""
     path: str = ""  # from anywhere; it never goes into a report
     file: str = ""  # its name, without folders
-    by_objective: dict[str, int] = field(default_factory=dict)
+    by_objective: dict[str, int] = field(default_factory=dict)  # numbers of queries by `match_key`
     anchors: frozenset[str] = frozenset()  # hashes of artifacts that stand beside the ids
-
-    def find(self, objective: str) -> int | None:
-        """The number of the query with this objective."""
-        return self.by_objective.get(match_key(objective))
 
 
 class GoldenError(InputError):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import shorten
-from goldgate.core.gate import GateResult, Verdict, counts_text
+from goldgate.core.gate import GateResult, counts_text
 from goldgate.core.metric import Mean, Metrics, Rate
 from goldgate.core.plan import Plan
 from goldgate.core.remarks import Remark, remark
@@ -30,10 +29,11 @@ from goldgate.suites.research.safeguards import (
     note_nothing_stored,
     note_uneven_runs,
     note_uniform_dilution,
+    overruled,
     require_pass_also,
 )
 from goldgate.suites.research.suite import ALARMS, ResearchSettings
-from goldgate.suites.research.trials import RunCollection, iter_trials, trial_counts, trial_counts_with_copies
+from goldgate.suites.research.trials import RunCollection, iter_trials
 
 
 def trial_record(trial: Trial) -> dict[str, Any]:
@@ -69,10 +69,7 @@ def run_entry(run: RunFacts, query: Query | None, copies: int = 0) -> dict[str, 
         "found_ids": run.found,
         "ledger": run.ledger,
         "uncited": run.uncited,
-        "structural": run.structural,
-        "verbatim": run.verbatim,
-        "chain": run.chain,
-        "anchored": run.anchored,
+        **{level: getattr(run, level) for level in LEVELS},
         "steps": run.steps,
         "steps_with_manifest": run.with_manifest,
         "fingerprint": run.fingerprint.hex() or None,
@@ -121,10 +118,7 @@ def _manifest_remarks(report: Report) -> Iterator[Remark]:
 def _evidence_remarks(report: Report) -> Iterator[Remark]:
     """Findings about all runs together: claims that are covered in form only, or that hide others."""
     messages = {finding["code"]: finding["message"] for finding in report["findings"] if not finding["file"]}
-    if "empty_evidence" in messages:
-        yield remark("empty_evidence", messages["empty_evidence"])
-    if "uniform_dilution" in messages:
-        yield remark("uniform_dilution", messages["uniform_dilution"])
+    yield from (remark(code, messages[code]) for code in ("empty_evidence", "uniform_dilution") if code in messages)
 
 
 def _companion_remarks(report: Report) -> Iterator[Remark]:
@@ -177,9 +171,8 @@ class ResearchOutcome(Outcome):
     def overrule(self, gates: list[GateResult], tally: Tally) -> list[GateResult]:
         collected = self._collected
         measures = research_measures(self._origin.plan.settings)
-        merged, with_copies = trial_counts(collected.runs), trial_counts_with_copies(collected)
-        uneven = len({*merged.values()}) > 1 or len({*with_copies.values()}) > 1
-        strangers = merged.total() < len(collected.runs)
+        uneven = any(len({*n.values()}) > 1 for n in (collected.trials, collected.trials_with_copies))
+        strangers = collected.trials.total() < len(collected.runs)
         for condition, counted in copy_readings(collected, measures).items():
             every = [*iter_trials(collected, self._golden, counted)] if collected.copies or strangers or uneven else []
             asked = [trial for trial in every if trial.query is not None]
@@ -203,7 +196,7 @@ class ResearchOutcome(Outcome):
             *note_uniform_dilution(gates, runs),
         ]
         return {
-            "evidence": {**_evidence_counts(collected.runs), "note": None if origin.anchored else UNANCHORED_NOTE},
+            "evidence": {**_evidence_counts(runs), "note": None if origin.anchored else UNANCHORED_NOTE},
             "conservation": conservation(collected, golden, origin.directories),
             "queries": _query_entries(collected, golden),
             "runs": _run_entries(collected, golden),
@@ -232,46 +225,40 @@ def choose_copy_readings(collected: RunCollection, golden: Golden, measures: Seq
 
 def conservation(collected: RunCollection, golden: Golden, directories: int) -> dict[str, Any]:
     """Each total beside the parts that must add up to it."""
-    runs = collected.runs
-    answered = {run.query for run in runs if run.query != NO_QUERY}
+    runs, queries, trials = collected.runs, len(golden.queries), collected.trials.total()
+    answered = len(collected.trials)
     whole = {run.query for run in runs if run.query != NO_QUERY and run.broken is None}
     broken = sum(run.broken is not None for run in runs)
-    valid = sum(getattr(run, level) for run in runs for level in LEVELS)
-    present = trial_counts(runs)
-    lacking = sum(max(0, collected.owed - present[number]) for number in range(len(golden.queries)))
-    verified, candidate, retracted = (
-        sum(getattr(run, n) for run in runs) for n in ("verified", "candidate", "retracted")
-    )
-    steps, with_manifest = sum(run.steps for run in runs), sum(run.with_manifest for run in runs)
+    lacking = sum(max(0, collected.owed - collected.trials[number]) for number in range(queries))
+
+    def total(*names: str) -> int:
+        return sum(getattr(run, name) for run in runs for name in names)
+
+    claims = {name: total(name) for name in ("verified", "candidate", "retracted")}
+    steps, with_manifest = total("steps"), total("with_manifest")
     return {
         "queries": {
-            "total": len(golden.queries),
-            "answered": len(answered),
-            "missing": len(golden.queries) - len(answered),
-            "broken_only": len(answered - whole),
+            "total": queries,
+            "answered": answered,
+            "missing": queries - answered,
+            "broken_only": answered - len(whole),
         },
-        "trials": {"total": present.total() + lacking, "runs": present.total(), "missing": lacking},
+        "trials": {"total": trials + lacking, "runs": trials, "missing": lacking},
         "directories": {"total": directories, "runs": len(runs), "ignored": directories - len(runs)},
         "runs": {"total": len(runs), "evaluated": len(runs) - broken, "broken": broken},
-        "claims": {
-            "total": verified + candidate + retracted,
-            "verified": verified,
-            "candidate": candidate,
-            "retracted": retracted,
-            "unreadable": sum(run.unreadable_claims for run in runs),
-        },
+        "claims": {"total": sum(claims.values()), **claims, "unreadable": total("unreadable_claims")},
         "evidence": {
-            "total": sum(run.ledger for run in runs),
-            "valid": valid,
+            "total": total("ledger"),
+            "valid": total(*LEVELS),
             "failed": sum(count for run in runs for _, count in run.failures),
         },
         "steps": {
             "total": steps,
             "with_manifest": with_manifest,
             "without_manifest": steps - with_manifest,
-            "orphan_manifests": sum(run.orphans for run in runs),
+            "orphan_manifests": total("orphans"),
         },
-        "files_read": sum(run.files for run in runs),
+        "files_read": total("files"),
     }
 
 
@@ -285,7 +272,7 @@ def _add_merged_value(result: GateResult, merged: Metrics) -> GateResult:
     if metric is None:
         return result
     value = counts_text(metric, result.gate)
-    return replace(result, reason=f"{result.reason}; every copy counts: with copies merged it is {value}")
+    return overruled(result, f"every copy counts: with copies merged it is {value}", result.verdict)
 
 
 def _fail_torn_logs(result: GateResult, tally: Tally) -> GateResult:
@@ -294,7 +281,7 @@ def _fail_torn_logs(result: GateResult, tally: Tally) -> GateResult:
     if result.metric != "manifest_integrity" or not torn:
         return result
     logs = "1 event log is torn" if torn == 1 else f"{torn} event logs are torn"
-    return replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {logs}: not all steps are known")
+    return overruled(result, f"{logs}: not all steps are known")
 
 
 def _evidence_counts(runs: Iterable[RunFacts]) -> dict[str, Any]:
@@ -311,17 +298,18 @@ def _evidence_counts(runs: Iterable[RunFacts]) -> dict[str, Any]:
 
 
 def _query_entries(collected: RunCollection, golden: Golden) -> list[dict[str, Any]]:
-    by_query: dict[int, list[RunFacts]] = {}
+    by_query: defaultdict[int, list[RunFacts]] = defaultdict(list)
     for run in collected.runs:
-        by_query.setdefault(run.query, []).append(run)
-    return [
-        _query_entry(query, by_query.get(number, []), collected.owed) for number, query in enumerate(golden.queries)
-    ]
+        by_query[run.query].append(run)
+    return [_query_entry(query, by_query[number], collected.owed) for number, query in enumerate(golden.queries)]
 
 
 def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any]:
     whole = [run for run in runs if run.broken is None]
-    entry: dict[str, Any] = {
+    missing = max(0, owed - len(runs))
+    hits = [run.found if run.broken is None else 0 for run in runs]
+    right = [int(run.broken is None and run.stop_reason == ABSTAINED and not run.verified) for run in runs]
+    return {
         "objective": query.objective,
         "id": query.id,
         "evidence_sufficient": query.sufficient,
@@ -330,25 +318,16 @@ def _query_entry(query: Query, runs: list[RunFacts], owed: int) -> dict[str, Any
         "trials": len(runs),
         "owed_trials": owed,
         "broken_trials": len(runs) - len(whole),
-        "recall": None,
-        "abstention": None,
-        "right_abstentions": None,
+        "recall": _over_trials(hits, len(query.required), missing),
+        "abstention": None if query.sufficient else _over_trials(right, 1, missing),
+        "right_abstentions": None if query.sufficient else sum(right),
     }
-    missing = max(0, owed - len(runs))
-    if query.required and runs:
-        entry["recall"] = _over_trials(
-            [run.found if run.broken is None else 0 for run in runs], len(query.required), missing
-        )
-    if not query.sufficient:
-        right = [run.broken is None and run.stop_reason == ABSTAINED and not run.verified for run in runs]
-        entry["right_abstentions"] = sum(right)
-        if runs:
-            entry["abstention"] = _over_trials([int(abstained) for abstained in right], 1, missing)
-    return entry
 
 
-def _over_trials(hits: list[int], of: int, missing: int) -> dict[str, Any]:
-    """Best, worst and mean over the trials of a query; one that is missing has hit nothing."""
+def _over_trials(hits: list[int], of: int, missing: int) -> dict[str, Any] | None:
+    """Best, worst and mean over the trials of a query, of which a missing one has hit nothing; None without any."""
+    if not hits or not of:
+        return None
     averaged = len(hits) + missing
     return {
         "best": Rate(max(hits), of).as_json(),

@@ -16,16 +16,10 @@ from goldgate.suites.research.measures import EvidenceCoverage, ManifestIntegrit
 from goldgate.suites.research.run.facts import RunFacts
 from goldgate.suites.research.suite import ALARMS, DEFAULT_GATES
 
-# Sums over claims and steps, of which one run can have any number: the part and the whole.
-_SUMS = {
-    "evidence_coverage_rate": ("covered", "verified", "verified claims"),
-    "manifest_integrity": ("with_manifest", "steps", "steps"),
-}
-
-# Rates to which a trial that is not there adds nothing.
-_MEASURES_WITHOUT_MISSING: dict[str, TrialMeasure] = {
-    "evidence_coverage_rate": EvidenceCoverage(),
-    "manifest_integrity": ManifestIntegrity(),
+# Rates over claims and steps, of which one run can have any number and a trial that is not there has none.
+_RATES_OVER_PARTS: dict[str, tuple[TrialMeasure, str]] = {
+    "evidence_coverage_rate": (EvidenceCoverage(), "verified claims"),
+    "manifest_integrity": (ManifestIntegrity(), "steps"),
 }
 _LESS_IS_BETTER = frozenset(name for name, gate in ALARMS.items() if gate.max is not None)
 
@@ -62,11 +56,16 @@ def require_pass_also(results: list[GateResult], metrics: Metrics, condition: st
     """The results; where a gate would not pass with these metrics, theirs. `condition` says which they are."""
     others = judge_gates({result.metric: result.gate for result in results}, metrics, unit="run")
     return [
-        replace(result, verdict=other.verdict, reason=f"{result.reason}; {condition} {other.reason}")
+        overruled(result, f"{condition} {other.reason}", other.verdict)
         if result.verdict is Verdict.PASS and other.verdict is not Verdict.PASS
         else result
         for result, other in zip(results, others, strict=True)
     ]
+
+
+def overruled(result: GateResult, reason: str, verdict: Verdict = Verdict.FAIL) -> GateResult:
+    """The result with another verdict, and one more reason."""
+    return replace(result, verdict=verdict, reason=f"{result.reason}; {reason}")
 
 
 def fail_uneven_queries(results: list[GateResult], trials: Iterable[Trial]) -> list[GateResult]:
@@ -76,22 +75,22 @@ def fail_uneven_queries(results: list[GateResult], trials: Iterable[Trial]) -> l
     would raise both rates. Each query weighs the same here, whatever the number of its runs.
     """
     asked = [*trials]
-    even = {name: _even_rate(asked, name, measure) for name, measure in _MEASURES_WITHOUT_MISSING.items()}
     judged = []
     for result in results:
-        rate, gate = even.get(result.metric), result.gate
-        if result.verdict is Verdict.PASS and rate is not None and rate.denominator:
-            by_value = check_gate(result.metric, Gate(gate.min, gate.max, gate.equals), rate)
+        name, gate = result.metric, result.gate
+        if result.verdict is Verdict.PASS and name in _RATES_OVER_PARTS:
+            rate = _even_rate(asked, name)
+            by_value = check_gate(name, Gate(gate.min, gate.max, gate.equals), rate) if rate.denominator else result
             if by_value.verdict is Verdict.FAIL:
-                reason = f"{result.reason}; with the same weight for every query {by_value.reason}"
-                result = replace(result, verdict=Verdict.FAIL, reason=reason)
+                result = overruled(result, f"with the same weight for every query {by_value.reason}")
         judged.append(result)
     return judged
 
 
-def _even_rate(trials: Iterable[Trial], name: str, measure: TrialMeasure) -> Rate:
+def _even_rate(trials: Iterable[Trial], name: str) -> Rate:
     """A rate in which each query weighs the same: the sums of its runs, divided by their number."""
     queries: dict[str, list[int]] = {}
+    measure, _ = _RATES_OVER_PARTS[name]
     for trial in trials:
         counts = measure.units(trial)
         if counts is not None and trial.query is not None:
@@ -100,8 +99,7 @@ def _even_rate(trials: Iterable[Trial], name: str, measure: TrialMeasure) -> Rat
                 sums[place] += count * trial.weight(name)
     part = sum((Fraction(part, runs) for part, _, runs in queries.values()), Fraction(0))
     whole = sum((Fraction(whole, runs) for _, whole, runs in queries.values()), Fraction(0))
-    share = part / whole if whole else None
-    return Rate(0, 0) if share is None else Rate(share.numerator, share.denominator)
+    return Rate(*(part / whole).as_integer_ratio()) if whole else Rate(0, 0)
 
 
 def fail_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> list[GateResult]:
@@ -114,12 +112,7 @@ def fail_unknown_claims(results: list[GateResult], runs: Sequence[RunFacts]) -> 
         return results
     more = f" and of {len(unknown) - 1} more" if len(unknown) > 1 else ""
     words = f"the claims of {shorten(unknown[0])}{more} cannot be read: the coverage is not known"
-    return [
-        replace(result, verdict=Verdict.FAIL, reason=f"{result.reason}; {words}")
-        if result.metric == "evidence_coverage_rate"
-        else result
-        for result in results
-    ]
+    return [overruled(result, words) if result.metric == "evidence_coverage_rate" else result for result in results]
 
 
 def note_nothing_stored(runs: Sequence[RunFacts]) -> Iterator[Finding]:
@@ -138,14 +131,11 @@ def note_nothing_stored(runs: Sequence[RunFacts]) -> Iterator[Finding]:
 def note_uneven_runs(results: Iterable[GateResult], runs: Sequence[RunFacts]) -> Iterator[Finding]:
     """A gate that passes over all claims or steps, and would not if every run counted the same."""
     for gate in results:
-        if gate.metric not in _SUMS or gate.verdict is not Verdict.PASS:
+        if gate.metric not in _RATES_OVER_PARTS or gate.verdict is not Verdict.PASS:
             continue
-        part, whole, words = _SUMS[gate.metric]
-        shares = [
-            0.0 if part == "covered" and run.broken is not None else getattr(run, part) / of_run
-            for run in runs
-            if (of_run := getattr(run, whole))
-        ]
+        measure, words = _RATES_OVER_PARTS[gate.metric]
+        counts = [measure.units(Trial(None, run)) or (0, 0) for run in runs]
+        shares = [part / whole for part, whole in counts if whole]
         mean = Decimal(f"{fsum(shares) / len(shares):.6f}") if shares else Decimal(1)
         least = max((bound for bound in (gate.gate.min, gate.gate.equals) if bound is not None), default=Decimal(0))
         if mean < least:

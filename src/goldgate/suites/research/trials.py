@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from goldgate.core.finding import Finding
+from goldgate.core.finding import Finding, Severity
 from goldgate.core.metric import Metrics
-from goldgate.suites.research.golden import Golden, near_queries
+from goldgate.suites.research.golden import Golden, Query, near_queries
 from goldgate.suites.research.measures import COMPLETION_METRIC, Trial
 from goldgate.suites.research.run.facts import NO_QUERY, ContentDigests, RunFacts, RunResult
 from goldgate.suites.research.run.files import OUTPUT
 
 # The metrics in which a trial that is not there counts.
 MISSING_TRIAL_METRICS = frozenset({"golden_recall", "abstention_accuracy", "cited_golden_recall", COMPLETION_METRIC})
-_ONE_RUN = "one run, and counted with its copies where that makes a rate worse"
 _SHOWN_NAMES = 3  # of the runs that have a run_id in common
+
+
+FindingsByRun = defaultdict[str, list[Finding]]
 
 
 @dataclass(slots=True)
@@ -27,8 +29,10 @@ class RunCollection:
     findings: list[Finding] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     copies: dict[str, list[RunFacts]] = field(default_factory=dict)  # by the run that they were merged into
+    trials: Counter[int] = field(default_factory=Counter)  # of each query, broken ones among them
+    trials_with_copies: Counter[int] = field(default_factory=Counter)  # where every copy counts as a trial
     owed: int = 1  # trials that every query owes
-    owed_with_copies: int = 1  # where every copy counts as a trial
+    owed_with_copies: int = 1
     merged: Metrics = field(default_factory=dict)  # what metrics would be that are worse where every copy counts
     codes: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the findings of each run that has any
 
@@ -46,25 +50,24 @@ def collect_runs(
     that the protocol sets; without it, the most that any query has.
     """
     collected = RunCollection(ignored=list(strays))
-    found: dict[str, list[Finding]] = {}  # by run, because a copy's findings go with it
+    findings: FindingsByRun = defaultdict(list)  # a copy's findings go with it
     for result in results:
         collected.ignored += result.ignored
         if result.findings:
-            found[result.name] = result.findings
+            findings[result.name] = result.findings
         if result.facts is not None:
             collected.runs.append(result.facts)
-    _resolve_run_ids(collected, found)
-    _merge_clones(collected, found, contents)
-    _set_owed_trials(collected, golden, owed, found)
-    for run in collected.runs:
-        collected.findings += found.get(run.name, ())
-    strangers, missing = [*_unknown_objectives(collected.runs, golden)], _missing_trials(collected, golden)
+    _resolve_run_ids(collected, findings)
+    _merge_clones(collected, findings, contents)
+    _set_owed_trials(collected, golden, owed, findings)
+    of_runs = [finding for run in collected.runs for finding in findings.get(run.name, ())]
+    strangers = [*_unknown_objectives(collected.runs, golden)]
     for finding in strangers:
-        found.setdefault(finding.file.partition("/")[0], []).append(finding)
+        findings[finding.file.partition("/")[0]].append(finding)
     for run in collected.runs:
-        if run.name in found:
-            collected.codes[run.name] = tuple(sorted({finding.code for finding in found[run.name]}))
-    collected.findings = [*golden.findings, *collected.findings, *strangers, *missing]
+        if run.name in findings:
+            collected.codes[run.name] = tuple(sorted({finding.code for finding in findings[run.name]}))
+    collected.findings = [*golden.findings, *of_runs, *strangers, *_missing_trials(collected, golden)]
     collected.ignored.sort()
     return collected
 
@@ -79,10 +82,9 @@ def iter_trials(collected: RunCollection, golden: Golden, counted: frozenset[str
         query = None if run.query == NO_QUERY else golden.queries[run.query]
         readings = (1, 1 + len(collected.copies.get(run.name, ())))
         yield Trial(query, run, 1, collected.codes.get(run.name, ()), readings, counted)
-    merged, with_copies = trial_counts(collected.runs), trial_counts_with_copies(collected)
     for number, query in enumerate(golden.queries):
-        lacking = max(0, collected.owed - merged[number])
-        lacking_with_copies = max(0, collected.owed_with_copies - with_copies[number])
+        lacking = max(0, collected.owed - collected.trials[number])
+        lacking_with_copies = max(0, collected.owed_with_copies - collected.trials_with_copies[number])
         either = min(lacking, lacking_with_copies)
         if either:
             yield Trial(query, None, either)
@@ -92,115 +94,100 @@ def iter_trials(collected: RunCollection, golden: Golden, counted: frozenset[str
             yield Trial(query, None, lacking_with_copies - either, (), (0, 1), counted)
 
 
-def trial_counts(runs: list[RunFacts]) -> Counter[int]:
-    """How many trials each query has, broken ones among them."""
-    return Counter(run.query for run in runs if run.query != NO_QUERY)
-
-
-def trial_counts_with_copies(collected: RunCollection) -> Counter[int]:
-    """How many trials each query has where every copy is one."""
-    copies = [copy for copies in collected.copies.values() for copy in copies]
-    return trial_counts(collected.runs) + trial_counts(copies)
-
-
-def _resolve_run_ids(collected: RunCollection, found: dict[str, list[Finding]]) -> None:
+def _resolve_run_ids(collected: RunCollection, findings: FindingsByRun) -> None:
     """The same run_id twice: equal bytes are one run, different ones are both broken."""
     runs = collected.runs
-    first: dict[str, int] = {}
-    again: dict[str, list[int]] = {}
+    numbers_by_id: dict[str, list[int]] = {}
     for number, run in enumerate(runs):
-        if run.run_id is not None and first.setdefault(run.run_id, number) != number:
-            again.setdefault(run.run_id, [first[run.run_id]]).append(number)
-    copies: set[int] = set()
-    for run_id, numbers in again.items():
-        kept: dict[bytes, int] = {}
-        for number in numbers:
-            original = kept.setdefault(runs[number].digest, number)
-            if original != number:
-                copies.add(number)
-                name = runs[number].name
-                collected.copies.setdefault(runs[original].name, []).append(runs[number])
-                message = f"the same run as {runs[original].name}, byte for byte: {_ONE_RUN}"
-                found.setdefault(runs[original].name, []).append(
-                    Finding("copied_run", "warning", name, None, "", message)
-                )
-                collected.ignored.append((f"{name}/", message))
-        if len(kept) > 1:
-            names = [runs[number].name for number in kept.values()]
-            for number in kept.values():
+        if run.run_id is not None:
+            numbers_by_id.setdefault(run.run_id, []).append(number)
+    copies: set[str] = set()
+    for run_id, numbers in numbers_by_id.items():
+        originals: dict[bytes, int] = {}
+        for number in numbers if len(numbers) > 1 else ():
+            run, original = runs[number], runs[originals.setdefault(runs[number].digest, number)]
+            if original is not run:
+                copies.add(run.name)
+                _merge_copy(collected, original.name, run, "copied_run", "the same run as {}, byte for byte", findings)
+        if len(originals) > 1:
+            names = [runs[number].name for number in originals.values()]
+            for number in originals.values():
                 run = runs[number]
                 others = _name_list([name for name in names[: _SHOWN_NAMES + 1] if name != run.name], len(names) - 1)
                 message = f"the run_id {run_id} is also that of {others}, with other content"
-                finding = Finding("conflicting_run_id", "error", f"{run.name}/{OUTPUT}", None, "/run_id", message)
-                found.setdefault(run.name, []).append(finding)
-                runs[number] = run._replace(broken=run.broken or "conflicting_run_id")
+                runs[number] = _break_run(run, "conflicting_run_id", "/run_id", message, findings)
     if copies:
-        collected.runs = [run for number, run in enumerate(runs) if number not in copies]
+        collected.runs = [run for run in runs if run.name not in copies]
+
+
+def _merge_copy(
+    collected: RunCollection, original: str, run: RunFacts, code: str, words: str, findings: FindingsByRun
+) -> None:
+    """Keep a run, and what was merged into it before, as a copy of another one, which gets a finding."""
+    message = f"{words.format(original)}: one run, and counted with its copies where that makes a rate worse"
+    collected.copies.setdefault(original, []).extend([run, *collected.copies.pop(run.name, ())])
+    collected.ignored.append((f"{run.name}/", message))
+    findings[original].append(Finding(code, "warning", run.name, None, "", message))
+
+
+def _break_run(run: RunFacts, code: str, pointer: str, message: str, findings: FindingsByRun) -> RunFacts:
+    """The run as one that counts as failed, for this reason unless it has one already."""
+    findings[run.name].append(Finding(code, "error", f"{run.name}/{OUTPUT}", None, pointer, message))
+    return run._replace(broken=run.broken or code)
 
 
 def _name_list(names: list[str], number: int) -> str:
     """A few of so many names, and how many more there are: a list in every message would grow with the square."""
-    shown = names[:_SHOWN_NAMES]
-    more = number - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    first = names[:_SHOWN_NAMES]
+    more = number - len(first)
+    return ", ".join(first) + (f" and {more:,} more" if more else "")
 
 
 def _merge_clones(
     collected: RunCollection,
-    found: dict[str, list[Finding]],
+    findings: FindingsByRun,
     contents: Callable[[list[str]], dict[str, ContentDigests]],
 ) -> None:
     """Runs that are equal but for their ids and times are one; those that only answer alike are pointed out."""
     # A broken run adds nothing to a numerator, and merging it would take from a denominator: it has no `suspect`.
     looks = Counter(run.suspect for run in collected.runs if run.suspect)
-    known = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
-    first: dict[bytes, str] = {}
+    digests = contents([run.name for run in collected.runs if looks[run.suspect] > 1])
+    originals: dict[bytes, str] = {}
     answers: dict[bytes, str] = {}
     kept: list[RunFacts] = []
     for run in collected.runs:
-        content = known.get(run.name)
-        if content is None or not content.content:
-            kept.append(run)
-            continue
-        original = first.setdefault(content.content, run.name)
-        if original != run.name:
-            copies = collected.copies.setdefault(original, [])
-            copies += [run, *collected.copies.pop(run.name, ())]
-            message = f"the same as {original} but for ids and times: {_ONE_RUN}"
-            found.setdefault(original, []).append(Finding("cloned_run", "warning", run.name, None, "", message))
-            collected.ignored.append((f"{run.name}/", message))
-            continue
+        content = digests.get(run.name)
+        if content is not None and content.content:
+            original = originals.setdefault(content.content, run.name)
+            if original != run.name:
+                _merge_copy(collected, original, run, "cloned_run", "the same as {} but for ids and times", findings)
+                continue
+            alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
+            if alike != run.name:
+                message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
+                finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
+                findings[run.name].append(finding)
         kept.append(run)
-        alike = answers.setdefault(content.answer, run.name) if content.answer else run.name
-        if alike != run.name:
-            message = f"the verified claims and their quotes are those of {alike}, word for word; the rest differs"
-            finding = Finding("alike_runs", "warning", f"{run.name}/{OUTPUT}", None, "/claims", message)
-            found.setdefault(run.name, []).append(finding)
     collected.runs = kept
 
 
-def _set_owed_trials(
-    collected: RunCollection, golden: Golden, owed: int | None, found: dict[str, list[Finding]]
-) -> None:
-    """Set how many trials every query owes; where the protocol says it, a query with more fails: nobody picks."""
-    merged, with_copies = trial_counts(collected.runs), trial_counts_with_copies(collected)
-    collected.owed = owed or max(merged.values(), default=1)
-    collected.owed_with_copies = owed or max(with_copies.values(), default=1)
+def _set_owed_trials(collected: RunCollection, golden: Golden, owed: int | None, findings: FindingsByRun) -> None:
+    """Count trials and set how many every query owes; a query with more than the protocol sets fails."""
+    copies = [copy for copies in collected.copies.values() for copy in copies]
+    collected.trials = trials = Counter(run.query for run in collected.runs if run.query != NO_QUERY)
+    collected.trials_with_copies = trials + Counter(run.query for run in copies if run.query != NO_QUERY)
+    collected.owed = owed or max(trials.values(), default=1)
+    collected.owed_with_copies = owed or max(collected.trials_with_copies.values(), default=1)
     for index, run in enumerate(collected.runs):
-        if run.query != NO_QUERY and with_copies[run.query] > collected.owed_with_copies:
-            query, copies = golden.queries[run.query], with_copies[run.query] - merged[run.query]
+        number = collected.trials_with_copies[run.query]
+        if number > collected.owed_with_copies:
+            surplus = number - trials[run.query]
+            words = f" ({surplus} of them {'a copy' if surplus == 1 else 'copies'})" if surplus else ""
             message = (
-                f"the query {query.objective!r} has {with_copies[run.query]} trials{_copies_note(copies)}, "
+                f"the query {golden.queries[run.query].objective!r} has {number} trials{words}, "
                 f"and research.trials is {owed}: they count as failed until the surplus is taken away"
             )
-            finding = Finding("too_many_trials", "error", f"{run.name}/{OUTPUT}", None, "/objective", message)
-            found.setdefault(run.name, []).append(finding)
-            collected.runs[index] = run._replace(broken=run.broken or "too_many_trials")
-
-
-def _copies_note(copies: int) -> str:
-    """Words for trials of which so many are copies; none without any."""
-    return f" ({copies} of them {'a copy' if copies == 1 else 'copies'})" if copies else ""
+            collected.runs[index] = _break_run(run, "too_many_trials", "/objective", message, findings)
 
 
 def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Finding]:
@@ -221,27 +208,27 @@ def _unknown_objectives(runs: list[RunFacts], golden: Golden) -> Iterator[Findin
 
 def _missing_trials(collected: RunCollection, golden: Golden) -> Iterator[Finding]:
     """Queries that owe trials."""
-    merged, with_copies = trial_counts(collected.runs), trial_counts_with_copies(collected)
     for number, query in enumerate(golden.queries):
-        trials, copies = merged[number], with_copies[number] - merged[number]
+        trials, with_copies = collected.trials[number], collected.trials_with_copies[number]
+        code = "too_few_trials"
+        severity: Severity = "error"
         if not trials:
-            message = f"no run answers the query {query.objective!r}: it counts as failed"
-            yield Finding("missing_run", "error", golden.file, None, query.pointer, message)
+            code, message = "missing_run", f"no run answers the query {query.objective!r}: it counts as failed"
         elif trials < collected.owed:
+            copies = with_copies - trials
             left_out = f", {copies} {'copy' if copies == 1 else 'copies'} left out" if copies else ""
-            message = (
-                f"the query {query.objective!r} has {trials} of the {collected.owed} trials that every query "
-                f"owes{left_out}: {_failed_note(collected.owed - trials)}"
+            message = _too_few_message(query, trials, collected.owed, left_out)
+        elif with_copies < collected.owed_with_copies:
+            severity = "warning"
+            message = _too_few_message(
+                query, with_copies, collected.owed_with_copies, " where copies of runs are trials"
             )
-            yield Finding("too_few_trials", "error", golden.file, None, query.pointer, message)
-        elif trials + copies < collected.owed_with_copies:
-            message = (
-                f"the query {query.objective!r} has {trials + copies} of the {collected.owed_with_copies} trials that "
-                f"every query owes where copies of runs are trials: "
-                f"{_failed_note(collected.owed_with_copies - trials - copies)} in rates that this makes worse"
-            )
-            yield Finding("too_few_trials", "warning", golden.file, None, query.pointer, message)
+            message += " in rates that this makes worse"
+        else:
+            continue
+        yield Finding(code, severity, golden.file, None, query.pointer, message)
 
 
-def _failed_note(trials: int) -> str:
-    return "one counts as failed" if trials == 1 else f"{trials} count as failed"
+def _too_few_message(query: Query, trials: int, owed: int, words: str) -> str:
+    failed = "one counts as failed" if owed - trials == 1 else f"{owed - trials} count as failed"
+    return f"the query {query.objective!r} has {trials} of the {owed} trials that every query owes{words}: {failed}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from goldgate.core.finding import RunFindings
@@ -16,9 +17,9 @@ from goldgate.files.writing import escape_name
 from goldgate.shape.validation import problems, type_test, wrong_fields
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.golden import Query
-from goldgate.suites.research.run.evidence import EvidenceDemands, Level, Sources, check_evidence, is_plainly_verbatim
+from goldgate.suites.research.run.evidence import EvidenceDemands, Level, Sources, check_evidence
 from goldgate.suites.research.run.files import CHUNKS, OUTPUT, BadLine, RunFiles, decode_lines, equal_values
-from goldgate.suites.research.run.log import EventLog, normalize_status
+from goldgate.suites.research.run.log import EventLog, StepCounts, normalize_status
 from goldgate.suites.research.run.text import (
     MAX_EMPTY_QUOTE,
     empty_claim_reason,
@@ -82,94 +83,91 @@ def check_ledger(output: dict[str, Any], sources: Sources, demands: EvidenceDema
     """Check every record once; two different records under one id are both void."""
     ledger = Ledger()
     valid, failed = ledger.valid, ledger.failed
-    seen: dict[str, dict[str, Any]] = {}
-    repeated: dict[str, dict[str, list[str]]] = {}  # by short quote and chunk: ids
-    unstored = thin = 0
-    plainly = not demands.anchored
-    for pointer, number, record in evidence_records(output):
+    first: dict[str, dict[str, Any]] = {}
+    filed: list[dict[str, Any]] = []  # records that are valid by themselves
+    unstored = 0
+    for pointer, record in evidence_records(output):
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is not str or not identity.strip():
             ledger.nameless += 1
-            findings.add("malformed", "error", OUTPUT, "an evidence record needs an evidence_id", f"{pointer}/{number}")
-            continue
-        if identity in seen:
-            if not equal_values(seen[identity], record):
-                valid.pop(identity, None)
-                failed[identity] = "conflicting_id"
-                message = f"{identity} is there twice, with different content"
-                findings.add("conflicting_id", "error", OUTPUT, message, f"{pointer}/{number}")
-            continue
-        seen[identity] = record
-        if plainly and is_plainly_verbatim(record, sources):
-            valid[identity] = "verbatim"
-            if len(record["quote"]) < _SHORT_QUOTE:
-                thin += _is_thin(record)
-            _note_empty(record, sources, ledger, repeated)
-            continue
-        checked = check_evidence(record, sources, demands)
-        if checked.level is not None:
-            valid[identity] = checked.level
-            unstored += checked.level == "structural"
-            if type(quote := record.get("quote")) is not str or len(quote) < _SHORT_QUOTE:
-                thin += _is_thin(record)
-            _note_empty(record, sources, ledger, repeated)
-        else:
-            assert checked.failure is not None
-            failed[identity] = checked.failure
-            findings.add(checked.failure, "error", OUTPUT, f"{identity}: {checked.message}", f"{pointer}/{number}")
-    for by_chunk in repeated.values():
-        if len(by_chunk) >= _BOILERPLATE_CHUNKS:
-            ledger.empty |= {identity: "boilerplate" for ids in by_chunk.values() for identity in ids}
+            findings.add("malformed", "error", OUTPUT, "an evidence record needs an evidence_id", pointer)
+        elif identity not in first:
+            first[identity] = record
+            checked = check_evidence(record, sources, demands)
+            if checked.level is not None:
+                valid[identity] = checked.level
+                filed.append(record)
+                unstored += checked.level == "structural"
+            else:
+                failed[identity] = str(checked.failure)
+                findings.add(failed[identity], "error", OUTPUT, f"{identity}: {checked.message}", pointer)
+        elif not equal_values(first[identity], record):
+            valid.pop(identity, None)
+            failed[identity] = "conflicting_id"
+            message = f"{identity} is there twice, with different content"
+            findings.add("conflicting_id", "error", OUTPUT, message, pointer)
+    ledger.empty = _empty_records(filed, sources)
     if unstored and sources.chunks:
         message = f"{unstored} record(s) cite chunks whose text is not among those stored: only their form was checked"
         findings.add("chunk_not_stored", "warning", CHUNKS, message)
-    outside = sum(level == "chain" for level in valid.values()) if sources.anchors else 0
-    if outside:
+    outside = [*valid.values()].count("chain")
+    if outside and sources.anchors:
         message = f"{outside} record(s) rest on stored artifacts that are not in the evaluator's corpus"
         findings.add("not_in_corpus", "warning", OUTPUT, message, "/evidence")
+    thin = sum(map(_is_thin, filed))
     if thin:
         message = f"{thin} record(s) quote fewer than {_FEW_CHARACTERS} letters or digits, which any source has"
         findings.add("thin_quote", "warning", OUTPUT, message, "/evidence")
     return ledger
 
 
-def _note_empty(
-    record: dict[str, Any], sources: Sources, ledger: Ledger, repeated: dict[str, dict[str, list[str]]]
-) -> None:
-    """Put a valid record into `ledger.empty` if it quotes nothing in particular, or else into `repeated` if it may."""
-    quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
-    chunk = sources.chunks.get(chunk_id)
-    if quote is None:
-        start, end = record["span"]["start"], record["span"]["end"]
-        size = end - start
-        quote = chunk["text"][start:end] if chunk is not None and size <= MAX_EMPTY_QUOTE else None
-    else:
-        size = len(quote)
-    if chunk is not None and size >= _NEARLY_ALL * len(chunk["text"]) and sources.has_several_sentences(chunk):
-        ledger.empty[identity] = "whole chunks"
-    elif quote is not None and size <= MAX_EMPTY_QUOTE:
+def _empty_records(records: list[dict[str, Any]], sources: Sources) -> dict[str, str]:
+    """The ids of valid records that quote nothing in particular, and why."""
+    empty: dict[str, str] = {}
+    ids_by_quote: dict[str, dict[str, list[str]]] = {}  # of short quotes, and by chunk
+    for record in records:
+        quote, identity, chunk_id = record.get("quote"), record["evidence_id"], record["chunk_id"]
+        chunk = sources.chunks.get(chunk_id)
+        size = _quote_size(record)
+        if chunk is not None and size >= _NEARLY_ALL * len(chunk["text"]) and sources.has_several_sentences(chunk_id):
+            empty[identity] = "whole chunks"
+            continue
+        if quote is None and chunk is not None and size <= MAX_EMPTY_QUOTE:
+            quote = chunk["text"][record["span"]["start"] : record["span"]["end"]]
+        if quote is None or size > MAX_EMPTY_QUOTE:
+            continue
         if (reason := empty_quote_reason(quote)) is not None:
-            ledger.empty[identity] = reason
+            empty[identity] = reason
         else:
-            repeated.setdefault(quote, {}).setdefault(chunk_id, []).append(identity)
+            ids_by_quote.setdefault(quote, {}).setdefault(chunk_id, []).append(identity)
+    for by_chunk in ids_by_quote.values():
+        if len(by_chunk) >= _BOILERPLATE_CHUNKS:
+            empty |= {identity: "boilerplate" for ids in by_chunk.values() for identity in ids}
+    return empty
+
+
+def _quote_size(record: dict[str, Any]) -> int:
+    """How many characters a valid record quotes, or has at its span."""
+    quote, span = record.get("quote"), record.get("span")
+    return len(quote) if quote is not None else span["end"] - span["start"]  # type: ignore[index]
 
 
 def _is_thin(record: dict[str, Any]) -> bool:
-    quote, span = record.get("quote"), record.get("span")
-    if quote is None:
-        return type(span) is dict and bool(span["end"] - span["start"] < _FEW_CHARACTERS)
+    quote, size = record.get("quote"), _quote_size(record)
+    if quote is None or size >= _SHORT_QUOTE:
+        return size < _FEW_CHARACTERS
     signs = "".join(filter(is_letter_or_digit, quote))
     return len(signs) < _FEW_CHARACTERS and signs.isascii()  # a word may be a single character elsewhere
 
 
-def evidence_records(output: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:
-    """The ledger's records, then those embedded in claims: pointer, number, record."""
+def evidence_records(output: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The ledger's records, then those embedded in claims, each with its pointer."""
     for number, record in enumerate(output.get("evidence") or ()):
-        yield "/evidence", number, record
+        yield f"/evidence/{number}", record
     for index, claim in enumerate(output["claims"]):
         if type(claim) is dict and type(embedded := claim.get("evidence")) is list:
             for number, record in enumerate(embedded):
-                yield f"/claims/{index}/evidence", number, record
+                yield f"/claims/{index}/evidence/{number}", record
 
 
 def _note_chunk(line: int, value: object, findings: RunFindings) -> None:
@@ -210,42 +208,15 @@ class Claims:
     read: list[CountedClaim] = field(default_factory=list)
 
 
-def check_claims(
-    listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings, *, fitting: bool = False
-) -> Claims:
-    """Count the claims that the output lists, and those that only the log shows.
-
-    `fitting` says that the claims are known to have the shape of the contract, as nearly always.
-    """
-    claims = fast_claims(listed, log, ledger, findings) if fitting and log is not None else None
-    if claims is None:
-        claims = reference_claims(listed, log, ledger, findings)
+def check_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
+    """Count the claims that the output lists, and those that only the log shows."""
+    claims = _listed_claims(listed, log, ledger, findings)
     _add_unlisted(claims, listed, log, findings)
     _note_repetition(claims, ledger, findings)
     return claims
 
 
-def fast_claims(listed: list[Any], log: EventLog, ledger: Ledger, findings: RunFindings) -> Claims | None:
-    """Claims by the contract, each with its own id and without records of its own, fast; None is no answer."""
-    if log.foreign.statuses or len({claim["claim_id"] for claim in listed}) < len(listed):
-        return None
-    if any("evidence" in claim for claim in listed):
-        return None
-    claims, logged = Claims(), log.own.statuses
-    for number, claim in enumerate(listed):
-        name, status = claim["claim_id"], claim["status"]
-        if logged.get(name, status) != status:
-            status = _claim_status(claim, number, log, findings)
-        cited = [*dict.fromkeys(claim.get("evidence_ids", ()))]
-        claims.read.append(CountedClaim(claim["statement"], status, cited))
-        _count_claim(claims, status, cited)
-        if status == "verified":
-            _count_coverage(claims, cited, number, ledger, findings, named=True)
-    return claims
-
-
-def reference_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
-    """The rule of `plain_claims`, for all that an output can list."""
+def _listed_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, findings: RunFindings) -> Claims:
     claims = Claims()
     conflicting, copies = _repeated_ids(listed, findings)
     for number, claim in enumerate(listed):
@@ -256,7 +227,7 @@ def reference_claims(listed: list[Any], log: EventLog | None, ledger: Ledger, fi
             claims.unreadable += 1
             claims.verified += 1
             continue
-        name, statement, cited = _claim_id(claim), claim.get("statement"), _cited_ids(claim)
+        name, statement, cited = _claim_id(claim), claim.get("statement"), cited_ids(claim)
         claims.read.append(CountedClaim(statement if type(statement) is str else "", status, cited))
         if name in conflicting and (conflicting[name] or status == "verified"):
             claims.verified += 1  # uncovered, whatever this copy of it says
@@ -279,14 +250,15 @@ def _repeated_ids(listed: list[Any], findings: RunFindings) -> tuple[dict[str, b
         name = _claim_id(claim)
         if name is None or not name.strip():
             continue
-        known = first.setdefault(name, number)
-        if known == number:
+        original = first.setdefault(name, number)
+        if original == number:
             continue
-        if equal_values(listed[known], claim) and name not in conflicting:
+        equal = equal_values(listed[original], claim)
+        if equal and name not in conflicting:
             copies.add(number)
             message = f"the claim {name} is there twice and is counted once"
             findings.add("repeated_claim", "warning", OUTPUT, message, f"/claims/{number}")
-        elif not equal_values(listed[known], claim):
+        elif not equal:
             conflicting[name] = False
             message = f"the claim {name} is there twice, with different content: none of them is covered"
             findings.add("conflicting_claim", "error", OUTPUT, message, f"/claims/{number}")
@@ -348,14 +320,11 @@ def _count_coverage(
 
 def _add_unlisted(claims: Claims, listed: list[Any], log: EventLog | None, findings: RunFindings) -> None:
     """Verified claims that the log shows and the output does not list are uncovered claims."""
-    if log is None or not (log.own.statuses or log.foreign.statuses):
+    if log is None:
         return
     names = {_claim_id(claim) for claim in listed}
-    if not log.foreign.statuses and log.own.statuses.keys() <= names:
-        return
-    unlisted = [name for name in (*log.own.statuses, *log.foreign.statuses) if name not in names]
-    for name in dict.fromkeys(unlisted):
-        if "verified" in log.statuses(name):
+    for name in log.own.statuses | log.foreign.statuses:
+        if name not in names and "verified" in log.statuses(name):
             claims.verified += 1
             claims.unreadable += 1
             message = f"the log has the claim {name} verified; the output does not list it"
@@ -387,7 +356,7 @@ def _claim_id(claim: object) -> str | None:
     return name if type(name) is str else None
 
 
-def _cited_ids(claim: dict[str, Any]) -> list[str]:
+def cited_ids(claim: dict[str, Any]) -> list[str]:
     """The ids that a claim cites, each once."""
     ids, embedded = claim.get("evidence_ids"), claim.get("evidence")
     cited = [identity for identity in ids if type(identity) is str] if type(ids) is list else []
@@ -401,19 +370,32 @@ ABSTAINED = "NO_EVIDENCE"
 _RECORDS_PER_REQUIRED = 8  # one required id among so many records is a heap, not a selection
 
 
-class RunOutcome(NamedTuple):
-    """What a run came to."""
+@dataclass
+class JudgedRun:
+    """What a run came to. `output` is empty where it cannot be read."""
 
     query: Query | None
+    objective: str | None
     stop_reason: str | None
+    output: dict[str, Any]
     claims: Claims
     ledger: Ledger
-    found: int  # required ids in the ledger
-    uncited: int
-    objective: str | None = None
+    sources: Sources
+    steps: StepCounts
+    torn: bool  # whether its log breaks off
+
+    @cached_property
+    def found(self) -> list[str]:
+        """The required ids that are in the ledger as valid records."""
+        return [identity for identity in self.query.required if identity in self.ledger.valid] if self.query else []
+
+    @cached_property
+    def uncited(self) -> int:
+        """How many records of the ledger no claim cites."""
+        return len(self.ledger) - len(self.claims.cited & (self.ledger.valid.keys() | self.ledger.failed.keys()))
 
 
-def note_empty_claims(run: RunOutcome, findings: RunFindings) -> int:
+def note_empty_claims(run: JudgedRun, findings: RunFindings) -> int:
     """Count the covered claims that claim nothing, or rest on evidence of nothing; a finding says why."""
     empty, valid = run.ledger.empty, run.ledger.valid
     asked = question_words(run.objective or "")
@@ -433,20 +415,20 @@ def note_empty_claims(run: RunOutcome, findings: RunFindings) -> int:
     return reasons.total()
 
 
-def note_suspicions(run: RunOutcome, findings: RunFindings) -> None:
+def note_suspicions(run: JudgedRun, findings: RunFindings) -> None:
     """Findings of severity `warning`: they never change a verdict."""
-    records = len(run.ledger)
+    records, required = len(run.ledger), len(run.found)
     if records >= MANY_RECORDS and run.uncited * 4 >= records * 3:
         message = f"{run.uncited} of {records} evidence records are cited by no claim: is this the whole corpus?"
         findings.add("uncited_ledger", "warning", OUTPUT, message, "/evidence")
     if run.query is None or not run.query.sufficient:
         return
-    if records >= MANY_RECORDS and run.found * _RECORDS_PER_REQUIRED < records:
-        message = f"{run.found} of {records} evidence records are required: is this the whole corpus?"
+    if records >= MANY_RECORDS and required * _RECORDS_PER_REQUIRED < records:
+        message = f"{required} of {records} evidence records are required: is this the whole corpus?"
         findings.add("heaped_ledger", "warning", OUTPUT, message, "/evidence")
     if run.stop_reason == ABSTAINED:
         message = "the run stops with NO_EVIDENCE, and the golden query has sufficient evidence"
         findings.add("false_abstention", "warning", OUTPUT, message, "/stop_reason")
-    if run.found and not run.claims.verified:
-        message = f"{run.found} required id(s) are filed as evidence, and no claim is verified"
+    if required and not run.claims.verified:
+        message = f"{required} required id(s) are filed as evidence, and no claim is verified"
         findings.add("nothing_verified", "warning", OUTPUT, message, "/claims")

@@ -7,14 +7,12 @@ is in the evaluator's corpus: an agent can store a source of its own making).
 
 from __future__ import annotations
 
-import re
-import string
-from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 from goldgate.suites.research.contracts import Chunk
 from goldgate.suites.research.run.files import Artifact, sha256_of
@@ -23,7 +21,6 @@ from goldgate.suites.research.run.text import (
     fold,
     has_letter_or_digit,
     has_several_sentences,
-    has_single_blanks,
     is_meaningful_id,
     mark_letters,
     offset_of_quote,
@@ -32,19 +29,37 @@ from goldgate.suites.research.run.text import (
 Level = Literal["structural", "verbatim", "chain", "anchored"]
 LEVELS: tuple[Level, ...] = ("structural", "verbatim", "chain", "anchored")
 
+# What can be wrong with a record; `dangling_ref` is what can be wrong with a claim's reference to one.
+FAILURES = (
+    "provenance_missing",
+    "blank_quote",
+    "span_missing",
+    "span_out_of_range",
+    "span_shifted",
+    "misattributed",
+    "spliced",
+    "fabricated",
+    "hash_mismatch",
+    "conflicting_id",
+    "text_missing",
+    "not_anchored",
+    "malformed",
+)
+
 CHUNK_SEPARATOR = "\x00"  # between chunks in the text of all chunks: no quote reaches across
 FOLD_COST = 40  # folding a character takes as long as searching so many
-MARK_COST = 40  # marking a character as telling or not takes as long as searching so many
+MARK_COST = 40  # marking a character as a letter or not takes as long as searching so many
 _FIRST_CHARACTERS = 64  # characters of a span that are looked at first
 
 # Characters that a run may have searched, for each that it stores: far more than honest runs need, and an end for
 # those without one.
 _SEARCHES_PER_CHARACTER = 5_000
 _MIN_BUDGET, _MAX_BUDGET = 10_000_000, 20_000_000_000
-_MAX_LOCATED_CHARACTERS = (
-    1_000_000  # characters in which places are looked for: each is folded up to twenty times, for a message
-)
+_MAX_LOCATED = 1_000_000  # characters in which offsets are looked for: each is folded up to twenty times, for a message
 _MAX_ID_CHARACTERS = 100  # of an id in a message; a hash with its prefix has 71
+
+_Arguments = ParamSpec("_Arguments")
+_Value = TypeVar("_Value")
 
 
 class CheckResult(NamedTuple):
@@ -55,10 +70,33 @@ class CheckResult(NamedTuple):
     message: str = ""
 
 
+def _failed(failure: str, message: str) -> CheckResult:
+    return CheckResult(None, failure, message)
+
+
+_STRUCTURAL, _VERBATIM, _CHAIN = CheckResult("structural"), CheckResult("verbatim"), CheckResult("chain")
+_SEARCH_LIMIT_REACHED = _failed("fabricated", "the quote was not found: there was too much text to search in this run")
+
+
 def short_id(name: object) -> str:
     """An id for a message: the beginning of one that is long, because very many records may be told about it."""
     text = str(name)
     return text if len(text) <= _MAX_ID_CHARACTERS else f"{text[:_MAX_ID_CHARACTERS]}…"
+
+
+def _once(
+    method: Callable[Concatenate[Sources, _Arguments], _Value],
+) -> Callable[Concatenate[Sources, _Arguments], _Value]:
+    """Remember what the method gives for its arguments: texts and ids can be long, and many records name them."""
+
+    def remembered(self: Sources, /, *args: _Arguments.args, **options: _Arguments.kwargs) -> _Value:
+        key = (method, *args)
+        if key not in self._results:
+            self._results[key] = method(self, *args, **options)
+        result: _Value = self._results[key]
+        return result
+
+    return remembered
 
 
 class Sources:
@@ -75,198 +113,143 @@ class Sources:
         self.conflicting = conflicting
         self.artifacts = artifacts or {}
         self.anchors = anchors
-        self.searched = 0
-        self.folded_characters = 0
-        self._budget: int | None = None
-        self._hash_problems: dict[str, str] = {}
-        self._telling: dict[str, bool] = {}
-        self._hashes: dict[str, str | None] = {}
-        self._parts: dict[tuple[str, str], CheckResult] = {}
-        self._folded: dict[str, str] = {}
-        self._texts: dict[str, str | None] = {}
-        self._folded_texts: dict[str, str] = {}
-        self._marks: dict[str, str] = {}
-        self._placed = 0
-        self._several_sentences: dict[str, bool] = {}
-        self._joined: JoinedChunks | None = None
+        self.folded_characters = 0  # for tests of how much is folded
+        self._searched = 0
+        self._located = 0
+        self._results: dict[tuple[object, ...], Any] = {}  # of methods that are called once for their arguments
 
-    def says_something(self, name: object) -> bool:
-        """Whether a chunk's identifier says anything: found out once, for it can be long, and many records name it."""
-        if type(name) is not str:
-            return False
-        known = self._telling.get(name)
-        if known is None:
-            known = self._telling[name] = is_meaningful_id(name)
-        return known
+    @_once
+    def is_meaningful(self, name: str) -> bool:
+        """Whether an identifier says where something comes from."""
+        return is_meaningful_id(name)
 
+    @_once
     def hash_in(self, name: str) -> str | None:
-        """The hash that an artifact's name is, found out once; None if it is no hash."""
-        if name not in self._hashes:
-            self._hashes[name] = sha256_of(name)
-        return self._hashes[name]
+        """The hash that an artifact's name is; None if it is not a hash."""
+        return sha256_of(name)
 
-    def hash_problem(self, chunk: Chunk) -> str:
+    @_once
+    def hash_problem(self, chunk_id: str) -> str:
         """Empty, or how the chunk's text differs from its recorded hash."""
-        name = chunk["chunk_id"]
-        known = self._hash_problems.get(name)
-        if known is None:
-            text, recorded = chunk["text"], chunk.get("text_hash")
-            data = text.encode() if text.isascii() else text.encode("utf-8", "surrogatepass")
-            real = sha256(data).hexdigest()
-            differs = recorded != real and sha256_of(recorded) not in (None, real)
-            known = f"the text of chunk {short_id(name)} does not have its recorded text_hash" if differs else ""
-            self._hash_problems[name] = known
-        return known
+        text, recorded = self.chunks[chunk_id]["text"], self.chunks[chunk_id].get("text_hash")
+        real = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        differs = recorded != real and sha256_of(recorded) not in (None, real)
+        return f"the text of chunk {short_id(chunk_id)} does not have its recorded text_hash" if differs else ""
 
-    def part(self, chunk: Chunk, artifact_name: str) -> CheckResult:
-        """Whether the chunk is a part of the stored artifact, and that artifact one of the evaluator's."""
-        key = chunk["chunk_id"], artifact_name
-        if key not in self._parts:
-            found = self._part(chunk, artifact_name)
-            if found.level == "chain" and self.artifacts[artifact_name].sha256 in self.anchors:
-                found = CheckResult("anchored")
-            self._parts[key] = found
-        return self._parts[key]
+    @_once
+    def folded(self, chunk_id: str) -> str:
+        """The chunk's text, folded."""
+        return self._fold(self.chunks[chunk_id]["text"])
 
-    def may_search(self, characters: int) -> bool:
-        """Whether so much text may still be searched; if so, it counts as searched."""
-        if self._budget is None:
-            stored = sum(len(chunk["text"]) for chunk in self.chunks.values())
-            stored += sum(len(artifact.data) for artifact in self.artifacts.values())
-            self._budget = max(_MIN_BUDGET, min(stored * _SEARCHES_PER_CHARACTER, _MAX_BUDGET))
-        if self.searched + characters > self._budget:
-            return False
-        self.searched += characters
-        return True
+    @_once
+    def has_several_sentences(self, chunk_id: str) -> bool:
+        """Whether quoting all of the chunk points at nothing."""
+        return has_several_sentences(self.chunks[chunk_id]["text"])
 
-    def folded(self, chunk: Chunk) -> str:
-        """The chunk's text, folded once."""
-        name = chunk["chunk_id"]
-        if name not in self._folded:
-            self._folded[name] = self._fold(chunk["text"])
-        return self._folded[name]
-
-    def folded_span(self, chunk: Chunk, start: int, end: int) -> str | None:
+    def folded_span(self, chunk_id: str, start: int, end: int) -> str | None:
         """A part of the chunk, folded; None if there was too much to fold in this run."""
-        if start == 0 and end == len(chunk["text"]):
-            return self.folded(chunk)
-        return self._fold(chunk["text"][start:end]) if self.may_search((end - start) * FOLD_COST) else None
+        text = self.chunks[chunk_id]["text"]
+        if start == 0 and end == len(text):
+            return self.folded(chunk_id)
+        return self._fold(text[start:end]) if self.may_search((end - start) * FOLD_COST) else None
 
-    def tells(self, chunk: Chunk, start: int, end: int) -> bool | None:
+    def has_letter_or_digit(self, chunk_id: str, start: int, end: int) -> bool | None:
         """Whether there is a letter or a digit at the span; None if there was too much to look through in this run."""
-        text = chunk["text"]
-        if has_letter_or_digit(text[start : min(end, start + _FIRST_CHARACTERS)]):  # as nearly always
-            return True
-        name = chunk["chunk_id"]
-        if name not in self._marks:  # looked through once, however many spans lie in it
-            if not self.may_search(len(text) * MARK_COST):
-                return None
-            self._marks[name] = mark_letters(text)
-        return self._marks[name].find(LETTER_MARK, start, end) >= 0 if self.may_search(end - start) else None
+        if has_letter_or_digit(self.chunks[chunk_id]["text"][start : min(end, start + _FIRST_CHARACTERS)]):
+            return True  # as nearly always
+        marks = self._letter_marks(chunk_id)
+        return marks.find(LETTER_MARK, start, end) >= 0 if marks is not None and self.may_search(end - start) else None
 
     def offset(self, text: str, folded_quote: str) -> int | None:
         """Where in the unfolded text the folded quote begins; None if there was too much to look through."""
-        self._placed += len(text)
-        return offset_of_quote(text, folded_quote) if self._placed <= _MAX_LOCATED_CHARACTERS else None
+        self._located += len(text)
+        return offset_of_quote(text, folded_quote) if self._located <= _MAX_LOCATED else None
 
-    def has_several_sentences(self, chunk: Chunk) -> bool:
-        """Whether quoting all of the chunk points at nothing, found out once."""
-        name = chunk["chunk_id"]
-        if name not in self._several_sentences:
-            self._several_sentences[name] = has_several_sentences(chunk["text"])
-        return self._several_sentences[name]
-
+    @cached_property
     def joined(self) -> JoinedChunks:
         """All chunks as one folded text."""
-        if self._joined is None:
-            texts = {name: chunk["text"] for name, chunk in self.chunks.items()}
-            if not are_folded(texts.values()):
-                texts = {name: self.folded(chunk) for name, chunk in self.chunks.items()}
-            self._joined = JoinedChunks(texts)
-        return self._joined
+        return JoinedChunks({name: self.folded(name) for name in self.chunks})
 
-    def _fold(self, text: str) -> str:
-        self.folded_characters += len(text)  # so that a test can count
-        return fold(text)
+    def may_search(self, characters: int) -> bool:
+        """Whether so much text may still be searched; if so, it counts as searched."""
+        if self._searched + characters > self._budget:
+            return False
+        self._searched += characters
+        return True
 
-    def _text(self, name: str) -> str | None:
-        """An artifact's text, decoded once; None if it is no UTF-8: a PDF, an image."""
-        if name not in self._texts:
-            try:
-                self._texts[name] = self.artifacts[name].data.decode("utf-8-sig")
-            except UnicodeDecodeError:
-                self._texts[name] = None
-        return self._texts[name]
+    @cached_property
+    def _budget(self) -> int:
+        stored = sum(len(chunk["text"]) for chunk in self.chunks.values())
+        stored += sum(len(artifact.data) for artifact in self.artifacts.values())
+        return max(_MIN_BUDGET, min(stored * _SEARCHES_PER_CHARACTER, _MAX_BUDGET))
 
-    def _folded_text(self, name: str, text: str) -> str:
-        if name not in self._folded_texts:
-            self._folded_texts[name] = self._fold(text)
-        return self._folded_texts[name]
+    @_once
+    def check_artifact(self, chunk_id: str, artifact_name: str) -> CheckResult:
+        """Whether the chunk is a part of the stored artifact, and that artifact one of the evaluator's."""
+        checked = self._check_part(chunk_id, artifact_name)
+        anchored = checked == _CHAIN and self.artifacts[artifact_name].sha256 in self.anchors
+        return CheckResult("anchored") if anchored else checked
 
-    def _part(self, chunk: Chunk, artifact_name: str) -> CheckResult:
-        source = self._text(artifact_name)
+    def _check_part(self, chunk_id: str, artifact_name: str) -> CheckResult:
+        source, chunk = self._artifact_text(artifact_name), self.chunks[chunk_id]
         if source is None:
-            return CheckResult("verbatim")  # its hash is right, and no more can be said
+            return _VERBATIM  # its hash is right, and no more can be said
         text, start, end = chunk["text"], chunk.get("start_offset"), chunk.get("end_offset")
         if start is not None and end is not None and 0 <= start <= end <= len(source):
             there = source[start:end]
             if there == text:
-                return CheckResult("chain")
-            if self.may_search(len(there) * FOLD_COST) and self._fold(there) == self.folded(chunk):
-                return CheckResult("chain")
+                return _CHAIN
+            if self.may_search(len(there) * FOLD_COST) and self._fold(there) == self.folded(chunk_id):
+                return _CHAIN
         if not self.may_search(2 * len(source)):
-            return CheckResult(
-                None, "fabricated", "the chunk was not found: there was too much text to search in this run"
-            )
-        at = source.find(text)
-        within = at >= 0 or self.folded(chunk) in self._folded_text(artifact_name, source)
-        if within and (start is None or end is None):
-            return CheckResult("chain")
-        if within:
-            return CheckResult(None, "span_shifted", self._shifted(chunk, source, at))
-        return CheckResult(
-            None, "fabricated", f"chunk {short_id(chunk['chunk_id'])} is not in the stored artifact {artifact_name}"
-        )
+            return _failed("fabricated", "the chunk was not found: there was too much text to search in this run")
+        at: int | None = source.find(text)
+        if at == -1 and self.folded(chunk_id) not in self._folded_artifact(artifact_name):
+            words = f"chunk {short_id(chunk_id)} is not in the stored artifact {artifact_name}"
+            return _failed("fabricated", words)
+        if start is None or end is None:
+            return _CHAIN
+        if at == -1:
+            at = self.offset(source, self.folded(chunk_id))
+        place = "elsewhere in its artifact" if at is None else f"at {at} of its artifact"
+        return _failed("span_shifted", f"chunk {short_id(chunk_id)} begins {place}, not at {start}")
 
-    def _shifted(self, chunk: Chunk, source: str, at: int) -> str:
-        offset = at if at >= 0 else self.offset(source, self.folded(chunk))
-        place = "elsewhere in its artifact" if offset is None else f"at {offset} of its artifact"
-        return f"chunk {short_id(chunk['chunk_id'])} begins {place}, not at {chunk.get('start_offset')}"
+    @_once
+    def _artifact_text(self, name: str) -> str | None:
+        return self.artifacts[name].text()
 
+    @_once
+    def _folded_artifact(self, name: str) -> str:
+        return self._fold(self._artifact_text(name) or "")
 
-def are_folded(texts: Collection[str]) -> bool:
-    """Whether folding leaves all texts as they are, fast; False is no answer."""
-    outer = [text[:1] for text in texts] + [text[-1:] for text in texts]
-    return " " not in outer and has_single_blanks(CHUNK_SEPARATOR.join(texts))
+    @_once
+    def _letter_marks(self, chunk_id: str) -> str | None:
+        """`mark_letters` of the chunk; None if there was too much to look through in this run."""
+        text = self.chunks[chunk_id]["text"]
+        return mark_letters(text) if self.may_search(len(text) * MARK_COST) else None
+
+    def _fold(self, text: str) -> str:
+        self.folded_characters += len(text)
+        return fold(text)
 
 
 class JoinedChunks:
     """All chunks as one folded text, and which chunk a place in it belongs to."""
 
     def __init__(self, folded: Mapping[str, str]) -> None:
-        self._folded = folded
         self._names = sorted(folded)
         self.text = CHUNK_SEPARATOR.join([folded[name] for name in self._names])
+        self._ends = [*accumulate(len(folded[name]) + len(CHUNK_SEPARATOR) for name in self._names)]
 
     def find(self, folded_quote: str) -> str | None:
         """The chunk that holds the quote."""
         at = self.text.find(folded_quote) if folded_quote else -1
-        return None if at < 0 else self._names[bisect_right(self._starts, at) - 1]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where each chunk begins."""
-        sizes = [len(self._folded[name]) + len(CHUNK_SEPARATOR) for name in self._names]
-        return [0, *accumulate(sizes[:-1])]
+        return None if at < 0 else self._names[bisect_right(self._ends, at)]
 
 
 MAX_PIECES = 12
 _WORDS_A_PIECE = 2  # at least, on average, in a splice: single words are in every text
 _ELLIPSES = ("[...]", "[…]", "(...)", "...", "…")
-_WORD = re.compile("[0-9A-Za-z]+")
-
-_USUAL_PIECE = 8  # characters that most pieces have
-_MOST_STEPS = 8  # from one place to the next where more of a piece stands, before we halve
 
 
 def is_spliced(quote: str, text: str) -> bool:
@@ -291,81 +274,11 @@ def is_spliced(quote: str, text: str) -> bool:
 
 def next_piece(rest: str, text: str) -> str:
     """The longest beginning of the rest that is in the text, cut between words or not at all."""
-    word = _WORD.match(rest)
-    if word is not None and word[0] not in text:  # nothing of it up to the end of a word, which is seen in one search
-        return ""
-    piece = rest[: longest_prefix(rest, text)]
+    piece = rest[: bisect_left(range(1, len(rest) + 1), True, key=lambda size: rest[:size] not in text)]
     following = rest[len(piece) : len(piece) + 1]
     if piece[-1:].isascii() and piece[-1:].isalnum() and following.isalnum():
         return piece.rpartition(" ")[0]
     return piece
-
-
-def longest_prefix(part: str, text: str) -> int:
-    """How many characters of the part, from its beginning, are somewhere in the text.
-
-    More of it can only stand further on than less of it: what is found says where the next search begins.
-    """
-    size, at = min(_USUAL_PIECE, len(part)), -1
-    for _ in range(_MOST_STEPS):
-        at = text.find(part[:size], at + 1)
-        if at < 0:
-            return size - 1 if size > _USUAL_PIECE else _bisect_prefix(part, text, 0, size - 1, 0)
-        size = _common_prefix(part, text, at, size) + 1
-        if size > len(part):
-            return len(part)
-    return _bisect_prefix(part, text, size - 1, len(part), at)
-
-
-def _bisect_prefix(part: str, text: str, low: int, high: int, at: int) -> int:
-    """The same from `low` to `high` characters, of which `low` stand at `at` or further on."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        found = text.find(part[:middle], at)
-        if found < 0:
-            high = middle - 1
-        else:
-            at, low = found, middle
-    return low
-
-
-def _common_prefix(part: str, text: str, at: int, size: int) -> int:
-    """How many characters of the part stand at this place; `size` of them are known to."""
-    most = min(len(part), len(text) - at)
-    while size < most:
-        middle = (size + most + 1) // 2
-        if text.startswith(part[:middle], at):
-            size = middle
-        else:
-            most = middle - 1
-    return size
-
-
-# What can be wrong with a record; `dangling_ref` is what can be wrong with a claim's reference to one.
-FAILURES = (
-    "provenance_missing",
-    "blank_quote",
-    "span_missing",
-    "span_out_of_range",
-    "span_shifted",
-    "misattributed",
-    "spliced",
-    "fabricated",
-    "hash_mismatch",
-    "conflicting_id",
-    "text_missing",
-    "not_anchored",
-    "malformed",
-)
-
-_LETTERS_AND_DIGITS = frozenset(string.ascii_letters + string.digits)
-_ARTIFACT_FIELDS = frozenset({"artifact_id", "content_hash"})  # of a provenance that leads to an artifact
-_DIGITS = frozenset(string.digits)
-_SEARCH_LIMIT_REACHED = CheckResult(
-    None, "fabricated", "the quote was not found: there was too much text to search in this run"
-)
-
-_STRUCTURAL, _VERBATIM = CheckResult("structural"), CheckResult("verbatim")
 
 
 class EvidenceDemands(NamedTuple):
@@ -378,96 +291,130 @@ class EvidenceDemands(NamedTuple):
 
 def check_evidence(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> CheckResult:
     """The level that the record reached, or what is wrong with it."""
-    checked = _check_quote(record, sources, demands)
+    checked = _form_failure(record, demands) or _check_sources(record, sources, demands)
     if demands.anchored and checked.level not in (None, "anchored"):
         words = f"it reaches {checked.level}, and the protocol demands an artifact of the evaluator's corpus"
-        return CheckResult(None, "not_anchored", words)
+        return _failed("not_anchored", words)
     return checked
 
 
-def is_plainly_verbatim(record: dict[str, Any], sources: Sources) -> bool:
-    """Whether the quote stands at its span of a stored chunk, and nothing leads further, fast; False is no answer."""
-    try:
-        chunk_id, quote, span, provenance = record["chunk_id"], record["quote"], record["span"], record["provenance"]
-        start, end, source_id = span["start"], span["end"], provenance["source_id"]
-        chunk = sources.chunks[chunk_id]
-    except (KeyError, TypeError):  # something is missing, or of another kind
-        return False
+def _form_failure(record: dict[str, Any], demands: EvidenceDemands) -> CheckResult | None:
+    """What is wrong with the record by itself: its provenance, its quote and its span."""
+    provenance, quote, span = record.get("provenance"), record.get("quote"), record.get("span")
+    if type(provenance) is not dict:
+        return _failed("provenance_missing", "there is no provenance")
+    if not is_meaningful_id(record.get("chunk_id")):
+        return _failed("provenance_missing", "the chunk_id is blank")
+    if not is_meaningful_id(provenance.get("source_id")) and not is_meaningful_id(provenance.get("artifact_id")):
+        return _failed("provenance_missing", "neither source_id nor artifact_id is given")
+    if quote is not None:
+        if type(quote) is not str:
+            return _failed("malformed", "the quote is not a string")
+        if not has_letter_or_digit(quote):
+            return _failed("blank_quote", "the quote has no letter and no digit")
+    if span is not None and (failure := _span_failure(span)) is not None:
+        return failure
+    if quote is None and (span is None or demands.quote_and_span):
+        return _failed("blank_quote", "there is no quote with a letter or a digit")
+    if span is None and demands.quote_and_span:
+        return _failed("span_missing", "there is no span, and the protocol demands quote_and_span")
+    return None
+
+
+def _span_failure(span: object) -> CheckResult | None:
+    if type(span) is not dict or type(span.get("start")) is not int or type(span.get("end")) is not int:
+        return _failed("malformed", "the span needs the integers start and end")
+    if not 0 <= span["start"] < span["end"]:
+        return _failed("span_out_of_range", f"the span {span['start']} to {span['end']} holds nothing")
+    return None
+
+
+def _check_sources(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> CheckResult:
+    """The level of a record whose form is right, or how the stored sources contradict it."""
+    chunk_id, provenance = record["chunk_id"], record["provenance"]
+    if chunk_id in sources.conflicting:
+        return _failed("conflicting_id", f"chunk {short_id(chunk_id)} is stored with different contents")
+    chunk = sources.chunks.get(chunk_id)
+    if chunk is None and demands.verbatim:
+        words = f"the text of chunk {short_id(chunk_id)} is not stored, and the protocol demands it"
+        return _failed("text_missing", words)
+    if chunk is None:
+        return _check_chain(_STRUCTURAL, provenance, None, sources)
+    failure = _text_failure(record.get("quote"), record.get("span"), chunk, sources)
     return (
-        type(quote) is str
-        and type(start) is int
-        and type(end) is int
-        and end - start == len(quote)
-        and start >= 0
-        and chunk["text"].startswith(quote, start)
-        and quote[:1] in _LETTERS_AND_DIGITS
-        and source_id == chunk["source_id"]
-        and sources.says_something(source_id)
-        and (chunk_id[-1:] in _DIGITS or is_meaningful_id(chunk_id))
-        and chunk_id not in sources.conflicting
-        and _ARTIFACT_FIELDS.isdisjoint(provenance)
-        and chunk.get("artifact_id") is None
-        and (chunk.get("text_hash") is None or not sources.hash_problem(chunk))
+        failure
+        or _attribution_failure(provenance, chunk, sources)
+        or _check_chain(_VERBATIM, provenance, chunk, sources)
     )
 
 
-def _check_quote(record: dict[str, Any], sources: Sources, demands: EvidenceDemands) -> CheckResult:
-    chunk_id, provenance = record.get("chunk_id"), record.get("provenance")
-    if type(provenance) is not dict:
-        return CheckResult(None, "provenance_missing", "there is no provenance")
-    if not is_meaningful_id(chunk_id):
-        return CheckResult(None, "provenance_missing", "the chunk_id is blank")
-    if not is_meaningful_id(provenance.get("source_id")) and not is_meaningful_id(provenance.get("artifact_id")):
-        return CheckResult(None, "provenance_missing", "neither source_id nor artifact_id is given")
-
-    quote, span = record.get("quote"), record.get("span")
-    if quote is not None and type(quote) is not str:
-        return CheckResult(None, "malformed", "the quote is not a string")
-    if quote is not None and quote[:1] not in _LETTERS_AND_DIGITS and not has_letter_or_digit(quote):
-        return CheckResult(None, "blank_quote", "the quote has no letter and no digit")
-    if span is not None:
-        if (
-            type(span) is not dict
-            or type(start := span.get("start")) is not int
-            or type(end := span.get("end")) is not int
-        ):
-            return CheckResult(None, "malformed", "the span needs the integers start and end")
-        if not 0 <= start < end:
-            return CheckResult(None, "span_out_of_range", f"the span {start} to {end} holds nothing")
-    else:
-        start = end = -1
-    if quote is None and (span is None or demands.quote_and_span):
-        return CheckResult(None, "blank_quote", "there is no quote with a letter or a digit")
-    if span is None and demands.quote_and_span:
-        return CheckResult(None, "span_missing", "there is no span, and the protocol demands quote_and_span")
-
-    assert type(chunk_id) is str  # says_something has seen to it
-    if chunk_id in sources.conflicting:
-        return CheckResult(None, "conflicting_id", f"chunk {short_id(chunk_id)} is stored with different contents")
-    chunk = sources.chunks.get(chunk_id)
-    if chunk is None:
-        if demands.verbatim:
-            return CheckResult(
-                None,
-                "text_missing",
-                f"the text of chunk {short_id(chunk_id)} is not stored, and the protocol demands it",
-            )
-        return _check_chain(_STRUCTURAL, provenance, None, sources)
+def _text_failure(quote: str | None, span: dict[str, int] | None, chunk: Chunk, sources: Sources) -> CheckResult | None:
+    """Why the quote is not where the record says, or there is no text at its span."""
     text = chunk["text"]
-    if span is not None and end > len(text):
-        return CheckResult(None, "span_out_of_range", f"the span ends at {end}, the chunk at {len(text)}")
-    if quote is not None:
-        # The two plain comparisons decide nearly all records; folding is for the rest.
-        if span is not None:
-            there = end - start == len(quote) and text[start:end] == quote
-        else:
-            there = sources.may_search(len(text)) and quote in text
-        if not there and (wrong := _quote_failure(quote, start, end, chunk, sources)) is not None:
-            return wrong
-    elif not (told := sources.tells(chunk, start, end)):
-        blank = CheckResult(None, "blank_quote", "there is no letter or digit at the span")
-        return _SEARCH_LIMIT_REACHED if told is None else blank
-    return _check_chain(_VERBATIM, provenance, chunk, sources)
+    start, end = (span["start"], span["end"]) if span is not None else (-1, -1)
+    if end > len(text):
+        return _failed("span_out_of_range", f"the span ends at {end}, the chunk at {len(text)}")
+    if quote is None:
+        has_letter = sources.has_letter_or_digit(chunk["chunk_id"], start, end)
+        if has_letter is None:
+            return _SEARCH_LIMIT_REACHED
+        return None if has_letter else _failed("blank_quote", "there is no letter or digit at the span")
+    # The two plain comparisons decide nearly all records; folding is for the rest.
+    if span is not None:
+        is_there = end - start == len(quote) and text[start:end] == quote
+    else:
+        is_there = sources.may_search(len(text)) and quote in text
+    return None if is_there else _quote_failure(quote, start, end, chunk, sources)
+
+
+def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> CheckResult | None:
+    """Why the quote is not where the record says; None if it is, once both are folded. Without a span, start is -1."""
+    chunk_id, text, folded = chunk["chunk_id"], chunk["text"], fold(quote)
+    with_span = start >= 0
+    if with_span:
+        there = sources.folded_span(chunk_id, start, end)
+        if there == folded:
+            return None
+        if there is None:
+            return _SEARCH_LIMIT_REACHED
+    if not sources.may_search(len(text)):
+        return _SEARCH_LIMIT_REACHED
+    if folded not in sources.folded(chunk_id):
+        return _foreign_quote(folded, chunk_id, sources)
+    if not with_span:
+        return None
+    at: int | None = text.find(quote)
+    if at == -1:
+        at = sources.offset(text, folded)
+    place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
+    return _failed("span_shifted", f"the quote is {place}, not at {start}")
+
+
+def _foreign_quote(folded: str, chunk_id: str, sources: Sources) -> CheckResult:
+    """Where a folded quote may come from that is not in its chunk: another one, several, none."""
+    all_text, scans = sources.joined.text, len(folded).bit_length() * MAX_PIECES
+    if sources.may_search(len(all_text)):
+        other = sources.joined.find(folded)
+        if other is not None:
+            return _failed("misattributed", f"the quote is in chunk {short_id(other)}, not in {short_id(chunk_id)}")
+    for text, words in (
+        (sources.folded(chunk_id), f"separate parts of chunk {short_id(chunk_id)}"),
+        (all_text, "parts of several stored chunks"),
+    ):
+        if sources.may_search(len(text) * scans) and is_spliced(folded, text):
+            return _failed("spliced", f"the quote joins {words}")
+    return _failed("fabricated", "the quote is in no stored chunk")
+
+
+def _attribution_failure(provenance: dict[str, Any], chunk: Chunk, sources: Sources) -> CheckResult | None:
+    """How provenance and chunk contradict each other, or the chunk its own hash."""
+    source_id, chunk_source = provenance.get("source_id"), chunk["source_id"]
+    if source_id != chunk_source and sources.is_meaningful(chunk_source) and is_meaningful_id(source_id):
+        words = f"the chunk is of source {short_id(chunk_source)}, not of {short_id(source_id)}"
+        return _failed("misattributed", words)
+    if chunk.get("text_hash") is not None and (problem := sources.hash_problem(chunk["chunk_id"])):
+        return _failed("hash_mismatch", problem)
+    return None
 
 
 def _check_chain(
@@ -475,75 +422,23 @@ def _check_chain(
 ) -> CheckResult:
     """What provenance, chunk and artifact say of each other."""
     artifact_id, content_hash = provenance.get("artifact_id"), provenance.get("content_hash")
-    chunk_artifact = None
-    if chunk is not None:
-        source_id, chunk_source = provenance.get("source_id"), chunk["source_id"]
-        if source_id != chunk_source and sources.says_something(chunk_source) and is_meaningful_id(source_id):
-            return CheckResult(
-                None, "misattributed", f"the chunk is of source {short_id(chunk_source)}, not of {short_id(source_id)}"
-            )
-        if chunk.get("text_hash") is not None and (problem := sources.hash_problem(chunk)):
-            return CheckResult(None, "hash_mismatch", problem)
-        chunk_artifact = chunk.get("artifact_id")
+    chunk_artifact = chunk.get("artifact_id") if chunk is not None else None
     if artifact_id is None and chunk_artifact is None and content_hash is None:
         return reached
-    names = [str(name) for name in (artifact_id, chunk_artifact) if sources.says_something(name)]
+    names = [name for name in (artifact_id, chunk_artifact) if type(name) is str and sources.is_meaningful(name)]
     if len({sources.hash_in(name) or name for name in names}) > 1:
-        return CheckResult(
-            None,
-            "misattributed",
-            f"the chunk is of artifact {short_id(chunk_artifact)}, not of {short_id(artifact_id)}",
-        )
+        words = f"the chunk is of artifact {short_id(chunk_artifact)}, not of {short_id(artifact_id)}"
+        return _failed("misattributed", words)
     recorded = sha256_of(content_hash)
     if recorded is not None:
         names.insert(0, recorded)
-    if not names or not sources.artifacts:
-        return reached
     hashes = {digits for name in names if (digits := sources.hash_in(name)) is not None}
-    if len(hashes) > 1:
-        return CheckResult(None, "hash_mismatch", "the record names two different hashes for its artifact")
-    stored = next((as_file for name in names if (as_file := sources.hash_in(name) or name) in sources.artifacts), None)
+    if len(hashes) > 1 and sources.artifacts:
+        return _failed("hash_mismatch", "the record names two different hashes for its artifact")
+    stored = next((file for name in names if (file := sources.hash_in(name) or name) in sources.artifacts), None)
     if stored is None:
         return reached
     real = sources.artifacts[stored].sha256
     if real != stored or (hashes and real not in hashes):
-        return CheckResult(None, "hash_mismatch", f"the stored artifact {stored} has the hash {real}")
-    if chunk is None:
-        return reached
-    return sources.part(chunk, stored)
-
-
-def _quote_failure(quote: str, start: int, end: int, chunk: Chunk, sources: Sources) -> CheckResult | None:
-    """Why the quote is not where the record says; None if it is, once both are folded."""
-    text, folded = chunk["text"], fold(quote)
-    with_span = start >= 0
-    if with_span:
-        there = sources.folded_span(chunk, start, end)
-        if there == folded:
-            return None
-        if there is None:
-            return _SEARCH_LIMIT_REACHED
-    if not sources.may_search(len(text)):
-        return _SEARCH_LIMIT_REACHED
-    folded_text = sources.folded(chunk)
-    if folded in folded_text:
-        if not with_span:
-            return None
-        at: int | None = text.find(quote)
-        if at == -1:
-            at = sources.offset(text, folded)
-        place = "elsewhere in the chunk" if at is None else f"at {at} of the chunk"
-        return CheckResult(None, "span_shifted", f"the quote is {place}, not at {start}")
-    joined = sources.joined()
-    scans = len(folded).bit_length() * MAX_PIECES
-    if sources.may_search(len(joined.text)):
-        other = joined.find(folded)
-        if other is not None:
-            return CheckResult(
-                None, "misattributed", f"the quote is in chunk {short_id(other)}, not in {short_id(chunk['chunk_id'])}"
-            )
-    if sources.may_search(len(folded_text) * scans) and is_spliced(folded, folded_text):
-        return CheckResult(None, "spliced", f"the quote joins separate parts of chunk {short_id(chunk['chunk_id'])}")
-    if sources.may_search(len(joined.text) * scans) and is_spliced(folded, joined.text):
-        return CheckResult(None, "spliced", "the quote joins parts of several stored chunks")
-    return CheckResult(None, "fabricated", "the quote is in no stored chunk")
+        return _failed("hash_mismatch", f"the stored artifact {stored} has the hash {real}")
+    return reached if chunk is None else sources.check_artifact(chunk["chunk_id"], stored)

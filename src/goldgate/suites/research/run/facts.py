@@ -8,7 +8,7 @@ another run. Runs that answer nothing resemble each other, so for them everythin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, NamedTuple, get_args
 
@@ -22,9 +22,8 @@ from goldgate.suites.research.golden import Golden, Query, match_key
 from goldgate.suites.research.run.claims import (
     ABSTAINED,
     Claims,
-    CountedClaim,
+    JudgedRun,
     Ledger,
-    RunOutcome,
     check_claims,
     check_ledger,
     evidence_records,
@@ -38,12 +37,13 @@ from goldgate.suites.research.run.files import (
     BadLine,
     ReadLimits,
     RunFiles,
+    UnreadFile,
     decode_json,
     decode_lines,
     duplicate_key,
     read_run,
 )
-from goldgate.suites.research.run.log import EventLog, count_steps, parse_log
+from goldgate.suites.research.run.log import STATUSES, EventLog, count_steps, parse_log
 from goldgate.suites.research.run.text import fold, sketch_of_all, visible_text
 
 _FIELD_SEPARATOR, _GROUP_SEPARATOR = "\x1f", "\x1e"
@@ -68,70 +68,63 @@ class ContentDigests(NamedTuple):
     content: bytes
 
 
-class ContentMaterial(NamedTuple):
-    """What a run's content is made of. `head` is its task and its end, and the counts that it came to."""
-
-    head: tuple[object, ...]
-    output: dict[str, Any]
-    claims: Claims
-    ledger: Ledger
-    sources: Sources
-    required: frozenset[str]
-    manifests: Sequence[dict[str, Any]]
-    files: RunFiles
-
-    @property
-    def verified(self) -> list[CountedClaim]:
-        return [claim for claim in self.claims.read if claim.status == "verified"]
-
-
-def fingerprints(run: ContentMaterial) -> tuple[bytes, bytes]:
+def fingerprints(run: JudgedRun) -> tuple[bytes, bytes]:
     """Of what is verified and of the whole run, fast: equal runs have the same, others nearly never.
 
     Comparing contents takes as long as judging, so it is done only where these are equal. A run that verifies nothing
     has one fingerprint.
     """
+    head, manifests = _head(run), run.steps.manifests
     verified = [claim.statement for claim in run.claims.read if claim.status == "verified"]
-    answer = _short_digest((run.head[:2], len(verified), sketch_of_all(verified)))
+    answer = _short_digest((head[:2], len(verified), sketch_of_all(verified)))
     texts = [claim.statement for claim in run.claims.read if claim.status != "verified"] if run.claims.candidate else []
     for record in run.output.get("evidence") or ():
         if type(record) is dict and type(quote := record.get("quote")) is str:
             texts.append(quote)
-    texts += [manifest["retrieval_query"] for manifest in run.manifests]
-    whole = _short_digest((answer, run.head, len(run.manifests), sketch_of_all(texts)))
+    texts += [manifest["retrieval_query"] for manifest in manifests]
+    whole = _short_digest((answer, head, len(manifests), sketch_of_all(texts)))
     return answer if verified else whole, whole
 
 
-def content_of(run: ContentMaterial) -> ContentDigests:
+def content_of(run: JudgedRun, files: RunFiles) -> ContentDigests:
     """The digests of a run."""
-    filed = dict(_record_contents(run.output, run.sources, run.required))
-    claims: dict[str, list[str]] = {claim.status: [] for claim in run.claims.read}
+    head, required = _head(run), run.query.required if run.query is not None else frozenset()
+    filed = dict(_record_contents(run.output, run.sources, required))
+    claims: dict[str, list[str]] = {status: [] for status in STATUSES}
     for claim in run.claims.read:
         quotes = sorted(filed.get(name, "") for name in claim.cited)
         claims[claim.status].append(_FIELD_SEPARATOR.join((_plain_text(claim.statement), *quotes)))
-    answer = [*map(str, run.head[:2]), _GROUP_SEPARATOR, *sorted(claims.get("verified", ()))]
-    rest = [*map(str, run.head), _GROUP_SEPARATOR]
-    rest += [*sorted(claims.get("candidate", ())), _GROUP_SEPARATOR, *sorted(claims.get("retracted", ()))]
-    rest += [
-        _GROUP_SEPARATOR,
-        *sorted(filed.values()),
-        _GROUP_SEPARATOR,
-        *(_manifest_content(manifest) for manifest in run.manifests),
-    ]
+    answer = [*map(str, head[:2]), _GROUP_SEPARATOR, *sorted(claims["verified"])]
+    content = [*answer, _GROUP_SEPARATOR, *map(str, head)]
+    for group in (
+        sorted(claims["candidate"]),
+        sorted(claims["retracted"]),
+        sorted(filed.values()),
+        map(_manifest_content, run.steps.manifests),
+    ):
+        content += [_GROUP_SEPARATOR, *group]
     if not (run.claims.read or len(run.ledger)):
-        rest += [_GROUP_SEPARATOR, *_all_recorded(run.output, run.files)]
-    return ContentDigests(_digest(answer) if run.verified else b"", _digest([*answer, _GROUP_SEPARATOR, *rest]))
+        content += [_GROUP_SEPARATOR, *_all_recorded(run.output, files)]
+    return ContentDigests(_digest(answer) if claims["verified"] else b"", _digest(content))
+
+
+def _head(run: JudgedRun) -> tuple[object, ...]:
+    """The task and the end of a run, with the counts that gates are about.
+
+    Without the counts, a run that failed could vanish as a copy of one that did not.
+    """
+    claims, steps = run.claims, run.steps
+    counts = (claims.verified, claims.covered, claims.candidate, len(run.ledger), len(run.found), run.uncited)
+    return match_key(run.objective or ""), run.stop_reason, *counts, steps.total, steps.with_manifest, run.torn
 
 
 def _record_contents(output: dict[str, Any], sources: Sources, required: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Each record's id and what it files: the quoted words, and its id only where a query asks for that."""
-    for _, _, record in evidence_records(output):
+    for _, record in evidence_records(output):
         identity = record.get("evidence_id") if type(record) is dict else None
         if type(identity) is str:
-            yield (
-                identity,
-                _FIELD_SEPARATOR.join((_quote_content(record, sources), identity if identity in required else "")),
-            )
+            asked = identity if identity in required else ""
+            yield identity, _FIELD_SEPARATOR.join((_quote_content(record, sources), asked))
 
 
 def _quote_content(record: dict[str, Any], sources: Sources) -> str:
@@ -144,7 +137,7 @@ def _quote_content(record: dict[str, Any], sources: Sources) -> str:
     start, end = span.get("start"), span.get("end")
     there = None
     if chunk is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(chunk["text"]):
-        there = sources.folded_span(chunk, start, end)
+        there = sources.folded_span(chunk["chunk_id"], start, end)
     return f"{start}-{end}" if there is None else _plain_text(there)
 
 
@@ -154,7 +147,7 @@ def _manifest_content(manifest: dict[str, Any]) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """The letters and digits of a text: case, punctuation, blanks, width and what nobody sees make no other one."""
+    """The letters and digits of a text, without case, punctuation, blanks, width and invisible characters."""
     words = _NON_WORD.sub(" ", fold(visible_text(text)).casefold()).strip()
     return _NOT_BETWEEN_DIGITS.sub("", words)  # 1.5 is not 15
 
@@ -208,7 +201,7 @@ _output_fits = type_test(ResearchOutput)
 
 
 class RunSettings(NamedTuple):
-    """What a protocol, and whoever evaluates, set for reading runs."""
+    """What the protocol and the evaluator set for reading runs."""
 
     demands: EvidenceDemands = EvidenceDemands()
     limits: ReadLimits = ReadLimits()
@@ -243,7 +236,6 @@ class RunFacts(NamedTuple):
     failures: tuple[tuple[str, int], ...]
     steps: int
     with_manifest: int
-    unlogged: int
     orphans: int
     torn: bool
     files: int
@@ -251,7 +243,7 @@ class RunFacts(NamedTuple):
     digest: bytes  # of names and bytes
     suspect: bytes  # runs with the same may be clones; empty if the run is broken
     fingerprint: bytes  # of answer and path
-    content: ContentDigests  # empty where nobody asked for it
+    content: ContentDigests  # empty unless it was asked for
 
 
 class RunResult(NamedTuple):
@@ -273,92 +265,70 @@ def judge_run(
     with_content: bool = False,
 ) -> RunResult:
     """Read a run directory and count. `refused` says why it must not be read at all."""
-    shown = escape_name(name)
-    files = RunFiles() if refused is not None else read_run(root, name, settings.limits)
-    if files is None:
-        return RunResult(shown, None, [], [(f"{shown}/", "a directory with none of a run's files")])
-    findings = RunFindings(shown)
+    folder = escape_name(name)
     if refused is not None:
-        findings.add("link_leaves_outputs", "error", "", refused)
+        files: RunFiles | None = RunFiles(unread=[UnreadFile("", "link_leaves_outputs", refused)])
+    else:
+        files = read_run(root, name, settings.limits)
+    if files is None:
+        return RunResult(folder, None, [], [(f"{folder}/", "a directory with none of a run's files")])
+    findings = RunFindings(folder)
     for unread in files.unread:
         findings.add(unread.code, "error", unread.file, unread.message)
-    facts = _Judge(shown, files, golden, settings, findings, with_content).facts(refused)
-    return RunResult(shown, facts, findings.listed(), [(f"{shown}/{file}", reason) for file, reason in files.ignored])
+    facts = _Judge(folder, files, golden, settings, findings).facts(with_content)
+    return RunResult(folder, facts, findings.listed(), [(f"{folder}/{file}", reason) for file, reason in files.ignored])
 
 
 class _Judge:
     """The steps from bytes to counts, sharing what was read."""
 
     def __init__(
-        self,
-        name: str,
-        files: RunFiles,
-        golden: Golden | None,
-        settings: RunSettings,
-        findings: RunFindings,
-        with_content: bool = False,
+        self, name: str, files: RunFiles, golden: Golden | None, settings: RunSettings, findings: RunFindings
     ) -> None:
         self.name = name
         self.files = files
         self.golden = golden
         self.settings = settings
         self.findings = findings
-        self.with_content = with_content
-        self.broken: str | None = None
+        self.broken: str | None = files.unread[0].code if files.unread else None
         self.claims_unknown = False
-        self.fitting = False  # whether the output has the shape of its contract
 
-    def facts(self, refused: str | None) -> RunFacts:
-        files, findings = self.files, self.findings
-        if refused is not None:
-            self.broken = "link_leaves_outputs"
-        elif files.unread:
-            self.broken = files.unread[0].code
+    def facts(self, with_content: bool) -> RunFacts:
+        """Read output and log, check evidence and claims, and count."""
+        files, settings, findings = self.files, self.settings, self.findings
         output = self._output()
-        run_id = output["run_id"] if output is not None else None
-        log = parse_log(files.events, run_id, findings) if files.events is not None else None
+        log = parse_log(files.events, output.get("run_id"), findings) if files.events is not None else None
         if log is not None and log.broken is not None:
             self.broken, self.claims_unknown = self.broken or log.broken, True
-        if run_id is None and log is not None:
-            run_id = log.run_id
-        listed = output.get("steps") if output is not None else None
-        steps = count_steps(files, log, listed, run_id, findings, manifests_kept=self.settings.manifests_kept)
-        if output is not None:
+        run_id = output.get("run_id") or (log.run_id if log is not None else None)
+        listed_steps = output.get("steps")
+        steps = count_steps(files, log, listed_steps, run_id, findings, manifests_kept=settings.manifests_kept)
+        if output:
             self._check_pins(output)
-        objective, number = self._task(output, log)
+        objective, number = self._task(output.get("objective"), [*log.objectives] if log is not None else [])
         query = self.golden.queries[number] if self.golden is not None and number != NO_QUERY else None
-        stop_reason = self._stop_reason(output, log, query)
-        sources, ledger = Sources({}), Ledger()
-        if output is not None:
-            sources = read_sources(files, self.settings.anchors, findings)
-            ledger = check_ledger(output, sources, self.settings.demands, findings)
-        listed_claims = output["claims"] if output is not None else []
-        claims = check_claims(listed_claims, log, ledger, findings, fitting=self.fitting)
+        stop_reason = self._stop_reason(output.get("stop_reason"), log, query)
+        sources = read_sources(files, settings.anchors, findings) if output else Sources({})
+        ledger = check_ledger(output, sources, settings.demands, findings) if output else Ledger()
+        claims = check_claims(output.get("claims", []), log, ledger, findings)
         self._count_unknown(claims)
-        required = query.required if query is not None else frozenset()
-        found = [identity for identity in required if identity in ledger.valid]
-        uncited = len(ledger) - len(claims.cited & (ledger.valid.keys() | ledger.failed.keys()))
-        outcome = RunOutcome(query, stop_reason, claims, ledger, len(found), uncited, objective)
-        empty = note_empty_claims(outcome, findings)
-        note_suspicions(outcome, findings)
         torn = log is not None and log.torn
-        suspect = fingerprint = b""
-        content = _NO_CONTENT
-        if output is not None and self.broken is None:
-            # With the counts that gates are about: a run that failed must not vanish as a copy of one that did not.
-            counts = (claims.verified, claims.covered, claims.candidate, len(ledger), len(found), uncited)
-            head = (match_key(objective or ""), stop_reason, *counts, steps.total, steps.with_manifest, torn)
-            material = ContentMaterial(head, output, claims, ledger, sources, required, steps.manifests, files)
-            suspect, fingerprint = fingerprints(material)
-            content = content_of(material) if self.with_content else content
-        levels = [*ledger.valid.values()]
+        run = JudgedRun(query, objective, stop_reason, output, claims, ledger, sources, steps, torn)
+        empty = note_empty_claims(run, findings)
+        note_suspicions(run, findings)
+        return self._counted(run, run_id, number, empty, with_content)
+
+    def _counted(self, run: JudgedRun, run_id: str | None, number: int, empty: int, with_content: bool) -> RunFacts:
+        files, claims, steps, levels = self.files, run.claims, run.steps, [*run.ledger.valid.values()]
+        comparable = bool(run.output) and self.broken is None
+        suspect, fingerprint = fingerprints(run) if comparable else (b"", b"")
         return RunFacts(
             name=self.name,
             run_id=run_id,
             query=number,
-            objective=objective if query is None else None,
+            objective=run.objective if run.query is None else None,
             broken=self.broken,
-            stop_reason=_STOP_REASONS.get(stop_reason, stop_reason),
+            stop_reason=_STOP_REASONS.get(run.stop_reason, run.stop_reason),
             verified=claims.verified,
             covered=claims.covered,
             empty=empty,
@@ -366,63 +336,62 @@ class _Judge:
             retracted=claims.retracted,
             unreadable_claims=claims.unreadable,
             claims_unknown=self.claims_unknown,
-            found=len(found),
-            cited=sum(identity in claims.cited_by_verified for identity in found),
-            ledger=len(ledger),
-            uncited=uncited,
+            found=len(run.found),
+            cited=sum(identity in claims.cited_by_verified for identity in run.found),
+            ledger=len(run.ledger),
+            uncited=run.uncited,
             structural=levels.count("structural"),
             verbatim=levels.count("verbatim"),
             chain=levels.count("chain"),
             anchored=levels.count("anchored"),
-            failures=tuple(sorted(ledger.failures().items())) if ledger.failed or ledger.nameless else (),
+            failures=tuple(sorted(run.ledger.failures().items())),
             steps=steps.total,
             with_manifest=steps.with_manifest,
-            unlogged=steps.unlogged,
             orphans=steps.orphans,
-            torn=torn,
+            torn=run.torn,
             files=files.read,
             bytes_read=files.bytes_read,
             digest=files.digest,
             suspect=suspect,
             fingerprint=fingerprint,
-            content=content,
+            content=content_of(run, files) if comparable and with_content else _NO_CONTENT,
         )
 
-    def _output(self) -> dict[str, Any] | None:
-        """The decoded ResearchOutput; None, and the run is broken, if it is missing or its head cannot be read."""
+    def _output(self) -> dict[str, Any]:
+        """The decoded ResearchOutput; empty, and the run is broken, if it is missing or its head cannot be read."""
         data = self.files.output
         self.claims_unknown = True  # until they were read
         if data is None:
             if self.broken is None:
                 self._break("output_missing", "there is no research_output.json")
-            return None
+            return {}
         try:
             value = decode_json(data)
-            twice = duplicate_key(data, value) if type(value) is dict else None
+            repeated_key = duplicate_key(data, value) if type(value) is dict else None
         except ValueError as reason:
             self._break("output_unreadable", str(reason))
-            return None
+            return {}
         self.claims_unknown = type(value) is not dict or type(value.get("claims")) is not list
-        if twice is not None:
-            self._break("repeated_key", f"duplicate key {twice!r}: it is not clear which of the two counts")
+        if repeated_key is not None:
+            self._break("repeated_key", f"duplicate key {repeated_key!r}: it is not clear which of the two counts")
             self.claims_unknown = True
-        if _output_fits(value):
-            self.fitting = True
-            return value  # type: ignore[no-any-return]
-        whole = True
+        if not _output_fits(value):
+            self._note_contract_problems(value)
+            return _readable_output(value)
+        return value  # type: ignore[no-any-return]
+
+    def _note_contract_problems(self, value: object) -> None:
+        """What is wrong inside a claim or a record costs that one, which gets its own finding later; the rest all."""
         for number, problem in enumerate(problems(ResearchOutput, value, most=_MOST_PROBLEMS), 1):
             inside = problem.pointer.count("/") > 1 or problem.pointer in ("/corpus_id", "/index_id", "/chunker")
-            whole = whole and inside
-            # What is wrong inside a claim or a record costs that one; it gets its own name later.
             self.findings.add("contract", "warning" if inside else "error", OUTPUT, problem.message, problem.pointer)
+            if not inside:
+                self.broken = self.broken or "output_unreadable"
             if number == _MOST_PROBLEMS:
                 self.findings.count("contract", "warning", 0, at_least=True)
-        if not whole:
-            self.broken = self.broken or "output_unreadable"
-        return self._readable(value)
 
     def _count_unknown(self, claims: Claims) -> None:
-        """Claims that nobody can read: at least one uncovered one, or a lost file would cost nothing."""
+        """Claims that cannot be read: at least one uncovered one, or a lost file would cost nothing."""
         if not self.claims_unknown:
             return
         counted = f"{claims.verified} known as verified count as uncovered"
@@ -432,27 +401,11 @@ class _Judge:
             counted = "counted as one uncovered claim"
         self.findings.add("claims_unknown", "error", OUTPUT, f"its claims cannot be read: {counted}", "/claims")
 
-    def _readable(self, value: Any) -> dict[str, Any] | None:
-        """As much of a malformed output as still counts: its claims stay in the denominator."""
-        if type(value) is not dict:
-            return None
-        kept = dict(value)
-        for name in ("claims", "evidence", "steps"):
-            if type(kept.get(name)) is not list:
-                kept[name] = []
-        for name in ("run_id", "objective", "stop_reason"):
-            if type(kept.get(name)) is not str or not kept[name].strip():
-                kept[name] = None
-        return kept
-
-    def _task(self, output: dict[str, Any] | None, log: EventLog | None) -> tuple[str | None, int]:
+    def _task(self, stated: str | None, logged: list[str]) -> tuple[str | None, int]:
         """The objective and its query, which a run without an output has from its log.
 
         A log that names another golden query than the output, or one where the output names none, breaks the run.
         """
-        stated = output["objective"] if output is not None else None
-        logged = [*log.objectives] if log is not None else []
-        mine = self._query(stated)
         if stated is not None:
             key = match_key(stated)
             others = [objective for objective in logged if match_key(objective) != key]
@@ -460,10 +413,11 @@ class _Judge:
                 more = f" and {len(others) - 1} more" if len(others) > 1 else ""
                 message = f"the output says {stated!r}, the log {others[0]!r}{more}"
                 self.findings.add("contradiction", "warning", OUTPUT, message, "/objective")
-        if mine != NO_QUERY:
-            if any(self._query(objective) not in (mine, NO_QUERY) for objective in logged):
+        own = self._query(stated)
+        if own != NO_QUERY:
+            if any(self._query(objective) not in (own, NO_QUERY) for objective in logged):
                 self._break("conflicting_objective", "output and log name two different golden queries", "/objective")
-            return stated, mine
+            return stated, own
         for objective in logged:
             number = self._query(objective)
             if number != NO_QUERY:
@@ -473,41 +427,50 @@ class _Judge:
                 return objective, number
         return stated or next(iter(logged), None), NO_QUERY
 
-    def _stop_reason(self, output: dict[str, Any] | None, log: EventLog | None, query: Query | None) -> str | None:
+    def _stop_reason(self, stated: str | None, log: EventLog | None, query: Query | None) -> str | None:
         """The stop reason that is worse for the run: it abstained only if output and log say so.
 
         Where there is evidence to find, abstaining is the worse reading; then events of another run say nothing.
         """
-        stated: str | None = output["stop_reason"] if output is not None else None
-        logged = [log.own.stop_reason, log.foreign.stop_reason] if log is not None else []
-        if query is not None and query.sufficient:
-            logged = logged[:1]
-        said = [reason for reason in (*logged, stated) if reason is not None]
-        if len(set(said)) > 1:
-            message = f"output and log say {' and '.join(map(repr, dict.fromkeys(said)))}: the worse counts"
-            self.findings.add("contradiction", "warning", OUTPUT, message, "/stop_reason")
         abstaining_is_worse = query is not None and query.sufficient
-        worse = [reason for reason in said if (reason == ABSTAINED) is abstaining_is_worse]
-        return next(iter(worse or said), None)
+        logged = [log.own.stop_reason, log.foreign.stop_reason] if log is not None else []
+        if abstaining_is_worse:
+            logged = logged[:1]
+        reasons = [reason for reason in (*logged, stated) if reason is not None]
+        if len(set(reasons)) > 1:
+            message = f"output and log say {' and '.join(map(repr, dict.fromkeys(reasons)))}: the worse counts"
+            self.findings.add("contradiction", "warning", OUTPUT, message, "/stop_reason")
+        worse = [reason for reason in reasons if (reason == ABSTAINED) is abstaining_is_worse]
+        return next(iter(worse or reasons), None)
 
     def _check_pins(self, output: dict[str, Any]) -> None:
-        if self.golden is None:
-            return
-        for name, pinned in self.golden.pins.items():
+        for name, pinned in self.golden.pins.items() if self.golden is not None else ():
             recorded = output.get(name)
             if recorded != pinned:
-                found = "records none" if recorded is None else f"records {recorded!r}"
-                self._break(
-                    "pin_mismatch", f"the golden set is made for {name} {pinned!r}, the run {found}", f"/{name}"
-                )
+                words = "records none" if recorded is None else f"records {recorded!r}"
+                message = f"the golden set is made for {name} {pinned!r}, the run {words}"
+                self._break("pin_mismatch", message, f"/{name}")
 
     def _query(self, objective: str | None) -> int:
         """The number of the golden query with this objective."""
         if objective is None or self.golden is None:
             return NO_QUERY
-        found = self.golden.find(objective)
-        return NO_QUERY if found is None else found
+        return self.golden.by_objective.get(match_key(objective), NO_QUERY)
 
     def _break(self, code: str, message: str, pointer: str = "") -> None:
         self.broken = self.broken or code
         self.findings.add(code, "error", OUTPUT, message, pointer)
+
+
+def _readable_output(value: Any) -> dict[str, Any]:
+    """As much of a malformed output as still counts: its claims stay in the denominator."""
+    if type(value) is not dict:
+        return {}
+    kept = dict(value)
+    for name in ("claims", "evidence", "steps"):
+        if type(kept.get(name)) is not list:
+            kept[name] = []
+    for name in ("run_id", "objective", "stop_reason"):
+        if type(kept.get(name)) is not str or not kept[name].strip():
+            kept[name] = None
+    return kept

@@ -56,6 +56,13 @@ class Artifact(NamedTuple):
     data: bytes
     sha256: str
 
+    def text(self) -> str | None:
+        """The bytes as text; None if they are not UTF-8: a PDF, an image."""
+        try:
+            return self.data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
+
 
 class UnreadFile(NamedTuple):
     """A file of the run that is there and was not read. Any of them breaks the run."""
@@ -108,7 +115,7 @@ class _Reader:
         self.decoded = 0  # bytes, estimated
 
     def read(self, folder: str) -> RunFiles | None:
-        """In this order: large sources must not use up the limit of a run before its log was read."""
+        """Read the files in this order: large sources must not use up the limit of a run before its log was read."""
         files = self.files
         try:
             entries = {entry.name: entry for entry in _list_folder(folder)}
@@ -117,77 +124,68 @@ class _Reader:
             return files
         if RUN_FILES.isdisjoint(entries):
             return None
-        if OUTPUT in entries:
-            files.output = self._content(entries[OUTPUT], OUTPUT)
-        if EVENTS in entries:
-            files.events = self._content(entries[EVENTS], EVENTS)
-        if MANIFEST_LINES in entries:
-            files.manifest_lines = self._content(entries[MANIFEST_LINES], MANIFEST_LINES)
-        if MANIFESTS in entries:
-            for shown, inner in self._folder(entries[MANIFESTS], MANIFESTS, ".json"):
-                data = self._content(inner, shown)
-                if data is not None:
-                    files.manifests.append((shown, data))
-        if CHUNKS in entries:
-            files.chunks = self._content(entries[CHUNKS], CHUNKS)
-        if ARTIFACTS in entries:
-            self._artifacts(entries[ARTIFACTS])
+        files.output = self._file(entries, OUTPUT)
+        files.events = self._file(entries, EVENTS)
+        files.manifest_lines = self._file(entries, MANIFEST_LINES)
+        for path, entry in self._folder(entries, MANIFESTS, ".json"):
+            if (data := self._content(entry, path)) is not None:
+                files.manifests.append((path, data))
+        files.chunks = self._file(entries, CHUNKS)
+        for path, entry in self._folder(entries, ARTIFACTS, ""):
+            if (data := self._content(entry, path, stored=True)) is not None:
+                sha256 = hashlib.sha256(data).hexdigest()
+                self.hash.update(f"{path}\0{sha256}\0".encode())
+                files.artifacts[entry.name] = Artifact(data, sha256)
         for name in sorted(entries.keys() - RUN_FILES):
             reason = "notes of an import, not judged" if name == IMPORT_NOTES else "not a file of a run"
             files.ignored.append((escape_name(name), reason))
         files.digest = self.hash.digest()
         return files
 
-    def _artifacts(self, entry: FolderEntry) -> None:
-        for shown, inner in self._folder(entry, ARTIFACTS, ""):
-            data = self._content(inner, shown, stored=True)
-            if data is not None:
-                sha256 = hashlib.sha256(data).hexdigest()
-                self.hash.update(f"{shown}\0{sha256}\0".encode())
-                self.files.artifacts[inner.name] = Artifact(data, sha256)
+    def _file(self, entries: dict[str, FolderEntry], name: str) -> bytes | None:
+        return self._content(entries[name], name) if name in entries else None
 
-    def _folder(self, entry: FolderEntry, name: str, suffix: str) -> Iterator[tuple[str, FolderEntry]]:
+    def _folder(self, entries: dict[str, FolderEntry], name: str, suffix: str) -> Iterator[tuple[str, FolderEntry]]:
         """The files of a folder in the order of their names; another kind of file in it is listed as ignored."""
-        if entry.is_symlink() and is_outside(self.root, entry.path):
+        if name not in entries:
+            return
+        folder = entries[name]
+        if folder.is_symlink() and is_outside(self.root, folder.path):
             self._refuse(name, "link_leaves_outputs", "a link that leaves the outputs directory")
             return
         try:
-            entries = sorted(_list_folder(entry.path), key=lambda inner: inner.name)
+            inside = sorted(_list_folder(folder.path), key=lambda entry: entry.name)
         except OSError as problem:
             self._refuse(name, "unreadable", f"it should be a directory: {problem.strerror}")
             return
-        for inner in entries:
-            shown = f"{name}/{escape_name(inner.name)}"
-            if inner.name.endswith(suffix):
-                yield shown, inner
+        for entry in inside:
+            path = f"{name}/{escape_name(entry.name)}"
+            if entry.name.endswith(suffix):
+                yield path, entry
             else:
-                self.files.ignored.append((shown, f"not a {suffix} file"))
+                self.files.ignored.append((path, f"not a {suffix} file"))
 
-    def _content(self, entry: FolderEntry, shown: str, *, stored: bool = False) -> bytes | None:
+    def _content(self, entry: FolderEntry, path: str, *, stored: bool = False) -> bytes | None:
         """The bytes of a regular file inside the outputs that is not too large; else None, and it is noted.
 
-        Without a byte order mark, unless they are wanted as they are stored; then the caller hashes them.
+        Without a byte order mark, unless `stored` asks for the bytes as they are; then the caller hashes them.
         """
         try:
             data = self._bytes(entry)
+            self.files.read += 1
+            if stored:
+                return data
+            self._require_memory(data, lines=path.endswith(".jsonl"))
         except _RefusedError as refusal:
-            self._refuse(shown, *refusal.args)
+            self._refuse(path, *refusal.args)
             return None
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or type(problem).__name__
-            self._refuse(shown, "unreadable", f"the file cannot be read: {reason}")
+            self._refuse(path, "unreadable", f"the file cannot be read: {reason}")
             return None
-        self.files.read += 1
-        if stored:
-            return data
-        try:
-            self._require_memory(data, lines=shown.endswith(".jsonl"))
-        except _RefusedError as refusal:
-            self._refuse(shown, *refusal.args)
-            return None
-        self.hash.update(f"{shown}\0{len(data)}\0".encode())
+        self.hash.update(f"{path}\0{len(data)}\0".encode())
         self.hash.update(data)
-        return data[len(_BOM) :] if data.startswith(_BOM) else data
+        return data.removeprefix(_BOM)
 
     def _bytes(self, entry: FolderEntry) -> bytes:
         if entry.is_symlink() and is_outside(self.root, entry.path):
@@ -233,8 +231,8 @@ class _Reader:
             raise _RefusedError("too_large", f"{words}; {most}")
         self.decoded += size
 
-    def _refuse(self, shown: str, code: str, message: str) -> None:
-        self.files.unread.append(UnreadFile(shown, code, message))
+    def _refuse(self, path: str, code: str, message: str) -> None:
+        self.files.unread.append(UnreadFile(path, code, message))
 
 
 def decoded_size(data: bytes, *, lines: bool) -> int:
@@ -271,7 +269,7 @@ class BadLine(str):
 
 
 class AmbiguousLine(BadLine):
-    """The same of a line that can be read in two ways: a key is there twice, or may be, in the depths of the line."""
+    """Why a line can be read in two ways: a key is there twice, or may be, too deep to look."""
 
     __slots__ = ()
 
@@ -283,7 +281,7 @@ class UnreadRest(AmbiguousLine):
 
 
 class TornLine(BadLine):
-    """The same of a last line without an end of line: whoever wrote it did not finish."""
+    """Why a last line without a line end could not be decoded: it was not written to its end."""
 
     __slots__ = ()
 
@@ -321,56 +319,37 @@ def duplicate_key(data: bytes, value: Any) -> str | None:
 
 
 def has_all_keys(data: bytes, value: Any) -> bool:
-    """Whether no key of the file was lost when it was decoded, fast; False is no answer."""
-    try:
-        written = dumps(value)
-    except TypeError:  # too deep, or half a surrogate pair
-        return False
-    return written == data or _same_colon_count(data, written)
+    """True if no key was lost when JSON, or all lines of JSON Lines, were decoded; False says nothing.
 
-
-def lines_have_all_keys(data: bytes, values: list[Any]) -> bool:
-    """The same of JSON Lines and the values of all lines."""
-    try:
-        written = dumps(values)
-    except TypeError:
-        return False
-    # As a list without blanks the file has a comma for each end of line.
-    end = len(data) - data.endswith(b"\n")
-    alike = len(written) - len(b"[]") == end
-    return (alike and written[1:-1] == data[:end].replace(b"\n", b",")) or _same_colon_count(data, written)
-
-
-def _same_colon_count(data: bytes, written: bytes) -> bool:
-    """Whether the values, written again, have as many colons as the file, as they have unless a key was lost.
-
-    Those in strings are the same, where none is written as an escape.
+    The values, written again, have as many colons as the file, unless a key was lost: those in strings are the same,
+    where none is written as an escape.
     """
     if b"\\" in data and _COLON_AS_ESCAPE in data:  # a single byte is found in no time
         return False
-    return _count_colons(data) == _count_colons(written)
+    try:
+        return _count_colons(data) == _count_colons(dumps(value))
+    except TypeError:  # too deep, or half a surrogate pair
+        return False
 
 
 def _count_colons(data: bytes) -> int:
-    """How many there are: taking them out is three times as fast as `count`, which looks at byte after byte."""
+    """Taking colons out is three times as fast as `count`, which looks at byte after byte."""
     return len(data) - len(data.replace(b":", b""))
 
 
 def decode_lines(data: bytes) -> Iterable[tuple[int, Any]]:
-    """Line number and value of each line that is not blank; a BadLine stands for what is no JSON or ambiguous."""
+    """Line number and value of each line that is not blank; a BadLine in place of one that is not JSON or ambiguous."""
     values = fast_decode_lines(data)
-    if values is not None:
-        return enumerate(values, 1)
-    return decode_each_line(data)
+    return decode_each_line(data) if values is None else enumerate(values, 1)
 
 
 def fast_decode_lines(data: bytes) -> list[Any] | None:
-    """The values of all lines, where every line is right, as nearly always; None is no answer."""
+    """The values of all lines; None if there is anything wrong with one."""
     try:
         values = [*map(loads, BytesIO(data))]  # which looks for the ends of lines faster than `split`
     except JSONDecodeError:
         return None
-    return values if lines_have_all_keys(data, values) else None
+    return values if has_all_keys(data, values) else None
 
 
 def decode_unambiguous(data: bytes) -> Any:
@@ -380,11 +359,11 @@ def decode_unambiguous(data: bytes) -> Any:
     except ValueError as problem:
         return BadLine(problem)
     try:
-        twice = duplicate_key(data, value)
+        repeated = duplicate_key(data, value)
     except ValueError as problem:
         return AmbiguousLine(problem)
-    if twice is not None:
-        return AmbiguousLine(f"duplicate key {twice!r}: it is not clear which of the two counts")
+    if repeated is not None:
+        return AmbiguousLine(f"duplicate key {repeated!r}: it is not clear which of the two counts")
     return value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import itemgetter
+from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from goldgate.core.finding import RunFindings, Severity
@@ -56,17 +56,15 @@ class EventLog:
 
     def statuses(self, claim_id: str) -> list[str]:
         """The last status of a claim, in the run's own events and in those under another run's name."""
-        own = self.own.statuses.get(claim_id)
-        if not self.foreign.statuses:
-            return [] if own is None else [own]
-        return [status for status in (own, self.foreign.statuses.get(claim_id)) if status is not None]
+        statuses = self.own.statuses.get(claim_id), self.foreign.statuses.get(claim_id)
+        return [status for status in statuses if status is not None]
 
 
 def parse_log(data: bytes, run_id: str | None, findings: RunFindings) -> EventLog:
     """Read the log of the run `run_id`; without one, the log's first event says which run it is."""
     log = EventLog(run_id)
     steps = log.steps
-    elsewhere: dict[str, None] = {}
+    foreign_objectives: dict[str, None] = {}
     bad = 0
     for line, event in decode_lines(data):
         if not _event_fits(event):
@@ -80,18 +78,18 @@ def parse_log(data: bytes, run_id: str | None, findings: RunFindings) -> EventLo
         step = event.get("step_id")
         if type(step) is int and step >= 0:
             steps.add(step)
-        of_run = event.get("run_id")
-        said, objectives = log.own, log.objectives
-        if of_run != log.run_id:
+        event_run = event.get("run_id")
+        outcome, objectives = log.own, log.objectives
+        if event_run != log.run_id:
             if log.run_id is None:
-                log.run_id = of_run if type(of_run) is str else None
+                log.run_id = event_run if type(event_run) is str else None
             else:
                 findings.add("foreign_event", "warning", EVENTS, "an event of another run", "/run_id", line)
-                said, objectives = log.foreign, elsewhere
+                outcome, objectives = log.foreign, foreign_objectives
         payload = event.get("payload")
         if type(payload) is dict and ("claim_id" in payload or "objective" in payload or "stop_reason" in payload):
-            _read_payload(payload, said, objectives, line, findings)
-    log.objectives |= elsewhere
+            _read_payload(payload, outcome, objectives, line, findings)
+    log.objectives |= foreign_objectives
     return log
 
 
@@ -114,15 +112,15 @@ def normalize_stop_reason(reason: str) -> str | None:
 
 
 def _read_payload(
-    payload: dict[str, Any], said: LoggedOutcome, objectives: dict[str, None], line: int, findings: RunFindings
+    payload: dict[str, Any], outcome: LoggedOutcome, objectives: dict[str, None], line: int, findings: RunFindings
 ) -> None:
-    if "stop_reason" in payload and type(payload["stop_reason"]) is str:
-        said.stop_reason = normalize_stop_reason(payload["stop_reason"]) or said.stop_reason
+    if type(reason := payload.get("stop_reason")) is str:
+        outcome.stop_reason = normalize_stop_reason(reason) or outcome.stop_reason
     claim = payload.get("claim_id")
     if type(claim) in (str, int) and "status" in payload:
         status = normalize_status(payload["status"])
         if status is not None:
-            said.statuses[str(claim)] = status
+            outcome.statuses[str(claim)] = status
         else:  # a word of the agent's own: the claim keeps the status that it had
             message = f"the claim {claim} gets a status that is none of {', '.join(sorted(STATUSES))}"
             findings.add("unknown_status", "hint", EVENTS, message, "/payload/status", line)
@@ -139,12 +137,11 @@ def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFinding
         return True
     if isinstance(event, BadLine):
         log.damaged = True
+        unread = isinstance(event, UnreadRest)
         if isinstance(event, AmbiguousLine):
-            log.broken = log.broken or ("too_large" if isinstance(event, UnreadRest) else "repeated_key")
-        findings.add(
-            "too_large" if isinstance(event, UnreadRest) else "bad_event", "error", EVENTS, str(event), line=line
-        )
-        return not isinstance(event, UnreadRest)
+            log.broken = log.broken or ("too_large" if unread else "repeated_key")
+        findings.add("too_large" if unread else "bad_event", "error", EVENTS, str(event), line=line)
+        return not unread
     wrong = wrong_fields(Event, event) if type(event) is dict else ["step_id"]
     unknown_steps = wrong.count("step_id")
     log.damaged |= unknown_steps > 0  # it may have been a step; which one is not known
@@ -162,17 +159,19 @@ def _note_bad_line(log: EventLog, line: int, event: object, findings: RunFinding
 _manifest_fits = type_test(Manifest)
 _MAX_NAMED_STEPS = 5
 _MOST_PROBLEMS = 1_000  # that are looked for in each list of a manifest
-_MOST_STEPS = 2**64 - 1  # as JSON readers take them; whoever writes such a step number has lost count anyway
+_MOST_STEPS = 2**64 - 1  # as JSON readers take them; a step number above it is a mistake
 
 
 class StepCounts(NamedTuple):
-    """Counts of steps; `unlogged` is one if the log is missing, torn, damaged or empty: at least that was lost."""
+    """Counts of steps; `total` has one more if the log is missing, torn, damaged or empty: at least that was lost."""
 
     total: int
-    with_manifest: int
-    unlogged: int
-    orphans: int
-    manifests: list[dict[str, Any]]  # in the order of their steps
+    orphans: int  # manifests of steps that the run did not have
+    manifests: list[dict[str, Any]]  # of the run's steps, in their order
+
+    @property
+    def with_manifest(self) -> int:
+        return len(self.manifests)
 
 
 def count_steps(
@@ -189,34 +188,19 @@ def count_steps(
     lost = _has_lost_steps(files, log, findings)
     lost |= _add_listed(listed, steps, log, findings)
     manifests = _manifest_by_step(files, run_id, findings)
-    shown_steps = len(steps)
-    gaps = 0
-    if steps:
-        # Numbering may begin at 0 or at 1; whatever is left out after that was a step.
-        first = min(min(steps), 1)
-        gaps = max(steps) + 1 - first - shown_steps
-        if gaps:
-            _note_gaps(steps, first, gaps, findings)
-    elif not lost:
+    gaps = _count_gaps(steps, findings)
+    if not steps and not lost:
         lost = True
         findings.add("no_steps", "error", EVENTS, "the log shows no step; a run has at least one")
-    with_manifest = 0
-    orphans = 0
-    recorded: list[tuple[int, dict[str, Any]]] = []
-    for step, (file, manifest) in manifests.items():
-        if step not in steps:
-            orphans += 1
-            findings.add("orphan_manifest", "warning", file, f"a manifest of step {step}, which the run did not have")
-        elif manifest is not None:
-            with_manifest += 1
-            recorded.append((step, manifest))
-    missing = [step for step in sorted(steps) if step not in manifests] if with_manifest < shown_steps else []
+    orphans = [(step, file) for step, (file, _) in manifests.items() if step not in steps]
+    for step, file in orphans:
+        findings.add("orphan_manifest", "warning", file, f"a manifest of step {step}, which the run did not have")
+    in_order = sorted(steps)
+    missing = [step for step in in_order if step not in manifests]
     if missing and manifests_kept:
-        words = _step_names(missing)
-        findings.add("manifest_missing", "error", EVENTS, f"no manifest of {words}")
-    recorded.sort(key=itemgetter(0))
-    in_order = [manifest for _, manifest in recorded]
-    return StepCounts(min(shown_steps + gaps + lost, _MOST_STEPS), with_manifest, int(lost), orphans, in_order)
+        findings.add("manifest_missing", "error", EVENTS, f"no manifest of {_step_names(missing)}")
+    recorded = [manifests[step][1] for step in in_order if step in manifests and manifests[step][1] is not None]
+    return StepCounts(min(len(steps) + gaps + lost, _MOST_STEPS), len(orphans), recorded)
 
 
 def _has_lost_steps(files: RunFiles, log: EventLog | None, findings: RunFindings) -> bool:
@@ -246,7 +230,7 @@ def _add_listed(listed: object, steps: set[int], log: EventLog | None, findings:
 
 def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings) -> dict[int, tuple[str, Any]]:
     """File and manifest of each step; None for the manifest where two contradict each other."""
-    found: dict[int, tuple[str, Any]] = {}
+    manifests: dict[int, tuple[str, Any]] = {}
     for file, line, value in _manifests(files):
         if not _manifest_fits(value):
             if isinstance(value, BadLine):
@@ -264,12 +248,12 @@ def _manifest_by_step(files: RunFiles, run_id: str | None, findings: RunFindings
             findings.add("foreign_manifest", "error", file, message, "/run_id", line)
             continue
         step = value["step_id"]
-        if step not in found:
-            found[step] = file, value
-        elif not equal_values(found[step][1], value):
+        if step not in manifests:
+            manifests[step] = file, value
+        elif not equal_values(manifests[step][1], value):
             findings.add("conflicting_manifest", "error", file, f"step {step} has contradicting manifests", line=line)
-            found[step] = file, None
-    return found
+            manifests[step] = file, None
+    return manifests
 
 
 def _manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
@@ -280,19 +264,24 @@ def _manifests(files: RunFiles) -> Iterator[tuple[str, int | None, Any]]:
             yield MANIFEST_LINES, line, value
 
 
-def _note_gaps(steps: set[int], first: int, gaps: int, findings: RunFindings) -> None:
-    known = sorted(steps)
-    before = first - 1
-    ranges = []
-    for step in known:
-        if step > before + 1:
-            ranges.append(f"{before + 1}" if step == before + 2 else f"{before + 1} to {step - 1}")
-        before = step
-    words = ", ".join(ranges[:_MAX_NAMED_STEPS]) + (" and more" if len(ranges) > _MAX_NAMED_STEPS else "")
-    findings.add("step_gap", "error", EVENTS, f"{gaps} step(s) left out of the numbering: {words}")
+def _count_gaps(steps: set[int], findings: RunFindings) -> int:
+    """How many steps are left out: numbering may begin at 0 or at 1, and each number after that was a step."""
+    if not steps:
+        return 0
+    first = min(*steps, 1)
+    gaps = max(steps) + 1 - first - len(steps)
+    if gaps:
+        ranges = [
+            f"{before + 1}" if step == before + 2 else f"{before + 1} to {step - 1}"
+            for before, step in pairwise([first - 1, *sorted(steps)])
+            if step > before + 1
+        ]
+        words = ", ".join(ranges[:_MAX_NAMED_STEPS]) + (" and more" if len(ranges) > _MAX_NAMED_STEPS else "")
+        findings.add("step_gap", "error", EVENTS, f"{gaps} step(s) left out of the numbering: {words}")
+    return gaps
 
 
 def _step_names(steps: list[int]) -> str:
-    shown = ", ".join(map(str, steps[:_MAX_NAMED_STEPS]))
+    names = ", ".join(map(str, steps[:_MAX_NAMED_STEPS]))
     more = f" and {len(steps) - _MAX_NAMED_STEPS} more" if len(steps) > _MAX_NAMED_STEPS else ""
-    return f"step {shown}{more}" if len(steps) == 1 else f"steps {shown}{more}"
+    return f"step {names}" if len(steps) == 1 else f"steps {names}{more}"

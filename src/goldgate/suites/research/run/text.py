@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from operator import add
 from unicodedata import category, combining, decomposition, is_normalized, normalize
 
@@ -42,44 +42,20 @@ _IGNORABLE = re.compile(
 
 def nfc(text: str) -> str:
     """The text in NFC; as it is where marks are piled up by the dozen, which would take time without end."""
-    if text.isascii() or is_normalized("NFC", text) or has_piled_marks(text):
-        return text
-    return normalize("NFC", text)
+    return text if is_normalized("NFC", text) or has_piled_marks(text) else normalize("NFC", text)
 
 
 def visible_text(text: str) -> str:
-    """The text in NFKC without what nobody sees: for texts that look alike, not for finding quotes in sources."""
+    """The text in NFKC without invisible characters: for texts that look alike, not for finding quotes in sources."""
     if text.isascii():
         return text
-    seen = _IGNORABLE.sub("", text)
-    return seen if is_normalized("NFKC", seen) or has_piled_marks(seen) else normalize("NFKC", seen)
+    visible = _IGNORABLE.sub("", text)
+    return visible if is_normalized("NFKC", visible) or has_piled_marks(visible) else normalize("NFKC", visible)
 
 
 def fold(text: str) -> str:
     """The text folded, without outer white space."""
-    return text if is_folded(text) else " ".join(plain_fold(text).split())
-
-
-def is_folded(text: str) -> bool:
-    """Whether folding leaves the text as it is, fast; False is no answer."""
-    return text[:1] != " " and text[-1:] != " " and has_single_blanks(text)
-
-
-def has_single_blanks(text: str) -> bool:
-    """Whether the text is ASCII, and all white space in it blanks that stand alone, fast; False is no answer."""
-    return (
-        text.isascii()  # and has no other white space of ASCII: one character is found in no time
-        and "\n" not in text
-        and "\r" not in text
-        and "\t" not in text
-        and "\v" not in text
-        and "\f" not in text
-        and "\x1c" not in text
-        and "\x1d" not in text
-        and "\x1e" not in text
-        and "\x1f" not in text
-        and "  " not in text
-    )
+    return " ".join(plain_fold(text).split())
 
 
 def plain_fold(text: str) -> str:
@@ -100,13 +76,11 @@ def offset_of_quote(text: str, folded_quote: str) -> int | None:
 
 def has_piled_marks(text: str) -> bool:
     """Whether a letter has more combining marks than in Unicode's stream-safe text (UAX 15): sorting is quadratic."""
-    if has_few_marks(text):
-        return False
-    return _piled_marks().search(text) is not None
+    return not has_few_marks(text) and _piled_marks().search(text) is not None
 
 
 def has_few_marks(text: str) -> bool:
-    """Whether not even all characters beyond ASCII would be a pile, fast; False is no answer."""
+    """True if not even all characters beyond ASCII would be a pile; False says nothing."""
     return len(text) - len(text.encode("ascii", "ignore")) < _PILE_SIZE
 
 
@@ -124,33 +98,36 @@ _RARE_LETTERS = (b"k", b"w", b"g")  # rare ones are counted fast
 
 
 def letters_of(text: str) -> bytes:
-    """The letters in their order; what is no ASCII stays as it is."""
+    """The ASCII letters in lower case, in their order; characters beyond ASCII stay as they are."""
     return text.encode("utf-8", "replace").translate(_LOWER, _SIGNS_AND_DIGITS)
 
 
-def sketch(text: str) -> tuple[int, ...]:
-    """How many letters, and how many of some of them: the same for any order of the parts of a text.
+def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
+    """How many letters the texts have, and how many of some of them: the same for any order of the texts.
 
     Texts that differ are nearly always told apart, at a tiny part of what folding and comparing them takes.
     """
+    return fast_sketch(texts) or sketch("".join(texts))
+
+
+def sketch(text: str) -> tuple[int, ...]:
+    """The rule of `sketch_of_all`, for the texts as one."""
     plain = visible_text(text).encode("utf-8", "replace").translate(_LOWER, _SIGNS + _BEYOND_ASCII)
     return (len(plain), *map(plain.count, _RARE_LETTERS))
 
 
-def sketch_of_all(texts: Sequence[str]) -> tuple[int, ...]:
-    """The sketch of the texts as one, fast: what is ASCII needs no second look, whatever the others are.
+def fast_sketch(texts: Sequence[str]) -> tuple[int, ...] | None:
+    """The sketch, with Unicode's rules only for the texts beyond ASCII; None where texts may join with each other.
 
-    A text that begins with ASCII or punctuation joins with nothing before it, so the two can be looked at alone.
+    A text that begins with ASCII or punctuation joins with nothing before it.
     """
-    whole = "".join(texts)
-    if whole.isascii():
-        return sketch(whole)
-    odd = [text for text in texts if not text.isascii()]
-    alone = all(text[0].isascii() or category(text[0])[0] == "P" for text in odd)
-    if not alone or not has_few_marks("".join(odd)):
-        return sketch(whole)
+    beyond_ascii = [text for text in texts if not text.isascii()]
+    if any(not text[0].isascii() and category(text[0])[0] != "P" for text in beyond_ascii):
+        return None
+    if not has_few_marks("".join(beyond_ascii)):
+        return None
     plain = "".join([text for text in texts if text.isascii()])
-    return (*map(add, sketch(plain), sketch("".join(odd))),)
+    return (*map(add, sketch(plain), sketch("".join(beyond_ascii))),)
 
 
 # Letters to Unicode, and nothing to a reader: the fillers of Hangul. And the empty pattern of Braille.
@@ -297,23 +274,12 @@ def _words(text: str) -> list[str]:
 
 def has_letter_or_digit(text: str) -> bool:
     """Whether there is a letter or a digit in it that can be seen and stands for itself."""
-    if text.isascii():
-        return any(map(str.isalnum, text))
-    return any(map(is_letter_or_digit, text.translate(_INVISIBLE)))
-
-
-class _LetterMarks(dict[int, str]):
-    """What each character is in `mark_telling`: each is looked up once."""
-
-    def __missing__(self, code: int) -> str:
-        sign = chr(code)
-        mark = self[code] = LETTER_MARK if is_letter_or_digit(sign) and code not in _INVISIBLE else "."
-        return mark
+    return any(map(is_letter_or_digit, text if text.isascii() else text.translate(_INVISIBLE)))
 
 
 def mark_letters(text: str) -> str:
-    """A text of the same length, with `TELLING` where a letter or a digit tells something and a dot elsewhere."""
-    return text.translate(_LetterMarks())
+    """A text of the same length, with `LETTER_MARK` in place of each visible letter or digit and a dot elsewhere."""
+    return text.translate({ord(sign): LETTER_MARK if has_letter_or_digit(sign) else "." for sign in set(text)})
 
 
 def is_letter_or_digit(sign: str) -> bool:
@@ -328,7 +294,7 @@ def is_letter_or_digit(sign: str) -> bool:
 
 
 def is_invisible(text: str) -> bool:
-    """Whether nothing of it can be seen."""
+    """Whether the text has no visible character."""
     return not any(sign.isprintable() and not sign.isspace() for sign in text.translate(_INVISIBLE))
 
 
@@ -338,18 +304,7 @@ def is_meaningful_id(value: object) -> bool:
         return False
     if _DIGIT.search(value) is not None:
         return True
-    return (
-        _cached_is_meaningful(value) if len(value) <= _MAX_PLACEHOLDER else _is_meaningful(value)
-    )  # only short ones are remembered
-
-
-@lru_cache(maxsize=4096)
-def _cached_is_meaningful(value: str) -> bool:
-    return _is_meaningful(value)
-
-
-def _is_meaningful(value: str) -> bool:
-    seen = "".join(filter(is_letter_or_digit, value.translate(_INVISIBLE)))
-    if len(seen) > _MAX_PLACEHOLDER:
+    visible = "".join(filter(is_letter_or_digit, value.translate(_INVISIBLE)))
+    if len(visible) > _MAX_PLACEHOLDER:
         return True
-    return seen != "" and normalize("NFKC", seen).casefold() not in _PLACEHOLDER_IDS
+    return visible != "" and normalize("NFKC", visible).casefold() not in _PLACEHOLDER_IDS
