@@ -10,7 +10,7 @@ import os
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -20,14 +20,11 @@ from goldgate.core.finding import record_id
 from goldgate.core.suite import Mapper
 from goldgate.engines import SerialEngine
 from goldgate.errors import InputError, Place, describe_value
-from goldgate.files.random_access import BLOCK
 from goldgate.readers.guess import bad_id_error
 from goldgate.readers.records import (
     OFFSET_BITS,
-    UNCHECKED_BYTES,
     RecordFile,
     RecordStore,
-    check_record_size,
     iterate_records,
     open_records,
 )
@@ -39,7 +36,6 @@ _SMALLEST_PIECE = 1 << 20  # less is read faster than it is given away
 _PIECES_A_WORKER = 4
 
 # An id at the head of a plain line, the usual place: saves decoding the line twice.
-_BLANK_LINES = re.compile(rb"\s*\n")
 _LEADING_ID = re.compile(rb'\s*\{\s*"id"\s*:\s*"([^"\\]*)"')
 
 
@@ -74,7 +70,7 @@ def cut_pieces(stores: Sequence[RecordStore], workers: int) -> list[list[FilePie
 
 def total_bytes(store: RecordStore) -> int:
     """What there is to read in a store."""
-    return sum(_size(file) for file in store.files)
+    return sum(file.plain.size() for file in store.files)
 
 
 class IndexPiece:
@@ -87,36 +83,24 @@ class IndexPiece:
     def __call__(self, piece: FilePiece) -> PieceIndex:
         store, base = self.stores[piece.store], piece.file << OFFSET_BITS
         file = store.files[piece.file]
-        heads = _array_heads(file) if file.is_array else _line_heads(file, piece.begin, piece.end)
-        locations, lengths, found = array("Q"), array("Q"), []
-        secret = self.secret
-        for offset, length, identity in heads:
-            location = base + offset
+        locations, lengths, unsorted = array("Q"), array("Q"), []
+        for offset, data in iterate_records(file, piece.begin, piece.end):
+            location, identity = base + offset, leading_id(data)
             if identity is None:
-                identity = require_id(store.decode(location, store.read(location, length)), store, location).encode()
+                identity = require_id(store.decode(location, data), store, location).encode()
             locations.append(location)
-            lengths.append(length)
-            found.append(blake2b(secret + identity, digest_size=HASH_BYTES).digest())
-        order = sorted(range(len(found)), key=found.__getitem__)
-        hashes = [found[place] for place in order]
+            lengths.append(len(data))
+            unsorted.append(id_hash(identity, self.secret))
+        order = sorted(range(len(unsorted)), key=unsorted.__getitem__)
+        hashes = [unsorted[place] for place in order]
         firsts = [(bucket * 256 // BUCKETS).to_bytes(1) for bucket in range(BUCKETS)]
         bounds = [*(bisect_left(hashes, first) for first in firsts), len(hashes)]
-        return PieceIndex(locations, compact_array(lengths), b"".join(hashes), array("I", order), array("I", bounds))
+        return PieceIndex(locations, lengths, b"".join(hashes), array("I", order), array("I", bounds))
 
 
-def id_hash(identity: str, secret: bytes) -> bytes:
-    """What is noted of an id."""
-    return blake2b(secret + identity.encode(), digest_size=HASH_BYTES).digest()
-
-
-def bucket_of(hashed: bytes) -> int:
-    return hashed[0] * BUCKETS // 256
-
-
-def compact_array(values: Iterable[int]) -> array[int]:
-    """The numbers in four bytes each, if they fit."""
-    found = array("Q", values)
-    return array("I", found) if not found or max(found) < 1 << 32 else found
+def id_hash(identity: bytes, secret: bytes) -> bytes:
+    """The hash under which an id is indexed."""
+    return blake2b(secret + identity, digest_size=HASH_BYTES).digest()
 
 
 def leading_id(data: bytes) -> bytes | None:
@@ -146,61 +130,12 @@ def require_one_id(identity: str, data: bytes, store: RecordStore, location: int
         )
 
 
-def _size(file: RecordFile) -> int:
-    return file.plain.size()
-
-
 def _cut_file(file: RecordFile, store: int, number: int, length: int) -> Iterator[FilePiece]:
     if file.is_array:
         yield FilePiece(store, number)
         return
-    for begin in range(file.start, _size(file), length):
+    for begin in range(file.start, file.plain.size(), length):
         yield FilePiece(store, number, begin, begin + length)
-
-
-_RecordHead = tuple[int, int, bytes | None]  # offset and length of a record, and the id that it begins with
-
-
-def _array_heads(file: RecordFile) -> Iterator[_RecordHead]:
-    return ((offset, len(data), leading_id(data)) for offset, data in iterate_records(file))
-
-
-def _line_heads(file: RecordFile, begin: int, end: int) -> Iterator[_RecordHead]:
-    """Each line that begins there. Blank lines are no records. A line is looked at where it lies, and not copied."""
-    offset = begin if begin == file.start else begin - 1  # whether a line begins at `begin`, the byte before says
-    data = file.plain.read(offset, min(end, _size(file)) - offset)
-    at = 0 if offset == begin else data.find(b"\n") + 1
-    if offset < begin and not at:
-        return
-    find, match = data.find, _LEADING_ID.match
-    while stop := find(b"\n", at) + 1:
-        head = match(data, at, stop)
-        if stop - at > UNCHECKED_BYTES:
-            check_record_size(file, offset + at, data[at:stop])
-        if head is not None:
-            yield offset + at, stop - at, head[1] or None
-        elif blank := _BLANK_LINES.match(data, at):  # millions of them are passed over at once
-            stop = blank.end()
-        else:
-            yield offset + at, stop - at, None
-        at = stop
-    if offset + at < end:
-        last = data[at:] + b"".join(_rest_of_line(file, offset + len(data), file.limit - (len(data) - at)))
-        if len(last) > UNCHECKED_BYTES:
-            check_record_size(file, offset + at, last)
-        if last and not last.isspace():
-            yield offset + at, len(last), leading_id(last)
-
-
-def _rest_of_line(file: RecordFile, offset: int, limit: int) -> Iterator[bytes]:
-    """What is left of a line, with its end; a block more than `limit` at most."""
-    while limit >= 0 and (block := file.plain.read_some(offset, BLOCK)):
-        end = block.find(b"\n") + 1
-        yield block[:end] if end else block
-        if end:
-            return
-        offset += len(block)
-        limit -= len(block)
 
 
 _SECRET_BYTES = 16
@@ -230,11 +165,11 @@ class IdIndex:
 
     def add(self, file: RecordFile, noted: PieceIndex) -> None:
         """The next piece of a file."""
-        if noted.lengths.typecode != self.lengths.typecode:  # a record of 4 GiB
-            self.lengths = array("Q", self.lengths)
         file.records += len(noted.locations)
         self.runs.append(HashRun(len(self), noted.hashes, noted.order, noted.bounds))
         self.locations.extend(noted.locations)
+        if max(noted.lengths, default=0) >> 32:  # a record of 4 GiB
+            self.lengths = array("Q", self.lengths)
         self.lengths.extend(array(self.lengths.typecode, noted.lengths))
 
     def record(self, position: int) -> dict[str, Any]:
@@ -251,8 +186,8 @@ class IdIndex:
 
     def positions(self, identity: str) -> Iterator[int]:
         """Of all records that have this id, in their order; of others, by an accident with their hashes."""
-        hashed = id_hash(identity, self.secret)
-        bucket = bucket_of(hashed)
+        hashed = id_hash(identity.encode(), self.secret)
+        bucket = hashed[0] * BUCKETS // 256
         for run in self.runs:
             begin, end = run.bounds[bucket], run.bounds[bucket + 1]
             hashes = array("Q", run.hashes[begin * HASH_BYTES : end * HASH_BYTES])

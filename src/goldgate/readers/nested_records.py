@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import orjson
 
 from goldgate.files.random_access import BLOCK, copy_to_temporary
 from goldgate.readers.guess import RESPONSE_NAMES, likely_id_key
-from goldgate.readers.records import RecordFile, RecordStore, decode_json, too_large_error
+from goldgate.readers.records import RecordFile, RecordStore, decode_json, scan_tokens, too_large_error
 
 # Lists of records are under these names, whatever else there is beside them.
 _LIST_KEYS = frozenset(
@@ -27,7 +28,6 @@ _QUESTION_KEYS = ("prompt", "label", "input", "instruction", "question")
 _EVENT_KEYS = frozenset({"event_type", "type", "arguments"})
 _MAX_KEYS = 1_000  # keys of a value that are remembered beside the usual ones: ids may be millions
 _MAX_DEPTH = 1_100  # brackets within each other: no decoder reads a record of more than 1,024
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _VALUE = re.compile(rb"\s*+:\s*+")
 LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 
@@ -147,20 +147,15 @@ def _is_by_id(file: RecordFile, outline: _Outline, names: Collection[str]) -> bo
 def _first_keys(file: RecordFile, listed: _Part) -> Collection[str]:
     """The keys of the first object in a list."""
     inner = RecordFile(file.stored, file.plain, start=listed.start + 1)
-    return {decode_json(part.key) for part in _members(inner) if part.key is not None}
-
-
-def _members(file: RecordFile) -> Iterator[_Part]:
-    for part in _parts(file):
-        if part.key is None:
-            return
-        yield part
+    return {decode_json(part.key) for part in takewhile(lambda part: part.key is not None, _parts(inner)) if part.key}
 
 
 def _parts(file: RecordFile) -> Iterator[_Part]:
     """The members of the first value, then every value."""
     key, closing, begin, key_end, depth, values, after = None, b"", 0, 0, 0, 0, file.start
-    for at, mark in _tokens(file):
+    for at, mark in scan_tokens(file):
+        if mark == b'"':
+            raise ValueError("a string is not closed, or too long")
         if mark in (b"{", b"["):
             if not depth:
                 _require_blank(file, after, at)
@@ -200,28 +195,9 @@ def _member(file: RecordFile, key: bytes, key_end: int, end: int) -> _Part:
     return _Part(key, key_end + colon.end(), end)
 
 
-def _tokens(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    """Strings and structure, each with its place."""
-    with file.plain.stream(file.start) as stream:
-        buffer, base = b"", file.start
-        while more := stream.read(max(BLOCK, len(buffer))):  # a giant string is read in growing steps: linear
-            buffer += more
-            scanned = len(buffer)
-            for token in _TOKEN.finditer(buffer):
-                if token.group() == b'"':  # a string that the buffer does not hold whole
-                    scanned = token.start()
-                    break
-                yield base + token.start(), token.group()
-            buffer, base = buffer[scanned:], base + scanned
-            if len(buffer) > file.limit:
-                raise ValueError("a string is too long")
-    if buffer:
-        raise ValueError("a string is not closed")
-
-
 def _copy_list(file: RecordFile, part: _Part) -> RecordFile:
     """The records of a list; they keep their lines."""
-    lines_before = _line_ends(file, 0, part.start)
+    lines_before = file.newlines(0, part.start)
 
     def blocks() -> Iterator[bytes]:
         for begin in range(0, lines_before, BLOCK):
@@ -241,16 +217,12 @@ def _copy_values(file: RecordFile, parts: Iterator[_Part]) -> RecordFile:
         store, line, counted = RecordStore([file]), 1, 0
         for part in parts:
             data = _read(file, part)
-            value = store.decode(part.start, data) if data[:1] == b"{" else _decode_value(store, part.start, data)
-            line += _line_ends(file, counted, part.start)
+            value = store.decode_value(part.start, data)
+            line += file.newlines(counted, part.start)
             counted = part.start
             yield line, _record_line(file.kind, part.key, value, data.strip().translate(LINE_ENDS_TO_BLANKS))
 
     return with_content(file, pad_to_lines(records()))
-
-
-def _line_ends(file: RecordFile, begin: int, end: int) -> int:
-    return sum(file.plain.read(at, min(BLOCK, end - at)).count(b"\n") for at in range(begin, end, BLOCK))
 
 
 def _read(file: RecordFile, part: _Part) -> bytes:
@@ -260,13 +232,6 @@ def _read(file: RecordFile, part: _Part) -> bytes:
         place = RecordStore([file]).place(part.start)
         raise too_large_error(file.kind, place, f"an object of {size:,} bytes", file.limit)
     return file.plain.read(part.start, size)
-
-
-def _decode_value(store: RecordStore, start: int, data: bytes) -> Any:
-    try:
-        return decode_json(data)
-    except ValueError:
-        return store.decode(start, data)  # the error with its place
 
 
 def _record_line(kind: str, key: bytes | None, value: Any, data: bytes) -> bytes:

@@ -58,6 +58,55 @@ class InputDigest(NamedTuple):
         return {"sha256": self.sha256, "samples": self.samples, **form}
 
 
+class JsonProblem(NamedTuple):
+    """Why bytes are not JSON: the line and column, from 1, are those inside the bytes."""
+
+    message: str
+    line: int
+    column: int
+
+
+_ORJSON_INFINITY = "number is infinity"  # orjson's words
+_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
+
+
+def json_problem(data: bytes) -> JsonProblem:
+    """What is wrong with bytes that `decode` refuses."""
+    try:
+        decode_json(data.rstrip())
+    except ValueError as problem:
+        found = _PROBLEM.fullmatch(str(problem))
+        return JsonProblem(found[1], int(found[2]), int(found[3])) if found else JsonProblem(str(problem), 1, 1)
+    return JsonProblem("not JSON", 1, 1)
+
+
+# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
+_ESCAPED = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+def replace_surrogate_escapes(text: str) -> str:
+    """JSON text in which half of a surrogate pair, which some tokenizers leave behind, is U+FFFD."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
+
+
+def decode_json(data: bytes) -> Any:
+    """One JSON value, with whole surrogate pairs; ValueError if it is not."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        mended = replace_surrogate_escapes(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
+        if mended.encode("utf-8", "surrogateescape") == data:
+            raise ValueError(str(problem)) from None
+    try:
+        return orjson.loads(mended)
+    except orjson.JSONDecodeError as problem:
+        raise ValueError(str(problem)) from None
+
+
 @dataclass(slots=True)
 class RecordFile:
     """One file of records."""
@@ -133,25 +182,25 @@ class RecordStore:
         file = self.files[location >> OFFSET_BITS]
         return Place(file.name, 1 + file.newlines(0, location & _OFFSET), fieldname)
 
+    def decode_value(self, location: int, data: bytes, decode: Callable[[bytes], Any] = decode_json) -> Any:
+        """The record as any value of JSON; what is not JSON is an error with its line."""
+        try:
+            return decode(data)
+        except ValueError:
+            raise self._not_json(self.files[location >> OFFSET_BITS].kind, location, data) from None
+
     def decode(self, location: int, data: bytes) -> dict[str, Any]:
         """The record as an object; anything else is an error with its line."""
-        kind = self.files[location >> OFFSET_BITS].kind
-        try:
-            value = decode_json(data)
-        except ValueError:
-            raise self._not_json(kind, location, data) from None
+        value, kind = self.decode_value(location, data), self.files[location >> OFFSET_BITS].kind
         if type(value) is not dict:
+            is_gold_list = kind == "gold" and type(value) is list
             raise InputError(
                 f"{kind}.not_an_object",
                 f"a {kind} record is an object",
                 place=self.place(location),
                 expected="an object with an id",
                 found=describe_value(value),
-                advice=_ADVICE
-                if kind == "predictions"
-                else _LIST_ADVICE
-                if kind == "gold" and type(value) is list
-                else None,
+                advice=_ADVICE if kind == "predictions" else _LIST_ADVICE if is_gold_list else None,
             )
         return value
 
@@ -193,26 +242,18 @@ class RecordStore:
             )
         guess = guess_format(file.name, head) if is_first and not file.is_array else None
         problem, place = self._problem_in(location, data)
+        message, advice = "this record is not JSON", "each line must hold one whole JSON object"
         if guess is not None:
-            return InputError(f"{kind}.not_json", guess.message, place=place, found=problem, advice=guess.advice)
-        if _ORJSON_INFINITY in problem:
-            advice = "write it as a string, or leave it out"
-            message = "a number in this record is too large"
-            return InputError(f"{kind}.not_json", message, place=place, found=problem, advice=advice)
-        advice = "each line must hold one whole JSON object"
-        if file.is_array:
+            message, advice = guess
+        elif _ORJSON_INFINITY in problem:
+            message, advice = "a number in this record is too large", "write it as a string, or leave it out"
+        elif file.is_array:
             advice = "each element of the array must be a JSON object, with a comma between two"
         elif data.strip() == b"{":
             advice += ", or the file one array: is it pretty-printed?"
         elif data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
             advice += "; this one seems cut off"
-        return InputError(
-            f"{kind}.not_json",
-            "this record is not JSON",
-            place=place,
-            found=problem,
-            advice=advice,
-        )
+        return InputError(f"{kind}.not_json", message, place=place, found=problem, advice=advice)
 
     def _problem_in(self, location: int, data: bytes) -> tuple[str, Place]:
         """What is wrong with a record that is not JSON, and where in the file."""
@@ -220,55 +261,6 @@ class RecordStore:
         problem = json_problem(data)
         column = problem.column + (self.column(location) - 1 if problem.line == 1 else 0)
         return f"{problem.message} at column {column}", place._replace(line=(place.line or 1) + problem.line - 1)
-
-
-class JsonProblem(NamedTuple):
-    """Why bytes are not JSON: the line and column, from 1, are those inside the bytes."""
-
-    message: str
-    line: int
-    column: int
-
-
-_ORJSON_INFINITY = "number is infinity"  # orjson's words
-_PROBLEM = re.compile(r"(.*): line (\d+) column (\d+) \(char \d+\)", re.DOTALL)
-
-
-def json_problem(data: bytes) -> JsonProblem:
-    """What is wrong with bytes that `decode` refuses."""
-    try:
-        decode_json(data.rstrip())
-    except ValueError as problem:
-        found = _PROBLEM.fullmatch(str(problem))
-        return JsonProblem(found[1], int(found[2]), int(found[3])) if found else JsonProblem(str(problem), 1, 1)
-    return JsonProblem("not JSON", 1, 1)
-
-
-# A backslash and what it escapes; the group is half of a surrogate pair that has lost the other.
-_ESCAPED = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-
-
-def replace_surrogate_escapes(text: str) -> str:
-    """JSON text in which half of a surrogate pair, which some tokenizers leave behind, is U+FFFD."""
-    if "\\ud" not in text and "\\uD" not in text:
-        return text
-    return _ESCAPED.sub(lambda escaped: "\\ufffd" if escaped[1] else escaped[0], text)
-
-
-def decode_json(data: bytes) -> Any:
-    """One JSON value, with whole surrogate pairs; ValueError if it is not."""
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as problem:
-        mended = replace_surrogate_escapes(data.decode("utf-8", "surrogateescape"))  # which orjson refuses again
-        if mended.encode("utf-8", "surrogateescape") == data:
-            raise ValueError(str(problem)) from None
-    try:
-        return orjson.loads(mended)
-    except orjson.JSONDecodeError as problem:
-        raise ValueError(str(problem)) from None
 
 
 def open_records(path: str | Path, kind: str) -> RecordFile:
@@ -373,9 +365,9 @@ def require_unchanged_files(stores: Sequence[RecordStore]) -> Iterator[None]:
         store.require_unchanged()
 
 
-def iterate_records(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    """Offset and bytes of each record, in order. Blank lines are no records."""
-    return _iterate_array(file) if file.is_array else _iterate_lines(file)
+def iterate_records(file: RecordFile, begin: int = 0, end: int = _UNLIMITED) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each record, in order; of lines those that begin between two offsets and are not blank."""
+    return _iterate_array(file) if file.is_array else _iterate_lines(file, max(begin, file.start), end)
 
 
 def _open_stored(path: str | Path, kind: str) -> RandomAccess:
@@ -411,10 +403,15 @@ def _unpack_gzip(stored: RandomAccess) -> RandomAccess:
         ) from None
 
 
-def _iterate_lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    offset = file.start
+def _iterate_lines(file: RecordFile, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
+    offset = begin if begin == file.start else begin - 1  # the byte before tells whether a line begins at `begin`
     with file.plain.stream(offset) as stream:
-        while line := stream.readline(file.limit + 1):
+        if offset < begin:
+            before = stream.readline(end - offset)
+            if not before.endswith(b"\n"):
+                return
+            offset += len(before)
+        while offset < end and (line := stream.readline(file.limit + 1)):
             if len(line) > UNCHECKED_BYTES:
                 check_record_size(file, offset, line)
             if not line.isspace():
@@ -427,52 +424,62 @@ def _iterate_lines(file: RecordFile) -> Iterator[tuple[int, bytes]]:
 
 # A string, a piece of structure, or the quotation mark of a string that the buffer does not hold whole.
 # Possessive: what was read as a string is never read another way, and no place in it is kept for going back.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+_TOKEN = re.compile(_STRING.pattern + rb'|[\[\]{},"]', re.DOTALL)
+# An object without another bracket is one token here, which takes 40 % less time.
+_ELEMENT_TOKEN = re.compile(rb'\{[^"{}\[\]]*+(?:%b[^"{}\[\]]*+)*+\}|' % _STRING.pattern + _TOKEN.pattern, re.DOTALL)
+
+
+def scan_tokens(file: RecordFile, pattern: re.Pattern[bytes] = _TOKEN) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each string and piece of structure in JSON.
+
+    The last is a single quotation mark where a string has no end, or is longer than a record may be.
+    """
+    with file.plain.stream(file.start) as stream:
+        buffer, base = b"", file.start
+        # A giant string is read in growing steps: linear.
+        while more := stream.read(max(BLOCK, min(len(buffer), file.limit - len(buffer)))):
+            buffer += more
+            scanned = len(buffer)
+            for token in pattern.finditer(buffer):
+                if token.group() == b'"':
+                    scanned = token.start()
+                    break
+                yield base + token.start(), token.group()
+            buffer, base = buffer[scanned:], base + scanned
+            if len(buffer) > file.limit:
+                break
+    if buffer:
+        yield base, b'"'
 
 
 def _iterate_array(file: RecordFile) -> Iterator[tuple[int, bytes]]:
-    """The elements of a JSON array, found by their brackets; each is decoded by whoever reads it."""
-    with file.plain.stream(file.start) as stream:
-        buffer = stream.read(BLOCK)
-        base = file.start  # offset of the buffer's first byte
-        element = buffer.index(b"[") + 1  # in the buffer
-        scanned, depth, want = element, 0, BLOCK
-        while True:
-            ended = False
-            for token in _TOKEN.finditer(buffer, scanned):
-                mark = token.group()
-                if mark == b'"':
-                    break
-                scanned = token.end()
-                if mark in (b"[", b"{"):
-                    depth += 1
-                elif depth == 0 and mark in (b",", b"]"):
-                    data = buffer[element : token.start()]
-                    if len(data) > file.limit:
-                        raise _large_element_error(file, base + element, len(data))
-                    if len(data) > UNCHECKED_BYTES:
-                        check_record_size(file, base + element, data)
-                    blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
-                    if blanks < len(data) or mark == b",":
-                        yield base + element + blanks, data[blanks:]
-                    element = token.end()
-                    ended = mark == b"]"
-                    if ended:
-                        break
-                elif mark in (b"]", b"}"):
-                    depth -= 1
-            if ended:
-                if (buffer[scanned:] + stream.read(BLOCK)).strip():
-                    raise _bad_array_error(file, base + scanned, "something follows the end of the array")
+    """The elements of a JSON array, found by their brackets; they may not be JSON themselves."""
+    tokens, depth, limit = scan_tokens(file, _ELEMENT_TOKEN), 0, file.limit
+    element = next(tokens)[0] + 1
+    for offset, mark in tokens:
+        size = offset - element
+        if size > limit and (not depth or size > limit + BLOCK):  # its size is measured to its end, if that is near
+            raise _large_element_error(file, element, size)
+        if mark in (b"[", b"{"):
+            depth += 1
+        elif depth == 0 and mark in (b",", b"]"):
+            data = file.plain.read(element, size)
+            if len(data) > UNCHECKED_BYTES:
+                check_record_size(file, element, data)
+            blanks = len(data) - len(data.lstrip())  # the record begins, and has its line, after them
+            if blanks < len(data) or mark == b",":
+                yield element + blanks, data[blanks:]
+            element = offset + 1
+            if mark == b"]":
+                if file.plain.read_some(element, BLOCK).strip():
+                    raise _bad_array_error(file, element, "something follows the end of the array")
                 return
-            pending = len(buffer) - element
-            if pending > file.limit:
-                raise _large_element_error(file, base + element, pending)
-            more = stream.read(want)
-            if not more:
-                raise _bad_array_error(file, base + len(buffer), "the array is never closed")
-            want = max(BLOCK, min(pending, file.limit - pending))  # a giant element in growing steps: linear
-            buffer, base, scanned, element = buffer[element:] + more, base + element, scanned - element, 0
+        elif mark in (b"]", b"}"):
+            depth -= 1
+    end = file.plain.size()
+    if end - element > limit:
+        raise _large_element_error(file, element, end - element)
+    raise _bad_array_error(file, end, "the array is never closed")
 
 
 def _large_element_error(file: RecordFile, offset: int, size: int) -> InputError:

@@ -12,11 +12,20 @@ import os
 import re
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, GoldgateError, InputError, Place, missing_extra
-from goldgate.files.address import HIDDEN, check_url, hide_secrets, public_url, scheme_of
+from goldgate.files.address import (
+    HIDDEN,
+    WEB_SCHEMES,
+    check_url,
+    hide_secrets,
+    normalize_url,
+    public_url,
+    scheme_of,
+)
 
 _MAX_MESSAGE = 200  # characters of a library's text
 _MAX_CAUSES = 6  # causes of causes
@@ -83,11 +92,6 @@ def write_error(problem: BaseException, name: str, option: str = "--out") -> Con
     )
 
 
-def is_goldgate_error(problem: Exception) -> bool:
-    """Whether it is one of ours already."""
-    return isinstance(problem, GoldgateError)
-
-
 _ADVICE = {
     Failure.MISSING: "check the name, the bucket and the region",
     Failure.DENIED: "set the credentials in the environment of every process that reads it: docs/remote.md names them",
@@ -122,8 +126,8 @@ def _status(cause: BaseException) -> int | None:
     answer: Any = getattr(cause, "response", None)
     if isinstance(answer, dict):
         status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        return status if isinstance(status, int) else None
-    status = getattr(answer, "status_code", None)
+    else:
+        status = getattr(answer, "status_code", None)
     return status if isinstance(status, int) else None
 
 
@@ -167,18 +171,8 @@ TRIES = 3  # where the library has no retries of its own
 PAUSE_SECONDS = 0.5  # before the second try; twice as long before the next
 
 # The smallest extra for a kind of URL; `remote` has all of them.
-EXTRAS = {
-    "http": "remote-https",
-    "https": "remote-https",
-    "s3": "remote-s3",
-    "s3a": "remote-s3",
-    "gs": "remote-gs",
-    "gcs": "remote-gs",
-    "hf": "remote-hf",
-}
-_WEB = ("http", "https")
-_S3 = ("s3", "s3a")
-_RETRIED_BY_LIBRARY = ("s3", "s3a", "gs", "gcs", "hf")
+EXTRAS = {"http": "remote-https", "https": "remote-https", "s3": "remote-s3", "gs": "remote-gs", "hf": "remote-hf"}
+_RETRIED_BY_LIBRARY = ("s3", "gs", "hf")
 
 
 class Connection(NamedTuple):
@@ -190,17 +184,17 @@ class Connection(NamedTuple):
 
     @property
     def is_web(self) -> bool:
-        return self.scheme in _WEB
+        return self.scheme in WEB_SCHEMES
 
     @property
     def is_s3(self) -> bool:
-        return self.scheme in _S3
+        return self.scheme == "s3"
 
 
 def connect(url: str) -> Connection:
-    """The file system of a URL; an error says which extra is not installed, or that nobody knows this kind."""
+    """The file system of a URL; an error says which extra is not installed, or that no library reads this kind."""
     check_url(url)
-    scheme, shown = scheme_of(url), public_url(url)
+    scheme, shown = scheme_of(normalize_url(url)), public_url(url)
     extra = EXTRAS.get(scheme, "remote")
     try:
         from fsspec import get_filesystem_class
@@ -210,7 +204,7 @@ def connect(url: str) -> Connection:
     try:
         kind = get_filesystem_class(scheme)
         # Not `url_to_fs`, which takes every :: for a chain: names of objects and addresses have them too.
-        url = scheme + url[len(scheme) :]
+        url = scheme + url[len(scheme_of(url)) :]
         filesystem, path = kind(**kind._get_kwargs_from_urls(url), **_options(scheme)), kind._strip_protocol(url)
     except ImportError as problem:
         raise (missing_extra(extra, shown) if scheme in EXTRAS else _no_library_error(scheme, shown, problem)) from None
@@ -236,7 +230,7 @@ def _unknown_scheme_error(scheme: str, shown: str) -> ConfigError:
         "url.unknown_kind",
         f"nothing here reads {scheme}:// URLs",
         place=Place(shown),
-        expected=", ".join(f"{known}://" for known in EXTRAS if known not in ("s3a", "gcs")),
+        expected=", ".join(f"{each}://" for each in EXTRAS),
     )
 
 
@@ -273,39 +267,41 @@ def call_method(place: Connection, method: str, seconds: float, *arguments: Any,
     return getattr(place.filesystem, method)(*arguments, **options)
 
 
-def retry(connected: Connection, work: Callable[[], T]) -> T:
-    """Do it, a bounded number of times where the server was not reached. The exception is the last one's."""
-    tries = 1 if connected.scheme in _RETRIED_BY_LIBRARY else TRIES
-    for number in range(tries):
+def retry(place: Connection, work: Callable[[], T]) -> T:
+    """The result of `work`, tried again a bounded number of times while the server is not reached."""
+    tries, pause = 1 if place.scheme in _RETRIED_BY_LIBRARY else TRIES, PAUSE_SECONDS
+    while True:
+        tries -= 1
         try:
             return work()
         except GoldgateError:
             raise
         except Exception as problem:
-            if number + 1 == tries or failure_kind(problem) is not Failure.UNREACHABLE:
+            if not tries or failure_kind(problem) is not Failure.UNREACHABLE:
                 raise
-            time.sleep(PAUSE_SECONDS * 2**number)
-    raise AssertionError("unreachable")
+        time.sleep(pause)
+        pause *= 2
 
 
-def retry_or_raise(connected: Connection, work: Callable[[], T], told: Callable[[Exception], GoldgateError]) -> T:
-    """The same, and what went wrong is told in our words."""
+@contextmanager
+def library_errors_as(make_error: Callable[[Exception], GoldgateError]) -> Iterator[None]:
+    """Replace a library's exception in the block by the error that is made of it; errors of goldgate's own pass."""
     try:
-        return retry(connected, work)
+        yield
+    except GoldgateError:
+        raise
     except Exception as problem:
-        if is_goldgate_error(problem):
-            raise
-        raise told(problem) from None
+        raise make_error(problem) from None
 
 
 def _options(scheme: str) -> dict[str, Any]:
     """Limits on waiting: no library below has useful ones."""
-    if scheme in _WEB:
+    if scheme in WEB_SCHEMES:
         from aiohttp import ClientTimeout
 
         timeout = ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
         return {"client_kwargs": {"timeout": timeout, "trust_env": True}}
-    if scheme in _S3:  # s3fs tries five times itself; botocore below it need not do so too
+    if scheme == "s3":  # s3fs tries five times itself; botocore below it need not do so too
         waits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
         return {"config_kwargs": {**waits, "retries": {"max_attempts": 0}}}
     return {}

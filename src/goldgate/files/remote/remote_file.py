@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, NamedTuple
+from contextlib import closing
+from math import inf
+from typing import Any, NamedTuple, TypeVar
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.address import has_query, public_url
@@ -26,12 +28,14 @@ from goldgate.files.remote.connection import (
     call_method,
     connect,
     failure_kind,
-    is_goldgate_error,
+    library_errors_as,
     read_error,
     retry,
     run_coroutine,
     transfer_seconds,
 )
+
+T = TypeVar("T")
 
 _CHUNK = 1 << 20
 _OK, _PART = 200, 206
@@ -77,33 +81,33 @@ def read_parts(
         try:
             return await asyncio.gather(*tasks)
         finally:
-            for task in tasks:  # after an error nobody wants the others
+            for task in tasks:  # after an error the others are useless
                 task.cancel()
 
     return run_coroutine(place, all_parts(), transfer_seconds(sum(end - begin for begin, end in spans)))
 
 
 class WebStream:
-    """All bytes of a file, in order."""
+    """The bytes of a file in order, at most so many and one more, which tells that there are more."""
 
-    def __init__(self, place: Connection, marks: Mapping[str, str]) -> None:
+    def __init__(self, place: Connection, marks: Mapping[str, str], most: float) -> None:
         self._place = place
+        self._left = most + 1
         self._began, self._bytes = time.monotonic(), 0
         self._reply: Any = run_coroutine(place, _ask(place, marks, None), transfer_seconds(0))
 
-    def __enter__(self) -> WebStream:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, _: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._place.filesystem.loop.call_soon_threadsafe(self._reply.close)
 
     def read(self, length: int) -> bytes:
         """At most so many; none at the end."""
-        left = transfer_seconds(self._bytes) - (time.monotonic() - self._began)
-        data: bytes = run_coroutine(self._place, self._reply.content.read(length), max(0.0, left))
+        length = int(min(length, self._left))
+        if not length:
+            return b""
+        seconds = transfer_seconds(self._bytes) - (time.monotonic() - self._began)
+        data: bytes = run_coroutine(self._place, self._reply.content.read(length), max(0.0, seconds))
         self._bytes += len(data)
+        self._left -= len(data)
         return data
 
 
@@ -212,7 +216,7 @@ class RemoteFile(RandomAccess):
         if has_query(self.url):
             raise ConfigError(
                 "url.signed",
-                "a signed URL is not sent to other machines: whoever has it can read the file",
+                "a signed URL is not sent to other machines: anyone who has it can read the file",
                 place=Place(self.name),
                 advice="name the file by a URL that needs credentials (s3://…), which every machine has itself",
             )
@@ -230,12 +234,12 @@ class RemoteFile(RandomAccess):
         if length <= 0:
             return b""
         thread = threading.get_ident()
-        with self._lock:  # whoever reads the same waits, and finds it
+        with self._lock:  # another thread that reads the same waits, and finds it
             data = _piece_cache.find(self._key, offset, length)
             if data is None:
                 in_order = self._next.get(thread, 0) == offset
                 end = min(offset + max(length, PIECE if in_order else 0), self.identity.size)
-                whole = self._fetch(offset, end)
+                [whole] = self._fetch([(offset, end)])
                 if len(whole) <= PIECE:
                     _piece_cache.keep(self._key, offset, whole)
                 data = whole[:length]
@@ -246,14 +250,13 @@ class RemoteFile(RandomAccess):
         if self.identity.size <= PIECE:
             return super().read_each(offsets, lengths)
         spans = list(_merge_ranges(offsets, lengths))
-        found = self._fetch_each(spans)
-        begins = [begin for begin, _ in spans]
-        result = []
+        parts, begins = self._fetch(spans), [begin for begin, _ in spans]
+        records = []
         for offset, length in zip(offsets, lengths, strict=True):
-            at = _range_index(begins, offset)
-            begin = offset - begins[at]
-            result.append(found[at][begin : begin + length])
-        return result
+            part = bisect_right(begins, offset) - 1
+            begin = offset - begins[part]
+            records.append(parts[part][begin : begin + length])
+        return records
 
     def require_unchanged(self, within: float = 0.0) -> None:
         if within and time.monotonic() - self._asked < within:
@@ -285,34 +288,22 @@ class RemoteFile(RandomAccess):
         if now.marks != self.identity.marks:
             raise self.changed("it was written again")
 
-    def _fetch(self, begin: int, end: int) -> bytes:
+    def _fetch(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The bytes from each begin to each end."""
         place, marks = self._place(), dict(self.identity.marks)
-
-        def read() -> bytes:
-            if not place.is_web and not place.is_s3:
-                found: bytes = call_method(
-                    place, "cat_file", transfer_seconds(end - begin), place.path, start=begin, end=end
-                )
-                return found
-            if place.is_web and (begin, end) == (0, self.identity.size):  # which also servers without ranges give
-                return read_complete(place, marks, end)
-            return read_parts(place, marks, [(begin, end)], 1)[0]
-
-        return self._whole(self._try(read), end - begin)
-
-    def _fetch_each(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        place = self._place()
         begins, ends = [begin for begin, _ in spans], [end for _, end in spans]
 
         def read() -> list[bytes]:
+            if place.is_web and spans == [(0, self.identity.size)]:  # which also servers without ranges give
+                return [read_complete(place, marks, self.identity.size)]
             if place.is_web or place.is_s3:
-                return read_parts(place, dict(self.identity.marks), spans, CONCURRENT_REQUESTS)
+                return read_parts(place, marks, spans, CONCURRENT_REQUESTS)
             at_once = {"batch_size": CONCURRENT_REQUESTS} if getattr(place.filesystem, "async_impl", False) else {}
             seconds, paths = transfer_seconds(sum(ends) - sum(begins)), [place.path] * len(spans)
-            found: list[bytes] = call_method(
+            parts: list[bytes] = call_method(
                 place, "cat_ranges", seconds, paths, begins, ends, on_error="raise", **at_once
             )
-            return found
+            return parts
 
         return [self._whole(data, end - begin) for data, (begin, end) in zip(self._try(read), spans, strict=True)]
 
@@ -324,19 +315,17 @@ class RemoteFile(RandomAccess):
             raise _no_ranges_error(self.name, self.kind)
         return bytes(data)
 
-    def _try(self, work: Callable[[], Any]) -> Any:
-        try:
+    def _try(self, work: Callable[[], T]) -> T:
+        with library_errors_as(self._error):
             return retry(self._place(), work)
-        except Exception as problem:
-            if is_goldgate_error(problem):
-                raise
-            if isinstance(problem, WrongPartError):
-                raise _no_ranges_error(self.name, self.kind) from None
-            if failure_kind(problem) is Failure.CHANGED:
-                raise self.changed("it was written again") from None
-            if failure_kind(problem) is Failure.MISSING:
-                raise self.changed("it was removed") from None
-            raise read_error(problem, self.name, self.kind) from None
+
+    def _error(self, problem: Exception) -> InputError:
+        if isinstance(problem, WrongPartError):
+            return _no_ranges_error(self.name, self.kind)
+        reason = failure_kind(problem)
+        if reason in (Failure.CHANGED, Failure.MISSING):
+            return self.changed("it was written again" if reason is Failure.CHANGED else "it was removed")
+        return read_error(problem, self.name, self.kind)
 
 
 def current_version(place: Connection) -> FileVersion:
@@ -403,12 +392,6 @@ def _merge_ranges(offsets: Sequence[int], lengths: Sequence[int]) -> Iterator[tu
         yield begin, end
 
 
-def _range_index(begins: Sequence[int], offset: int) -> int:
-    from bisect import bisect_right
-
-    return bisect_right(begins, offset) - 1
-
-
 def _no_ranges_error(name: str, kind: str) -> InputError:
     return InputError(
         f"{kind}.no_ranges",
@@ -429,18 +412,20 @@ def open_remote(url: str, kind: str, most: int | None = None) -> RandomAccess:
     Where it has to be copied, one with more than `most` bytes is cut off after that.
     """
     place, name = connect(url), public_url(url)
-    try:
-        info: dict[str, Any] = retry(place, lambda: fetch_info(place))
+    with library_errors_as(lambda problem: read_error(problem, name, kind)):
+        info = retry(place, lambda: fetch_info(place))
         if info.get("type") == "directory":
-            raise _is_folder_error(name, kind)
+            raise InputError(
+                f"{kind}.is_a_directory",
+                f"this is a directory, not a {kind} file",
+                place=Place(name),
+                expected="a file",
+                advice="name the file in it",
+            )
         identity = version_of(info)
         if place.is_web and not retry(place, lambda: _supports_ranges(place, info, identity)):
             return _copy_file(place, name, kind, most)
         return RemoteFile(url, kind, identity, place)
-    except Exception as problem:
-        if is_goldgate_error(problem):
-            raise
-        raise read_error(problem, name, kind) from None
 
 
 def _supports_ranges(place: Connection, info: dict[str, Any], identity: FileVersion) -> bool:
@@ -467,9 +452,9 @@ def _copy_file(place: Connection, name: str, kind: str, most: int | None) -> Ran
     Of one with more than `most` bytes there is one byte more than that.
     """
     before = current_version(place)
-    wanted = min((size for size in (before.size, most) if size is not None and size >= 0), default=None)
-    with WebStream(place, dict(before.marks)) as stream:
-        copy = copy_to_temporary(name, kind, _limited_reader(stream, wanted), _NO_RANGES if before.marks else _NO_MARKS)
+    limit = min((size for size in (before.size, most) if size is not None and size >= 0), default=inf)
+    with closing(WebStream(place, dict(before.marks), limit)) as stream:
+        copy = copy_to_temporary(name, kind, stream.read, _NO_RANGES if before.marks else _NO_MARKS)
     if most is not None and copy.size() > most:
         return copy
     if before.size >= 0 and copy.size() != before.size:
@@ -478,27 +463,3 @@ def _copy_file(place: Connection, name: str, kind: str, most: int | None) -> Ran
     if current_version(place) != before:
         raise copy.changed("it was written again")
     return copy
-
-
-def _limited_reader(stream: WebStream, wanted: int | None) -> Callable[[int], bytes]:
-    """Reads from a stream what is wanted and one byte more, which tells that there is more."""
-    if wanted is None:
-        return stream.read
-    left = [wanted + 1]
-
-    def read(length: int) -> bytes:
-        data = stream.read(min(length, left[0])) if left[0] else b""
-        left[0] -= len(data)
-        return data
-
-    return read
-
-
-def _is_folder_error(name: str, kind: str) -> InputError:
-    return InputError(
-        f"{kind}.is_a_directory",
-        f"this is a directory, not a {kind} file",
-        place=Place(name),
-        expected="a file",
-        advice="name the file in it",
-    )

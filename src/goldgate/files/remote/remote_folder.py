@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files import writing
@@ -25,13 +25,16 @@ from goldgate.files.remote.connection import (
     call_method,
     connect,
     failure_kind,
+    library_errors_as,
     read_error,
-    retry_or_raise,
+    retry,
     run_coroutine,
     transfer_seconds,
     write_error,
 )
 from goldgate.files.remote.remote_file import read_parts, version_of
+
+T = TypeVar("T")
 
 MOST_ENTRIES = 1_000_000  # of one folder
 
@@ -66,10 +69,10 @@ class RemoteEntry:
         def read_all() -> bytes:
             if place.is_s3:
                 return read_parts(place, self._marks, [(0, self.size)], 1)[0]
-            found: bytes = call_method(place, "cat_file", transfer_seconds(self.size), place.path)
-            return found
+            content: bytes = call_method(place, "cat_file", transfer_seconds(self.size), place.path)
+            return content
 
-        data: bytes = _try_reading(place, self.path, self._kind, read_all)
+        data = _read(place, self.path, self._kind, read_all)
         if len(data) != self.size:
             raise InputError(
                 f"{self._kind}.changed",
@@ -87,15 +90,15 @@ def scan_remote(url: str, kind: str) -> list[RemoteEntry]:
     place = connect(require_listable(url, kind))
     folder = place.path.rstrip("/")
 
-    def listed() -> list[dict[str, Any]]:
+    def list_folder() -> list[dict[str, Any]]:
         if place.is_s3:
             return run_coroutine(place, _list_s3(place), LISTING_SECONDS)
         place.filesystem.invalidate_cache()
-        found: list[dict[str, Any]] = call_method(place, "ls", LISTING_SECONDS, place.path, detail=True)
-        return found
+        infos: list[dict[str, Any]] = call_method(place, "ls", LISTING_SECONDS, place.path, detail=True)
+        return infos
 
     entries = []
-    for info in _try_reading(place, url, kind, listed):
+    for info in _read(place, url, kind, list_folder):
         path = str(info["name"]).rstrip("/")
         name = path.rpartition("/")[2]
         if path.strip("/") == folder.strip("/") or not name:
@@ -137,7 +140,7 @@ async def _list_s3(place: Connection) -> list[dict[str, Any]]:
 
 
 def require_listable(url: str, kind: str) -> str:
-    """A ConfigError for a folder that nobody can list."""
+    """The URL of a folder; a ConfigError if it cannot be listed."""
     if scheme_of(url) in WEB_SCHEMES or has_query(url):
         raise ConfigError(
             f"{kind}.not_listed",
@@ -149,8 +152,9 @@ def require_listable(url: str, kind: str) -> str:
     return url
 
 
-def _try_reading(place: Connection, url: str, kind: str, work: Callable[[], Any]) -> Any:
-    return retry_or_raise(place, work, lambda problem: read_error(problem, public_url(url), kind))
+def _read(place: Connection, url: str, kind: str, work: Callable[[], T]) -> T:
+    with library_errors_as(lambda problem: read_error(problem, public_url(url), kind)):
+        return retry(place, work)
 
 
 _MARKER = re.compile(r"([0-9]{1,9}) on (.+)\n?")
@@ -160,8 +164,7 @@ _MAX_MARKER_LENGTH = 200
 def write_object(url: str, content: bytes, option: str) -> None:
     """Write one object, in one go."""
     require_writable(url, option)
-    place = connect(url)
-    _try_writing(place, url, option, lambda: place.filesystem.pipe_file(place.path, content))
+    _write(url, option, lambda files, path: files.pipe_file(path, content))
 
 
 def require_writable(url: str, option: str) -> None:
@@ -187,48 +190,33 @@ class RemoteFolder:
         require_writable(url, option)
         self.url = url.rstrip("/")
         self._option = option
-        self._marker = f"{os.getpid()} on {platform.node()}\n"
-        self._held = False
-        self._hold()
+        self._hold(f"{os.getpid()} on {platform.node()}\n".encode())
+        self._held = True
 
     def upload(self, path: Path, name: str) -> None:
         """Put a file of this machine there, in the place of an older one."""
-        url = join_url(self.url, name)
-        place = connect(url)
 
-        def put() -> None:
-            place.filesystem.put_file(str(path), place.path)
-            place.filesystem.invalidate_cache()
-            if place.filesystem.info(place.path)["size"] != path.stat().st_size:
+        def put(files: Any, target: str) -> None:
+            files.put_file(str(path), target)
+            files.invalidate_cache()
+            if files.info(target)["size"] != path.stat().st_size:
                 raise OSError("the store has not as many bytes as were sent")
 
-        _try_writing(place, url, self._option, put)
+        self._change(name, put)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        url = join_url(self.url, name)
-        place = connect(url)
-
-        def remove() -> None:
-            place.filesystem.invalidate_cache()
-            if place.filesystem.exists(place.path):
-                place.filesystem.rm_file(place.path)
-
-        _try_writing(place, url, self._option, remove)
+        self._change(name, lambda files, path: files.rm_file(path) if files.exists(path) else None)
 
     def read_head(self, name: str, length: int) -> bytes:
         """The first bytes of a file; none if it is not there."""
-        url = join_url(self.url, name)
-        place = connect(url)
 
-        def read() -> bytes:
-            place.filesystem.invalidate_cache()
-            if not place.filesystem.exists(place.path) or not place.filesystem.info(place.path)["size"]:
+        def read(files: Any, path: str) -> bytes:
+            if not files.exists(path) or not files.info(path)["size"]:
                 return b""  # of an empty object S3 gives no part
-            return bytes(place.filesystem.cat_file(place.path, start=0, end=length))
+            return bytes(files.cat_file(path, start=0, end=length))
 
-        found: bytes = _try_writing(place, url, self._option, read)
-        return found
+        return self._change(name, read)
 
     def release(self) -> None:
         """Remove the marker."""
@@ -237,35 +225,32 @@ class RemoteFolder:
             with suppress(ConfigError):
                 self.remove(writing.LOCK_FILE)
 
-    def _hold(self) -> None:
-        url = join_url(self.url, writing.LOCK_FILE)
-        place = connect(url)
-        made = _try_writing(place, url, self._option, lambda: _create_object(place, self._marker.encode()))
-        if not made:
-            who = self.read_head(writing.LOCK_FILE, _MAX_MARKER_LENGTH).decode(errors="replace")
-            if not _is_dead_process(who):
-                raise self._in_use(who.strip())
-            _try_writing(
-                place, url, self._option, lambda: place.filesystem.pipe_file(place.path, self._marker.encode())
-            )
-        self._held = True
+    def _change(self, name: str, work: Callable[[Any, str], T]) -> T:
+        return _write(join_url(self.url, name), self._option, work)
 
-    def _in_use(self, who: str) -> ConfigError:
-        wait = "wait for it to end, or choose another folder for --out"
+    def _hold(self, marker: bytes) -> None:
+        if self._change(writing.LOCK_FILE, lambda files, path: _create_object(files, path, marker)):
+            return
+        owner = self.read_head(writing.LOCK_FILE, _MAX_MARKER_LENGTH).decode(errors="replace")
+        if not _is_dead_process(owner):
+            raise self._in_use(owner.strip())
+        self._change(writing.LOCK_FILE, lambda files, path: files.pipe_file(path, marker))
+
+    def _in_use(self, owner: str) -> ConfigError:
         return ConfigError(
             "out.in_use",
             "another run is writing to this folder, or was killed while it did",
             place=Place(public_url(self.url)),
-            found=f"process {who}" if _MARKER.fullmatch(who) else f"a file {writing.LOCK_FILE} that says nothing",
-            advice=f"{wait}; if it was killed, remove {writing.LOCK_FILE}",
+            found=f"process {owner}" if _MARKER.fullmatch(owner) else f"a file {writing.LOCK_FILE} that says nothing",
+            advice="wait for it to end, or choose another folder for --out; "
+            f"if it was killed, remove {writing.LOCK_FILE}",
         )
 
 
-def _create_object(place: Connection, content: bytes) -> bool:
+def _create_object(files: Any, path: str, content: bytes) -> bool:
     """Make an object, if there is none; whether it was made."""
-    filesystem = place.filesystem
     try:
-        filesystem.pipe_file(place.path, content, mode="create")
+        files.pipe_file(path, content, mode="create")
         return True
     except FileExistsError:
         return False
@@ -275,26 +260,34 @@ def _create_object(place: Connection, content: bytes) -> bool:
         if failure_kind(problem) is Failure.CHANGED:  # how S3 says that it exists
             return False
         raise
-    filesystem.invalidate_cache()
-    if filesystem.exists(place.path):
+    files.invalidate_cache()
+    if files.exists(path):
         return False
-    filesystem.pipe_file(place.path, content)
+    files.pipe_file(path, content)
     return True
 
 
-def _is_dead_process(who: str) -> bool:
-    """Whether the process that left a marker was one of this machine, and is no more."""
-    found = _MARKER.fullmatch(who)
-    if found is None or found[2] != platform.node() or int(found[1]) == os.getpid():
+def _is_dead_process(owner: str) -> bool:
+    """Whether the process that left a marker was one of this machine, and has ended."""
+    marker = _MARKER.fullmatch(owner)
+    if marker is None or marker[2] != platform.node() or int(marker[1]) == os.getpid():
         return False
     try:
-        os.kill(int(found[1]), 0)
+        os.kill(int(marker[1]), 0)
     except ProcessLookupError:
         return True
     except OSError:
-        return False
+        pass
     return False
 
 
-def _try_writing(place: Connection, url: str, option: str, work: Callable[[], Any]) -> Any:
-    return retry_or_raise(place, work, lambda problem: write_error(problem, public_url(url), option))
+def _write(url: str, option: str, work: Callable[[Any, str], T]) -> T:
+    """The result of `work` with the store's library and the path in it."""
+    place = connect(url)
+
+    def work_on_current() -> T:
+        place.filesystem.invalidate_cache()
+        return work(place.filesystem, place.path)
+
+    with library_errors_as(lambda problem: write_error(problem, public_url(url), option)):
+        return retry(place, work_on_current)
