@@ -207,7 +207,7 @@ def test_a_page_says_all_that_it_has() -> None:
         subject="subject0",
         protocol="protocol0 1",
         gates=(GateLine("gate0", Gate(min=Decimal("0.81")), RATE, "FAIL", "reason0", "support0"),),
-        stands_out=("stands0",),
+        remarks=("stands0",),
         sections=(
             Section(
                 "title0",
