@@ -14,10 +14,10 @@ from goldgate.errors import InputError
 from goldgate.suites import load_suite
 from goldgate.viewer import index as module
 from goldgate.viewer.folder import explained_gates
-from goldgate.viewer.index import Order, UnitIndex, bitset_places, build_index
+from goldgate.viewer.index import Order, UnitIndex, build_index
 from tests.contract.inputs import HOSTILE, NAMES
 
-from .stored import loaded, store_made_up
+from .stored import bitset_places, loaded, store_made_up
 
 ORDERS: tuple[Order, ...] = ("weight", "file")
 
@@ -38,7 +38,7 @@ def index_of(path: Path) -> UnitIndex:
 def test_index_agrees_with_the_records(
     name: str, word: str, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(module, "FEW_UNITS", few)
     path = store_made_up(tmp_path / "it", name, word)
     known, index = summaries(path), index_of(path)
     assert len(index) == len(known)

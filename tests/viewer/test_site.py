@@ -297,7 +297,7 @@ def test_records_that_are_replaced_while_they_are_read_are_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index would be that of other records."""
-    monkeypatch.setattr(index, "_EVERY_BYTES", 1)
+    monkeypatch.setattr(index, "_PROGRESS_BYTES", 1)
     path = store_model(tmp_path / "it", "b")
 
     def replaced(done: int, total: int) -> None:

@@ -74,6 +74,11 @@ def query_fields(query: str) -> dict[str, str]:
         return {}
 
 
+def page_count(items: int) -> int:
+    """How many pages a list of so many items has, at least one."""
+    return max(-(-items // PAGE_SIZE), 1)
+
+
 class SiteLinks:
     """Addresses on a server: `/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`.
 

@@ -85,7 +85,7 @@ class UnitSelection(NamedTuple):
     gate_links: Mapping[str, str] = MappingProxyType({})
 
 
-GATE_FACET = "gate"  # the facet of a unit that explains one
+GATE_FACET = "gate"  # the facet of units that explain a gate
 FIRST_UNITS = 3  # units that are named beside a gate
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", "SYSTEM_ERROR": "!"}
