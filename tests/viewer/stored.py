@@ -13,10 +13,16 @@ from goldgate.pipeline import evaluate_suite
 from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.suites import all_suites, load_suite
 from goldgate.viewer.folder import ViewedFolder, open_folder
+from goldgate.viewer.index import nth_places
 from tests.contract.inputs import given, write_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTRACTION = ROOT / "examples" / "extraction"
+
+
+def bitset_places(bits: int) -> list[int]:
+    """All places of a set, in their order."""
+    return nth_places(bits, 0, bits.bit_length())
 
 
 def store(folder: Path, suite: str, inputs: dict[str, list[str]], protocol: Path | None = None) -> Path:

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from goldgate.viewer import index
 
+from .stored import bitset_places
+
 PLACES = st.sets(st.integers(0, 70_000), max_size=60)  # over several chunks
 
 
@@ -14,14 +16,14 @@ PLACES = st.sets(st.integers(0, 70_000), max_size=60)  # over several chunks
 def test_a_page_is_a_slice_of_the_sorted_places(places: set[int], first: int, count: int) -> None:
     found = index.bitset(places, 70_001)
     assert index.nth_places(found, first, count) == sorted(places)[first : first + count]
-    assert [*index.bitset_places(found)] == sorted(places)
+    assert [*bitset_places(found)] == sorted(places)
 
 
 @given(PLACES, PLACES)
 def test_both_is_and(one: set[int], other: set[int]) -> None:
     found = index.bitset(one, 70_001) & index.bitset(other, 70_001)
     assert found.bit_count() == len(one & other)
-    assert {*index.bitset_places(found)} == one & other
+    assert {*bitset_places(found)} == one & other
 
 
 @given(PLACES, st.integers(0, 70_000))
@@ -30,5 +32,5 @@ def test_how_many_come_before(places: set[int], place: int) -> None:
 
 
 def test_everything() -> None:
-    assert [*index.bitset_places(index.full_bitset(3))] == [0, 1, 2]
+    assert [*bitset_places(index.full_bitset(3))] == [0, 1, 2]
     assert index.full_bitset(0) == 0

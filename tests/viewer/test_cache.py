@@ -46,7 +46,7 @@ def test_what_is_kept_is_used(folder: Path, cache_home: Path) -> None:
     result = loaded(folder)
     made = load_index(result)
     of = cache.cache_identity((result.records, result.file))
-    stored = cache.load_cached("index", of)
+    stored = cache.load_cached("index", of, lambda stored: stored)
     assert stored is not None
     cache.store_cached("index", of, {**stored.head, "wrong": 7}, [bytes(stored.take(len(stored._body)))])
     assert made.wrong != 7
@@ -125,16 +125,16 @@ def test_what_others_could_have_written_is_not_used(folder: Path, cache_home: Pa
     made = load_index(loaded(folder))
     [file] = cache_home.iterdir()
     of = cache.cache_identity((folder / "samples.jsonl", folder / "report.json"))
-    assert cache.load_cached("index", of) is not None
+    assert cache.load_cached("index", of, lambda stored: stored) is not None
     file.chmod(0o666)
-    assert cache.load_cached("index", of) is None
+    assert cache.load_cached("index", of, lambda stored: stored) is None
     file.chmod(0o600)
     file.rename(tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    assert cache.load_cached("index", of) is None
+    assert cache.load_cached("index", of, lambda stored: stored) is None
     file.unlink()
     os.mkfifo(file)
-    assert cache.load_cached("index", of) is None  # and nobody is waited for
+    assert cache.load_cached("index", of, lambda stored: stored) is None  # and nobody is waited for
     file.unlink()
     cache_home.chmod(0o777)
     assert load_index(loaded(folder)) == made

@@ -14,10 +14,10 @@ from goldgate.errors import InputError
 from goldgate.suites import load_suite
 from goldgate.viewer import index as module
 from goldgate.viewer.folder import explained_gates
-from goldgate.viewer.index import Order, UnitIndex, bitset_places, build_index
+from goldgate.viewer.index import Order, UnitIndex, build_index
 from tests.contract.inputs import HOSTILE, NAMES
 
-from .stored import loaded, store_made_up
+from .stored import bitset_places, loaded, store_made_up
 
 ORDERS: tuple[Order, ...] = ("weight", "file")
 

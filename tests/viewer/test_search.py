@@ -10,10 +10,10 @@ import pytest
 
 from goldgate.viewer import index as module
 from goldgate.viewer.folder import ViewedFolder, open_folder
-from goldgate.viewer.index import Search, bitset_places, search_words
+from goldgate.viewer.index import Search, search_words
 from tests.contract.inputs import HOSTILE
 
-from .stored import store_made_up
+from .stored import bitset_places, store_made_up
 
 WORDS = ["zh-02", "质押", "Boundary", "MISSING wrong_type", "no such word", '"', "\\", "zh 质押方 raw", "1,860万股"]
 

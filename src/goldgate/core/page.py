@@ -5,7 +5,7 @@ Each format lays out any page. Nothing here is escaped: text from data is made s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -22,6 +22,9 @@ class Name(NamedTuple):
 
     text: str
     whole: bool = False  # a word of ours, such as a metric: it is not shortened where there is little room
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class IntervalEnds(NamedTuple):
@@ -85,6 +88,16 @@ class MeasuredValue(NamedTuple):
 
 Cell = str | Name | MeasuredValue
 Phrase = tuple[str | Name, ...]  # words of one line
+Reasons = dict[str, list[str]]  # each reason with the names that it holds for
+
+
+def group_reasons(reasons: Iterable[tuple[str, str | None]]) -> Reasons:
+    """Group names by their reason; names without one are left out."""
+    groups: Reasons = {}
+    for name, reason in reasons:
+        if reason:
+            groups.setdefault(reason, []).append(name)
+    return groups
 
 
 class Column(NamedTuple):
@@ -103,7 +116,20 @@ class Table(NamedTuple):
     limit: int | None = None
     most: int | None = None
     with_counts: bool = False  # the counts behind each value are shown with it
-    empty: str = "none"  # what is said in place of no rows
+    empty: str = "none"  # the text that replaces a table without rows
+
+    def number_columns(self) -> list[bool]:
+        """For each column whether it has numbers."""
+        return [any(isinstance(cell, MeasuredValue) for cell in column) for column in zip(*self.rows, strict=True)]
+
+    def reasons(self) -> Reasons:
+        """Why cells are undefined, each named as `strict precision`; empty for a table without counts."""
+        return group_reasons(
+            (" ".join(part for part in (str(row[0]), column.group, column.title) if part), cell.reason)
+            for row in (self.rows if self.with_counts else ())
+            for column, cell in zip(self.columns, row, strict=True)
+            if isinstance(cell, MeasuredValue)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +200,45 @@ def _grid(group: str, counts: Mapping[tuple[str, str], int]) -> Grid:
     return Grid(group, named_rows, named_columns, filled)
 
 
+class MetricLine(NamedTuple):
+    """A metric as words: its value, its interval, and its counts or the reason that no other metric shares."""
+
+    name: str
+    value: str
+    interval: str
+    counts: str
+    has_reason: bool  # in place of counts
+
+
 class MetricValues(NamedTuple):
     """Metrics by name, each with its counts or why it is undefined."""
 
     rows: tuple[tuple[Name, MeasuredValue], ...]
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(value.interval for _, value in self.rows)
+
+    def reasons(self) -> Reasons:
+        """Why metrics are undefined."""
+        return group_reasons((name.text, value.reason) for name, value in self.rows)
+
+    def shared_reasons(self) -> Reasons:
+        """The reasons that several metrics have: they are said once."""
+        return {reason: names for reason, names in self.reasons().items() if len(names) > 1}
+
+    def only_reason(self) -> str | None:
+        """The reason why all metrics are undefined, if it is one."""
+        reasons = self.reasons()
+        return next(iter(reasons)) if len(reasons) == 1 and all(value.reason for _, value in self.rows) else None
+
+    def lines(self) -> Iterator[MetricLine]:
+        """A line for each metric."""
+        shared = self.shared_reasons()
+        for name, value in self.rows:
+            reason = value.reason if value.reason not in shared else None
+            interval = "" if value.interval is None else str(value.interval)
+            yield MetricLine(name.text, str(value), interval, reason or value.counts, bool(reason))
 
 
 class LabelRow(NamedTuple):
@@ -287,6 +348,11 @@ class Samples:
     count: int
     first: tuple[SampleLine, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """The title of the list of those to look at first."""
+        return f"Look at these first, of {self.count} in {self.file}"
+
 
 class Page(NamedTuple):
     """A whole report. `gates` is None where nothing is judged by gates, and empty where there are none."""
@@ -297,26 +363,40 @@ class Page(NamedTuple):
     protocol: str = ""
     gates: tuple[GateLine, ...] | None = None
     gates_note: str = ""  # how they are judged together
-    stands_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what stands out
     sections: tuple[Section, ...] = ()
     origin: ReportOrigin | None = None
     samples: Samples | None = None
     pictures: tuple[Picture, ...] = ()  # each beside the section of its title
 
     def brief(self) -> Page:
-        """What decides: headline, gates, what stands out, and the sections that say so of themselves."""
-        kept = tuple(section for section in self.sections if section.in_brief or not section.title)
-        return self._replace(sections=kept, origin=None, samples=None)
+        """What decides: headline, gates, remarks, and the sections that are part of a brief page."""
+        sections = tuple(section for section in self.sections if section.in_brief or not section.title)
+        return self._replace(sections=sections, origin=None, samples=None)
+
+    @property
+    def headline_blocks(self) -> list[Block]:
+        """The blocks of sections without a title: they belong to the headline."""
+        return [block for section in self.sections if not section.title for block in section.blocks]
+
+    @property
+    def titled_sections(self) -> list[Section]:
+        return [section for section in self.sections if section.title]
 
 
 def measured_value(metric: Mapping[str, Any]) -> MeasuredValue:
     """A rate, a count or a mean of a report."""
-    known = ("value", "numerator", "denominator", "averaged", "undefined", "reason")
-    interval = metric.get("interval")
+    fields = ("value", "numerator", "denominator", "averaged", "undefined", "reason")
     return MeasuredValue(
-        **{name: metric[name] for name in known if name in metric},
-        interval=None if interval is None else IntervalEnds(interval["low"], interval["high"]),
+        **{name: metric[name] for name in fields if name in metric}, interval=interval_ends(metric.get("interval"))
     )
+
+
+def interval_ends(interval: Mapping[str, Any] | None) -> IntervalEnds | None:
+    """The interval of a stored metric or difference; None where it has none."""
+    if interval is None or interval["low"] is None:
+        return None
+    return IntervalEnds(interval["low"], interval["high"])
 
 
 def metric_values(metrics: Mapping[str, Mapping[str, Any]]) -> MetricValues:
@@ -412,5 +492,5 @@ def score_pictures(report: Mapping[str, Any], headline: Sequence[str]) -> tuple[
 
 def score_row(label: str, metric: Mapping[str, Any]) -> ScoreRow:
     """A rate of a report, with its counts beside it."""
-    found = measured_value(metric)
-    return ScoreRow(label, found, aside=found.counts)
+    value = measured_value(metric)
+    return ScoreRow(label, value, aside=value.counts)

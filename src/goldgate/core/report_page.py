@@ -15,7 +15,6 @@ from goldgate.core.page import (
     FindingList,
     GateLine,
     InputLine,
-    IntervalEnds,
     LabelList,
     LabelRow,
     MeasuredValue,
@@ -32,6 +31,7 @@ from goldgate.core.page import (
     Section,
     Table,
     count_text,
+    interval_ends,
     measured_value,
     metric_values,
 )
@@ -61,7 +61,7 @@ def suite_report_page(
         protocol=f"{protocol['name']} {protocol['version']}",
         gates=tuple(_gate(gate) for gate in report["gates"]),
         gates_note=report.get("gates_together", ""),
-        stands_out=tuple(entry["message"] for entry in report.get("stands_out", ())),
+        remarks=tuple(entry["message"] for entry in report.get("stands_out", ())),
         sections=tuple(section for section in (generation, *sections) if section.blocks),
         origin=report_origin(report),
         samples=samples,
@@ -245,7 +245,8 @@ def _gate(gate: Mapping[str, Any]) -> GateLine:
         on_inconclusive=gate.get("on_inconclusive", "fail"),
         severity=gate["severity"],
     )
-    difference = _difference(gate.get("difference"))
+    stored = gate.get("difference")
+    difference = stored and MeasuredValue(stored["value"], interval=interval_ends(stored))
     return GateLine(
         metric=gate["metric"],
         gate=rule,
@@ -255,13 +256,6 @@ def _gate(gate: Mapping[str, Any]) -> GateLine:
         support=gate.get("support"),
         difference=difference and difference.against(rule.difference_limits()),
     )
-
-
-def _difference(found: Mapping[str, Any] | None) -> MeasuredValue | None:
-    if found is None:
-        return None
-    interval = None if found["low"] is None else IntervalEnds(found["low"], found["high"])
-    return MeasuredValue(found["value"], interval=interval)
 
 
 def _inputs(inputs: Mapping[str, Any]) -> Iterator[InputLine]:

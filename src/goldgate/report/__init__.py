@@ -1,6 +1,6 @@
 """Reports rendered: a suite describes its report as a page, and each format lays out any page.
 
-A new format is a file with a function from a page to text, and a line here.
+A new format is a file with a function from a page to text, and its name and a case here.
 """
 
 from __future__ import annotations
@@ -15,60 +15,9 @@ if TYPE_CHECKING:
     from goldgate.core.suite import Report
 
 
-def _text(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.text import render_text
-
-    return render_text(page, columns, colour)
-
-
-def _markdown(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.markdown import render_markdown
-
-    return render_markdown(page)
-
-
-def _latex(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.latex import render_latex
-
-    return render_latex(page)
-
-
-def _csv(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.csv import render_csv
-
-    return render_csv(page)
-
-
-def _html(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.html import render_html
-
-    return render_html(page)
-
-
 # The command line lists these names in its help, so nothing is imported before one is used.
-PAGE_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {
-    "text": _text,
-    "markdown": _markdown,
-    "latex": _latex,
-    "csv": _csv,
-    "html": _html,
-}
-
-
-def _junit(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.ci import render_junit
-
-    return render_junit(page)
-
-
-def _github(page: Page, columns: int, colour: bool) -> str:
-    from goldgate.report.ci import render_github
-
-    return render_github(page)
-
-
-# For CI systems: of pages with a verdict only. A comparison has none.
-VERDICT_FORMATS: dict[str, Callable[[Page, int, bool], str]] = {"junit": _junit, "github": _github}
+PAGE_FORMATS = ("text", "markdown", "latex", "csv", "html")
+VERDICT_FORMATS = ("junit", "github")  # for CI systems: only pages with a verdict, which a comparison lacks
 
 
 def describe_report(report: Report) -> Page:
@@ -86,7 +35,37 @@ def describe_report(report: Report) -> Page:
 
 def render_page(page: Page, format: str = "text", *, columns: int = 80, colour: bool = False) -> str:
     """A page in a format. How wide it is, and in colour or not, only concerns those for a terminal."""
-    return {**PAGE_FORMATS, **VERDICT_FORMATS}[format](page, columns, colour)
+    match format:
+        case "text":
+            from goldgate.report.text import render_text
+
+            return render_text(page, columns, colour)
+        case "markdown":
+            from goldgate.report.markdown import render_markdown
+
+            return render_markdown(page)
+        case "latex":
+            from goldgate.report.latex import render_latex
+
+            return render_latex(page)
+        case "csv":
+            from goldgate.report.csv import render_csv
+
+            return render_csv(page)
+        case "html":
+            from goldgate.report.html import render_html
+
+            return render_html(page)
+        case "junit":
+            from goldgate.report.ci import render_junit
+
+            return render_junit(page)
+        case "github":
+            from goldgate.report.ci import render_github
+
+            return render_github(page)
+        case _:
+            raise ValueError(f"there is no format {format!r}")
 
 
 def render(

@@ -26,7 +26,7 @@ def render_junit(page: Page) -> str:
         f' failures="{counts["failure"]}" errors="{counts["error"]}" skipped="{counts["skipped"]}">',
         *_properties(page),
         *(line for each in found for line in _case(page, each)),
-        f"    <system-out>{_lines(page.stands_out)}</system-out>",
+        f"    <system-out>{_lines(page.remarks)}</system-out>",
         "    <system-err></system-err>",
         "  </testsuite>",
         "</testsuites>",
@@ -97,7 +97,7 @@ def render_github(page: Page) -> str:
             by_level[_LEVELS[each.kind]].append(_workflow_command(_LEVELS[each.kind], f"{title}: {word}", text))
     if page.verdict == Verdict.PASS:
         by_level["notice"].append(_workflow_command("notice", f"{title}: PASS", _passed(page)))
-    by_level["notice"] += [_workflow_command("notice", f"{title}: what stands out", text) for text in page.stands_out]
+    by_level["notice"] += [_workflow_command("notice", f"{title}: what stands out", text) for text in page.remarks]
     lines = [line for level, lines in by_level.items() for line in _first_outcomes(level, title, lines)]
     return "".join(f"{line}\n" for line in lines)
 

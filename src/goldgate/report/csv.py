@@ -11,17 +11,16 @@ import io
 from collections.abc import Iterator
 
 from goldgate.core.page import (
+    Block,
     Cell,
     FindingList,
     LabelList,
     Matrix,
     MeasuredValue,
     MetricValues,
-    Name,
     Notes,
     Page,
     Paragraph,
-    Section,
     Table,
 )
 from goldgate.report.escape import visible
@@ -35,9 +34,10 @@ def render_csv(page: Page) -> str:
     """Gates, metrics and tables of every section; at last the signature."""
     rows: list[CsvRow] = [{"section": "Verdict", "text": _text(page.verdict)}] if page.verdict else []
     rows += _gates(page)
-    rows += [{"section": "What stands out", "text": _text(message)} for message in page.stands_out]
+    rows += [{"section": "What stands out", "text": _text(message)} for message in page.remarks]
     for section in page.sections:
-        rows += _section(section)
+        title = {"section": _text(section.title)}
+        rows += [{**title, **row} for block in section.blocks for row in _block(block)]
     if page.origin is not None:
         rows.append(
             {"section": "Where the numbers come from", "metric": "signature", "text": _text(page.origin.signature)}
@@ -63,45 +63,45 @@ def _gates(page: Page) -> Iterator[CsvRow]:
         yield {"section": "Gates", "text": _text(page.gates_note)}
 
 
-def _section(section: Section) -> Iterator[CsvRow]:
-    title = {"section": _text(section.title)}
-    for given in section.blocks:
-        block = given.as_table() if isinstance(given, Matrix) else given
-        match block:
-            case Table():
-                names = [" ".join(part for part in (c.group, c.title) if part) or "text" for c in block.columns]
-                for cells in block.rows:
-                    row = dict(title)
-                    for name, cell in zip(names, cells, strict=True):
-                        row.update(_cell(_text(name), cell, with_counts=block.with_counts))
-                    yield row
-                if not block.rows:
-                    yield {**title, "text": _text(block.empty)}
-            case MetricValues():
-                for metric, value in block.rows:
-                    yield {**title, "metric": _text(metric.text), **_measured("value", value)}
-            case LabelList():
-                for pair in block.rows:
-                    label = pair.label.text if isinstance(pair.label, Name) else pair.label
-                    yield {**title, "metric": _text(label), "text": _text(", ".join(pair.parts))}
-            case FindingList():
-                for severity, code, place, message in block.rows:
-                    found = {"metric": _text(code), "verdict": _text(severity)}
-                    yield {**title, **found, "text": _text(f"{place}: {message}" if place else message)}
-                if not block.rows:
-                    yield {**title, "text": "none"}
-            case Paragraph():
-                yield {**title, "text": _text(block.text)}
-            case Notes():
-                for item in block.items:
-                    words = "".join(part.text if isinstance(part, Name) else part for part in item)
-                    yield {**title, "text": _text(words)}
+def _block(block: Block) -> Iterator[CsvRow]:
+    match block:
+        case Table():
+            yield from _table(block)
+        case Matrix():
+            yield from _table(block.as_table())
+        case MetricValues():
+            for metric, value in block.rows:
+                yield {"metric": _text(metric.text), **_measured("value", value)}
+        case LabelList():
+            for pair in block.rows:
+                yield {"metric": _text(str(pair.label)), "text": _text(", ".join(pair.parts))}
+        case FindingList():
+            for severity, code, place, message in block.rows:
+                text = _text(f"{place}: {message}" if place else message)
+                yield {"metric": _text(code), "verdict": _text(severity), "text": text}
+            if not block.rows:
+                yield {"text": "none"}
+        case Paragraph():
+            yield {"text": _text(block.text)}
+        case Notes():
+            yield from ({"text": _text("".join(map(str, item)))} for item in block.items)
+
+
+def _table(table: Table) -> Iterator[CsvRow]:
+    titles = [_text(" ".join(part for part in (c.group, c.title) if part) or "text") for c in table.columns]
+    for cells in table.rows:
+        row: CsvRow = {}
+        for title, cell in zip(titles, cells, strict=True):
+            row |= _cell(title, cell, with_counts=table.with_counts)
+        yield row
+    if not table.rows:
+        yield {"text": _text(table.empty)}
 
 
 def _cell(name: str, cell: Cell, *, with_counts: bool) -> CsvRow:
     if isinstance(cell, MeasuredValue):
         return _measured(name, cell, with_counts=with_counts)
-    return {name: _text(cell.text if isinstance(cell, Name) else cell)}
+    return {name: _text(str(cell))}
 
 
 def _measured(name: str, value: MeasuredValue, *, with_counts: bool = True) -> CsvRow:

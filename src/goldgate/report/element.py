@@ -77,6 +77,11 @@ def fragment(*content: Content) -> Markup:
     return Markup("".join(parts))
 
 
+def link(content: Content, href: str | None, **attributes: Value) -> Content:
+    """The content as a link; without an address the content alone."""
+    return content if href is None else element("a", content, href=href, **attributes)
+
+
 def raw(tag: str, source: str, /, **attributes: Value) -> Markup:
     """A script or a style of our own, which a browser reads as it stands."""
     if tag not in _RAW or re.search(r"<[/!]", source):

@@ -128,42 +128,32 @@ def distinct_names(names: Iterable[str], columns: int | None = None, *, commands
 
 def escape_markdown(text: str) -> str:
     """The text as it stands inside a line or a table cell of Markdown: no markup, no HTML, no links, no mentions."""
-    return markdown_of_visible(visible_name(text))
-
-
-def markdown_of_visible(shown: str) -> str:
-    """The same of a text that is safe to show already."""
-    parts, end = [], 0
+    shown, parts, end = visible_name(text), list[str](), 0
     for link in _LINK.finditer(shown):
         parts += [shown[end : link.start()].translate(_IN_MARKDOWN), f"`{link.group()}`"]
         end = link.end()
     return "".join([*parts, shown[end:].translate(_IN_MARKDOWN)])
 
 
-def markdown_code(text: str, *, in_table: bool = True) -> str:
-    """The text as a Markdown code span; inside a table a `|` needs a backslash even there."""
-    return markdown_code_of_visible(visible_name(text), in_table=in_table)
+def markdown_code(text: str, *, in_table: bool = True, is_visible: bool = False) -> str:
+    """The text as a Markdown code span; inside a table a `|` needs a backslash even there.
 
-
-def markdown_code_of_visible(shown: str, *, in_table: bool = True) -> str:
-    """The same of a text that is safe to show already."""
+    `is_visible` says that `distinct_names` or `visible_name` returned the text.
+    """
+    shown = text if is_visible else visible_name(text)
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
     pad = " " if shown.startswith("`") or shown.endswith("`") else ""
     span = f"{fence}{pad}{shown}{pad}{fence}"
     return span.replace("|", "\\|") if in_table else span
 
 
-def escape_latex(text: str) -> str:
-    """The text as it stands in LaTeX, in any encoding of fonts: no commands, comments, columns, ligatures."""
-    return latex_of_visible(visible_name(text))
-
-
-def latex_of_visible(shown: str) -> str:
-    """The same of a text that is safe to show already.
+def escape_latex(text: str, *, is_visible: bool = False) -> str:
+    """The text as it stands in LaTeX, in any encoding of fonts: no commands, comments, columns, ligatures.
 
     Characters that pdfLaTeX would stop at stand in `\\goldgatetext`, which LATEX_TEXT defines: XeLaTeX and LuaLaTeX set
-    them, pdfLaTeX shows their code points.
+    them, pdfLaTeX shows their code points. `is_visible` says that `distinct_names` or `visible_name` returned the text.
     """
+    shown = text if is_visible else visible_name(text)
     escaped = _LATEX.sub(lambda match: _IN_LATEX.get(match.group(), f"\\{match.group()}"), shown)
     return escaped if escaped.isascii() else _UNKNOWN_TO_LATEX.sub(_with_code_points, escaped)
 

@@ -20,11 +20,12 @@ from goldgate.core.page import (
     Notes,
     Page,
     Paragraph,
+    Reasons,
     Section,
     Table,
 )
-from goldgate.report.escape import LATEX_TEXT, distinct_names, escape_latex, latex_of_visible, visible
-from goldgate.report.verdicts import gate_columns, gate_notes, group_reasons, undefined_cells
+from goldgate.report.escape import LATEX_TEXT, distinct_names, escape_latex, visible
+from goldgate.report.verdicts import gate_columns, gate_notes
 
 _PREAMBLE = r"\usepackage{booktabs}"
 _COMMENT = "% Letters that pdfLaTeX has no font for: it shows their code points, XeLaTeX and LuaLaTeX the letters."
@@ -50,7 +51,7 @@ def _head(page: Page) -> Iterator[str]:
         yield _comment(f"signature: {page.origin.signature}")
         for given in page.origin.inputs:
             yield _comment(f"{given.kind}: sha256 {given.sha256}")
-    for message in page.stands_out:
+    for message in page.remarks:
         yield _comment(f"stands out: {message}")
     yield f"% {_PREAMBLE}"
 
@@ -64,9 +65,8 @@ def _gates(page: Page) -> Iterator[list[str]]:
         columns = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
         heads = [title or "verdict" for title in columns]
-        rows = [[_signed(escape_latex(show(gate))) for show in columns.values()] for gate in page.gates]
-        notes = [f"{metric}: {reason}" for metric, reason in own.items()]
-        notes += [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
+        rows = [[_signed(escape_latex(text(gate))) for text in columns.values()] for gate in page.gates]
+        notes = [f"{metric}: {reason}" for metric, reason in own.items()] + _reasons(shared)
         yield _table("Gates", heads, rows, [title == "value" for title in columns], notes, page)
 
 
@@ -83,20 +83,16 @@ def _section(section: Section, page: Page) -> Iterator[list[str]]:
             case MetricValues() if block.rows:
                 yield _of_values(block, title, notes if block is tables[0] else [], page)
             case LabelList():
-                yield [_comment(f"{_label(pair.label)}: {', '.join(pair.parts)}") for pair in block.rows]
+                yield [_comment(f"{pair.label}: {', '.join(pair.parts)}") for pair in block.rows]
             case Paragraph():
                 if not tables:
                     yield [escape_latex(block.text)]
             case Notes():
-                yield _list(["".join(map(_label, item)) for item in block.items[: block.limit]])
+                yield _list(["".join(map(str, item)) for item in block.items[: block.limit]])
             case FindingList():
                 yield _list([" ".join(row) for row in block.rows[: block.limit]])
             case _:
                 yield [_comment(f"{title}: none")]
-
-
-def _label(label: str | Name) -> str:
-    return label.text if isinstance(label, Name) else label
 
 
 def _list(items: Sequence[str]) -> list[str]:
@@ -106,29 +102,30 @@ def _list(items: Sequence[str]) -> list[str]:
 
 
 def _of_values(block: MetricValues, title: str, notes: Sequence[str], page: Page) -> list[str]:
-    reasons = group_reasons((name.text, value.reason) for name, value in block.rows)
     rows = [[escape_latex(name.text), *_numbers(value), escape_latex(value.counts)] for name, value in block.rows]
-    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     heads = ["metric", "value", "interval", "counts"]
-    return _table(title, heads, rows, [False, True, True, True], [*notes, *said], page)
+    return _table(title, heads, rows, [False, True, True, True], [*notes, *_reasons(block.reasons())], page)
 
 
 def _of_table(block: Table, title: str, notes: Sequence[str], page: Page) -> list[str]:
-    rows, columns = block.rows[: block.limit], list(zip(*block.rows, strict=True))
-    names = [distinct_names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
-    cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
-    right = [any(isinstance(cell, MeasuredValue) for cell in column) for column in columns]
+    names = [
+        distinct_names(cell.text for cell in column if isinstance(cell, Name))
+        for column in zip(*block.rows, strict=True)
+    ]
+    rows = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in block.rows[: block.limit]]
     heads = [f"{column.group} {column.title}".strip() for column in block.columns]
-    reasons = group_reasons(undefined_cells(block)) if block.with_counts else {}
-    said = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
-    shown = _table(title, heads, cells, right, [*notes, *said], page)
+    table = _table(title, heads, rows, block.number_columns(), [*notes, *_reasons(block.reasons())], page)
     left_out = len(block.rows) - len(rows)
-    return [*([f"% {left_out} more rows: --format csv or json has all"] if left_out else []), *shown]
+    return [*([f"% {left_out} more rows: --format csv or json has all"] if left_out else []), *table]
+
+
+def _reasons(reasons: Reasons) -> list[str]:
+    return [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
     if isinstance(cell, Name):
-        return latex_of_visible(names[cell.text])
+        return escape_latex(names[cell.text], is_visible=True)
     if isinstance(cell, MeasuredValue):
         value, interval = _numbers(cell)
         value = rf"\textbf{{{value}}}*" if cell.best else value

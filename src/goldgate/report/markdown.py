@@ -18,27 +18,20 @@ from goldgate.core.page import (
     Paragraph,
     Phrase,
     ReportOrigin,
-    Section,
     Table,
 )
-from goldgate.report.escape import distinct_names, escape_markdown, markdown_code, markdown_code_of_visible
-from goldgate.report.verdicts import gate_columns, gate_notes, group_reasons, undefined_cells
+from goldgate.report.escape import distinct_names, escape_markdown, markdown_code
+from goldgate.report.verdicts import gate_columns, gate_notes
 
 
 def render_markdown(page: Page) -> str:
-    """The verdict and the gates first, then what stands out, the sections, and what the numbers came from."""
-    untitled = [section for section in page.sections if not section.title]
-    titled = [section for section in page.sections if section.title]
-    parts = [
-        *_headline(page),
-        *(text for section in untitled for text in _blocks(section)),
-        *_gates(page),
-        *_stands_out(page),
-        *(text for section in titled for text in (f"## {escape_markdown(section.title)}", *_blocks(section))),
-        *_first_samples(page),
-        *_origin(page.origin),
-    ]
-    return "\n\n".join(parts) + "\n"
+    """The verdict and the gates first, then the remarks, the sections, and what the numbers came from."""
+    parts = [*_headline(page), *_blocks(page.headline_blocks), *_gates(page)]
+    if page.remarks:
+        parts += ["## What stands out", _list([(message,) for message in page.remarks])]
+    for section in page.titled_sections:
+        parts += [f"## {escape_markdown(section.title)}", *_blocks(section.blocks)]
+    return "\n\n".join([*parts, *_first_samples(page), *_origin(page.origin)]) + "\n"
 
 
 def _headline(page: Page) -> list[str]:
@@ -59,8 +52,8 @@ def _gates(page: Page) -> list[str]:
     rows = []
     for gate in page.gates:
         row = [
-            markdown_code(gate.metric) if title == "metric" else escape_markdown(show(gate))
-            for title, show in columns.items()
+            markdown_code(gate.metric) if title == "metric" else escape_markdown(text(gate))
+            for title, text in columns.items()
         ]
         rows.append(row + ([escape_markdown(own.get(gate.metric, ""))] if own else []))
     notes = [
@@ -71,12 +64,8 @@ def _gates(page: Page) -> list[str]:
     return ["## Gates", markdown_table(heads, rows, [title == "value" for title in heads]), *notes, *together]
 
 
-def _stands_out(page: Page) -> list[str]:
-    return ["## What stands out", _list([(message,) for message in page.stands_out])] if page.stands_out else []
-
-
-def _blocks(section: Section) -> list[str]:
-    return [text for block in section.blocks for text in _block(block)]
+def _blocks(blocks: Sequence[Block]) -> list[str]:
+    return [text for block in blocks for text in _block(block)]
 
 
 def _block(block: Block) -> list[str]:
@@ -102,47 +91,42 @@ def _block(block: Block) -> list[str]:
 def _table(block: Table) -> list[str]:
     if not block.rows:
         return [f"{escape_markdown(block.empty[:1].upper() + block.empty[1:])}."]
-    rows, columns = block.rows[: block.most], list(zip(*block.rows, strict=True))
-    names = [distinct_names(cell.text for cell in column if isinstance(cell, Name)) for column in columns]
-    cells = [[_cell(cell, names[n], block) for n, cell in enumerate(row)] for row in rows]
-    right = [any(isinstance(cell, MeasuredValue) for cell in column) for column in columns]
-    shown = [markdown_table(_heads(block), cells, right), *_more_note(len(block.rows) - len(rows))]
-    return [*shown, *(_reasons(group_reasons(undefined_cells(block))) if block.with_counts else [])]
-
-
-def _heads(block: Table) -> list[str]:
-    """The titles; the first of a group names it."""
+    names = [
+        distinct_names(cell.text for cell in column if isinstance(cell, Name))
+        for column in zip(*block.rows, strict=True)
+    ]
+    rows = [
+        [_cell(cell, names[n], with_counts=block.with_counts) for n, cell in enumerate(row)]
+        for row in block.rows[: block.most]
+    ]
     groups = ["", *(column.group for column in block.columns)]
-    return [
+    heads = [  # the first of a group names it
         escape_markdown(f"{column.group} {column.title}" if column.group not in ("", before) else column.title)
         for before, column in zip(groups, block.columns, strict=False)
     ]
+    table = markdown_table(heads, rows, block.number_columns())
+    return [table, *_more_note(len(block.rows) - len(rows)), *_reasons(block.reasons())]
 
 
-def _cell(cell: Cell, names: dict[str, str], block: Table) -> str:
+def _cell(cell: Cell, names: dict[str, str], *, with_counts: bool) -> str:
     if isinstance(cell, Name):
-        return markdown_code_of_visible(names[cell.text])
-    if isinstance(cell, MeasuredValue):
-        behind = [str(cell.interval)] if cell.interval is not None else []
-        behind += [cell.counts] if block.with_counts and cell.counts else []
-        value = f"{escape_markdown(str(cell))}\\*" if cell.best else escape_markdown(str(cell))
-        if behind == [str(cell.interval)]:
-            return f"{value} {escape_markdown(behind[0])}"
-        return f"{value} ({escape_markdown(', '.join(behind))})" if behind else value
-    return escape_markdown(cell)
+        return markdown_code(names[cell.text], is_visible=True)
+    if not isinstance(cell, MeasuredValue):
+        return escape_markdown(cell)
+    value = f"{escape_markdown(str(cell))}\\*" if cell.best else escape_markdown(str(cell))
+    interval = "" if cell.interval is None else escape_markdown(str(cell.interval))
+    if with_counts and cell.counts:
+        return f"{value} ({', '.join(filter(None, (interval, escape_markdown(cell.counts))))})"
+    return f"{value} {interval}" if interval else value
 
 
 def _values(block: MetricValues) -> list[str]:
-    reasons = group_reasons((name.text, value.reason) for name, value in block.rows)
-    shared = {reason: names for reason, names in reasons.items() if len(names) > 1}
-    with_interval = any(value.interval for _, value in block.rows)
     rows = []
-    for name, value in block.rows:
-        interval = [escape_markdown("" if value.interval is None else str(value.interval))] if with_interval else []
-        said = value.reason if value.reason not in shared else ""
-        rows.append([markdown_code(name.text), str(value), *interval, escape_markdown(said or value.counts)])
-    heads = ["metric", "value", *(["interval"] if with_interval else []), "counts"]
-    return [markdown_table(heads, rows, [head != "metric" for head in heads]), *_reasons(shared)]
+    for line in block.lines():
+        interval = [escape_markdown(line.interval)] if block.has_intervals else []
+        rows.append([markdown_code(line.name), line.value, *interval, escape_markdown(line.counts)])
+    heads = ["metric", "value", *(["interval"] if block.has_intervals else []), "counts"]
+    return [markdown_table(heads, rows, [head != "metric" for head in heads]), *_reasons(block.shared_reasons())]
 
 
 def _reasons(reasons: dict[str, list[str]]) -> list[str]:
@@ -160,22 +144,20 @@ def _findings(block: FindingList) -> list[str]:
 
 
 def _list(items: Sequence[Phrase]) -> str:
-    return "\n".join(
-        "- "
-        + "".join(markdown_code(part.text, in_table=False) if isinstance(part, Name) else _words(part) for part in item)
-        for item in items
-    )
-
-
-def _words(text: str) -> str:
-    """Part of a line: blanks at its ends stand between words."""
-    inner = text.strip(" ")
-    start = text[: len(text) - len(text.lstrip(" "))]
-    return f"{start}{escape_markdown(inner)}{text[len(start) + len(inner) :]}"
+    return "\n".join("- " + "".join(map(_words, item)) for item in items)
 
 
 def _label(label: str | Name) -> str:
     return markdown_code(label.text, in_table=False) if isinstance(label, Name) else escape_markdown(label)
+
+
+def _words(part: str | Name) -> str:
+    """Part of a line: blanks at its ends stand between words."""
+    if isinstance(part, Name):
+        return _label(part)
+    inner = part.strip(" ")
+    start = part[: len(part) - len(part.lstrip(" "))]
+    return f"{start}{escape_markdown(inner)}{part[len(start) + len(inner) :]}"
 
 
 def _more_note(count: int) -> list[str]:
@@ -186,9 +168,11 @@ def _first_samples(page: Page) -> list[str]:
     if page.samples is None or not page.samples.first:
         return []
     names = distinct_names(sample.id for sample in page.samples.first)
-    rows = [[markdown_code_of_visible(names[sample.id]), escape_markdown(sample.word)] for sample in page.samples.first]
-    title = escape_markdown(f"Look at these first, of {page.samples.count} in {page.samples.file}")
-    return [f"## {title}", markdown_table(["sample", "why"], rows)]
+    rows = [
+        [markdown_code(names[sample.id], is_visible=True), escape_markdown(sample.word)]
+        for sample in page.samples.first
+    ]
+    return [f"## {escape_markdown(page.samples.title)}", markdown_table(["sample", "why"], rows)]
 
 
 def _origin(origin: ReportOrigin | None) -> list[str]:
@@ -199,13 +183,13 @@ def _origin(origin: ReportOrigin | None) -> list[str]:
     ]
     # A code span, and outside a table: it can be copied as it is.
     lines.append(f"- signature: {markdown_code(origin.signature, in_table=False)}")
-    rows = [
-        [escape_markdown(given.kind), markdown_code(given.sha256), escape_markdown(given.size)]
-        for given in origin.inputs
+    rows = [["input", "sha256", ""]]
+    rows += [
+        [escape_markdown(file.kind), markdown_code(file.sha256), escape_markdown(file.size)] for file in origin.inputs
     ]
-    shown = 3 if any(given.size for given in origin.inputs) else 2
-    cut = [row[:shown] for row in (["input", "sha256", ""], *rows)]
-    inputs = [markdown_table(cut[0], cut[1:], [False, False, True][:shown])] if rows else []
+    width = 3 if any(file.size for file in origin.inputs) else 2
+    heads, *rows = [row[:width] for row in rows]
+    inputs = [markdown_table(heads, rows, [False, False, True][:width])] if rows else []
     return ["## Where the numbers come from", "\n".join(lines), *inputs]
 
 

@@ -13,13 +13,13 @@ from goldgate.comparison import compare_systems
 from goldgate.core.gate import Verdict
 from goldgate.core.metric import format_number
 from goldgate.core.page import (
-    IntervalEnds,
     MeasuredValue,
     Page,
     Picture,
     ScoreGroup,
     ScorePicture,
     ScoreRow,
+    interval_ends,
     measured_value,
 )
 from goldgate.errors import ConfigError, InputError, Place, did_you_mean
@@ -53,22 +53,21 @@ def draw_results(
         )
     compared = _comparison_file(Path(paths[0]))
     if compared is not None:
-        with _require_complete(compared):
+        with require_complete(compared):
             return _render_kinds(comparison_pictures(_load_comparison(compared)), kinds)
     result = load_result(paths[0], all_suites())
-    with _require_complete(result.file):
+    with require_complete(result.file):
         return _render_kinds(page_pictures(describe_report(result.report), sources[0].name), kinds)
 
 
 @contextmanager
-def _require_complete(file: Path) -> Iterator[None]:
-    """What is not there, or is something else than it was when it was stored, is an error with a place."""
+def require_complete(file: Path, advice: str = "make it again with --out") -> Iterator[None]:
+    """Turn what a changed or incomplete report raises while it is described into an InputError with its place."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-        raise InputError(
-            "report.malformed", "this report is not complete", place=Place(str(file)), advice="make it again with --out"
-        ) from None
+        place = Place(str(file))
+        raise InputError("report.malformed", "this report is not complete", place=place, advice=advice) from None
 
 
 def _comparison_file(path: Path) -> Path | None:
@@ -84,22 +83,22 @@ def _load_comparison(file: Path) -> Report:
         raise InputError(
             "report.system_error", "this comparison has no numbers: it ended in SYSTEM_ERROR", place=Place(str(file))
         )
-    found: Report = value
-    return found
+    report: Report = value
+    return report
 
 
-def _render_kinds(found: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
-    known = [each.kind for each in found]
+def _render_kinds(pictures: Sequence[Picture], kinds: Sequence[str]) -> dict[str, str]:
+    available = [picture.kind for picture in pictures]
     for kind in kinds:
-        if kind not in known:
+        if kind not in available:
             raise ConfigError(
                 "plot.no_such_kind",
                 "there is no such picture of these results",
-                expected=", ".join(known) or "results that can be drawn",
+                expected=", ".join(available) or "results that can be drawn",
                 found=kind,
-                advice=_NEEDS.get(kind) or did_you_mean(kind, known),
+                advice=_NEEDS.get(kind) or did_you_mean(kind, available),
             )
-    return {each.kind: render_svg(each) for each in found if not kinds or each.kind in kinds}
+    return {picture.kind: render_svg(picture) for picture in pictures if not kinds or picture.kind in kinds}
 
 
 def comparison_pictures(report: Report) -> list[Picture]:
@@ -121,8 +120,7 @@ def _systems(report: Report) -> Picture:
 
 
 def _system(system: Report, metric: str) -> ScoreRow:
-    found = system["metrics"][metric]
-    value = measured_value(found)._replace(best=metric in system["best_in"])
+    value = measured_value(system["metrics"][metric])._replace(best=metric in system["best_in"])
     runs = len(system["runs"])
     return ScoreRow(system["name"], value, aside=f"{runs} runs" if runs > 1 else value.counts)
 
@@ -138,10 +136,10 @@ def _runs(report: Report) -> Picture:
 
 
 def _spread(system: Report, metric: str) -> ScoreRow:
-    found = system["metrics"][metric]
-    spread = found.get("between_runs")
-    runs = tuple(sorted(found.get("by_run", ())))
-    return ScoreRow(system["name"], measured_value(found), runs, "" if spread is None else format_number(spread))
+    values = system["metrics"][metric]
+    spread = values.get("between_runs")
+    runs = tuple(sorted(values.get("by_run", ())))
+    return ScoreRow(system["name"], measured_value(values), runs, "" if spread is None else format_number(spread))
 
 
 def _differences(report: Report) -> Picture:
@@ -164,12 +162,11 @@ def _differences(report: Report) -> Picture:
 
 
 def _difference(entry: Report) -> MeasuredValue:
-    found = entry["difference"]
-    if found is None:
+    difference = entry["difference"]
+    if difference is None:
         return MeasuredValue(None, reason=entry["reason"])
-    exact = Fraction(found["exact"])
-    interval = None if found["low"] is None else IntervalEnds(found["low"], found["high"])
-    return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval)
+    exact = Fraction(difference["exact"])
+    return MeasuredValue(float(exact), exact.numerator, exact.denominator, interval=interval_ends(difference))
 
 
 def _by_metric(report: Report, rows: Callable[[str], Sequence[ScoreRow]]) -> tuple[ScoreGroup, ...]:

@@ -16,7 +16,7 @@ from goldgate.core.page import (
     Block,
     Cell,
     FindingList,
-    GateLine,
+    InputLine,
     LabelList,
     Matrix,
     MeasuredValue,
@@ -25,9 +25,9 @@ from goldgate.core.page import (
     Notes,
     Page,
     Paragraph,
-    Phrase,
+    Reasons,
     ReportOrigin,
-    Section,
+    Samples,
     Table,
 )
 from goldgate.core.report_page import error_page
@@ -40,7 +40,7 @@ from goldgate.report.escape import (
     visible,
     visible_name,
 )
-from goldgate.report.verdicts import OPTIONAL, gate_columns, gate_notes, group_reasons, undefined_cells
+from goldgate.report.verdicts import OPTIONAL, gate_columns, gate_notes
 
 DEFAULT_COLUMNS = 80
 MIN_COLUMNS = 40  # columns of a terminal; one that is narrower breaks lines by itself
@@ -53,11 +53,14 @@ _WORDS = re.compile("[^ ]+ *| +")
 _COLOURS = {"PASS": 32, "FAIL": 31, "INCONCLUSIVE": 33, "SYSTEM_ERROR": 31, "NO_GATES": 33, NOT_AVAILABLE: 33}
 
 
+CellKind = Literal["fixed", "name", "text", "number", "verdict"]
+
+
 class TextCell(NamedTuple):
     """A cell: lines of text. A name can be shortened, a text wrapped; a number goes to the right."""
 
     lines: tuple[str, ...]
-    kind: Literal["fixed", "name", "text", "number", "verdict"] = "fixed"
+    kind: CellKind = "fixed"
     name: str = ""  # as it is in the data, if this is one
 
     @property
@@ -275,21 +278,16 @@ _LABEL_COLUMNS = 24
 
 
 def render_text(page: Page, columns: int = DEFAULT_COLUMNS, colour: bool = False) -> str:
-    """The verdict and the gates first, then what stands out, the sections, and what the numbers came from."""
-    look = _TextRenderer(max(columns, MIN_COLUMNS), colour)
-    untitled = [section for section in page.sections if not section.title]
-    top = [*look.headline(page), *(line for section in untitled for line in look.blocks(section))]
+    """The verdict and the gates first, then the remarks, the sections, and what the numbers came from."""
+    renderer = _TextRenderer(max(columns, MIN_COLUMNS), colour)
+    remarks = Notes(tuple((message,) for message in page.remarks))
     parts = [
-        top,
-        look.gates(page),
-        _titled("What stands out", look.notes(Notes(tuple((message,) for message in page.stands_out)))),
-        *(
-            _titled(shorten(visible(s.title), look.columns), look.blocks(s))
-            for s in page.sections
-            if s.title and not s.is_detail
-        ),
-        look.first_samples(page),
-        look.origin(page.origin),
+        [*renderer.headline(page), *renderer.blocks(page.headline_blocks)],
+        renderer.gates(page),
+        renderer.titled("What stands out", renderer.notes(remarks)),
+        *(renderer.titled(s.title, renderer.blocks(s.blocks)) for s in page.titled_sections if not s.is_detail),
+        renderer.first_samples(page.samples),
+        renderer.origin(page.origin),
     ]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
@@ -299,15 +297,17 @@ def render_error(error: Mapping[str, Any], columns: int = DEFAULT_COLUMNS, colou
     return render_text(error_page({"suite": "", "error": error}), columns, colour)
 
 
-def _titled(title: str, lines: list[str]) -> list[str]:
-    return [title, *lines] if lines else []
-
-
 class _TextRenderer(NamedTuple):
     """How wide, and whether in colour: what every line depends on."""
 
     columns: int
     colour: bool
+
+    def titled(self, title: str, lines: list[str]) -> list[str]:
+        return [shorten(visible(title), self.columns), *lines] if lines else []
+
+    def words(self, text: str, indent: str = INDENT, begin: str | None = None, most: int | None = None) -> list[str]:
+        return word_parts(visible(text), self.columns, indent, begin, most)
 
     def headline(self, page: Page) -> list[str]:
         about = visible(page.subject).split(", ") if page.subject else []
@@ -322,28 +322,24 @@ class _TextRenderer(NamedTuple):
             return []
         if not page.gates:
             return ["Gates", f"{INDENT}none"]
-        titles = gate_columns(page.gates)
+        columns = gate_columns(page.gates)
         own, shared = gate_notes(page.gates)
-        rows = [TextRow(self._gate(gate, titles), visible(own.get(gate.metric, ""))) for gate in page.gates]
-        lines = text_table(
-            [ColumnHead(title, optional=title in OPTIONAL) for title in titles], rows, self.columns, colour=self.colour
-        )
+        kinds: dict[str, CellKind] = {"": "verdict", "value": "number"}
+        rows = [
+            TextRow(
+                tuple(TextCell((visible(text(gate)),), kinds.get(title, "fixed")) for title, text in columns.items()),
+                visible(own.get(gate.metric, "")),
+            )
+            for gate in page.gates
+        ]
+        heads = [ColumnHead(title, optional=title in OPTIONAL) for title in columns]
+        lines = text_table(heads, rows, self.columns, colour=self.colour)
         for reason, metrics in shared.items():
-            lines += word_parts(visible(f"{', '.join(metrics)}: {reason}"), self.columns, INDENT)
-        if page.gates_note:
-            lines += word_parts(visible(page.gates_note), self.columns, INDENT)
-        return ["Gates", *lines]
+            lines += self.words(f"{', '.join(metrics)}: {reason}")
+        return ["Gates", *lines, *(self.words(page.gates_note) if page.gates_note else [])]
 
-    def _gate(self, gate: GateLine, titles: Mapping[str, Any]) -> tuple[TextCell, ...]:
-        found = [visible(value(gate)) for value in titles.values()]
-        kinds = {"": "verdict", "value": "number"}
-        return tuple(
-            TextCell((text,), kinds.get(title, "fixed"))  # type: ignore[arg-type]  # one of the kinds
-            for title, text in zip(titles, found, strict=True)
-        )
-
-    def blocks(self, section: Section) -> list[str]:
-        return [line for block in section.blocks for line in self.block(block)]
+    def blocks(self, blocks: Sequence[Block]) -> list[str]:
+        return [line for block in blocks for line in self.block(block)]
 
     def block(self, block: Block) -> list[str]:
         match block:
@@ -354,9 +350,9 @@ class _TextRenderer(NamedTuple):
             case MetricValues():
                 return self.values(block)
             case LabelList():
-                return self.pairs(block)
+                return self.labels(block)
             case Paragraph():
-                return word_parts(visible(block.text), self.columns, INDENT)
+                return self.words(block.text)
             case Notes():
                 return self.notes(block)
             case FindingList():
@@ -364,51 +360,42 @@ class _TextRenderer(NamedTuple):
 
     def table(self, block: Table) -> list[str]:
         if not block.rows:
-            return word_parts(visible(block.empty), self.columns, INDENT)
+            return self.words(block.empty)
         rows = block.rows[: block.limit]
         names = [
             distinct_names(cell.text for cell in column if isinstance(cell, Name)) for column in zip(*rows, strict=True)
         ]
-        shown = [
+        text_rows = [
             TextRow(tuple(_cell(cell, names[n], with_counts=block.with_counts) for n, cell in enumerate(row)))
             for row in rows
         ]
         heads = [ColumnHead(visible(c.title), visible(c.group), c.optional) for c in block.columns]
-        lines = text_table(heads, shown, self.columns, colour=self.colour)
-        if block.with_counts:
-            lines += self._reasons(group_reasons(undefined_cells(block)))
-        return [*lines, *more_line(len(block.rows) - len(rows))]
+        lines = text_table(heads, text_rows, self.columns, colour=self.colour)
+        return [*lines, *self._reasons(block.reasons()), *more_line(len(block.rows) - len(rows))]
 
     def values(self, block: MetricValues) -> list[str]:
         """Name, value, counts or why it is n/a; a reason that several share is said once, under them."""
-        reasons = group_reasons((name.text, value.reason) for name, value in block.rows)
-        if len(reasons) == 1 and all(value.reason for _, value in block.rows):
-            ((reason, names),) = reasons.items()
-            listed = [visible(name) for name in names]
-            return [
-                *wrap_parts(listed, self.columns, INDENT, INDENT, ", "),
-                *word_parts(visible(f"n/a: {reason}"), self.columns, INDENT),
-            ]
-        shared = {reason: names for reason, names in reasons.items() if len(names) > 1}
+        only_reason = block.only_reason()
+        if only_reason is not None:
+            names = [visible(name.text) for name, _ in block.rows]
+            return [*wrap_parts(names, self.columns, INDENT, INDENT, ", "), *self.words(f"n/a: {only_reason}")]
         rows = []
-        for name, value in block.rows:
-            said = value.reason if value.reason not in shared else ""
-            interval = "" if value.interval is None else str(value.interval)
-            cells = [TextCell((visible(name.text),)), TextCell((str(value),), "number")]
-            cells += [TextCell((interval,))] if any(v.interval for _, v in block.rows) else []
-            rows.append(TextRow((*cells, TextCell((visible(said or value.counts),), "text"))))
+        for line in block.lines():
+            cells = [TextCell((visible(line.name),)), TextCell((line.value,), "number")]
+            cells += [TextCell((line.interval,))] if block.has_intervals else []
+            rows.append(TextRow((*cells, TextCell((visible(line.counts),), "text"))))
         heads = [ColumnHead()] * len(rows[0].cells) if rows else []
-        return [*text_table(heads, rows, self.columns, colour=self.colour), *self._reasons(shared)]
+        return [*text_table(heads, rows, self.columns, colour=self.colour), *self._reasons(block.shared_reasons())]
 
-    def _reasons(self, reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    def _reasons(self, reasons: Reasons) -> list[str]:
         return [
             line
             for reason, names in reasons.items()
-            for line in word_parts(visible(f"n/a: {', '.join(names)}: {reason}"), self.columns, INDENT * 2, INDENT)
+            for line in self.words(f"n/a: {', '.join(names)}: {reason}", INDENT * 2, INDENT)
         ]
 
-    def pairs(self, block: LabelList) -> list[str]:
-        labels = [visible(pair.label.text if isinstance(pair.label, Name) else pair.label) for pair in block.rows]
+    def labels(self, block: LabelList) -> list[str]:
+        labels = [visible(str(pair.label)) for pair in block.rows]
         longest = min(max(map(display_width, labels), default=0), _LABEL_COLUMNS)
         return [
             line
@@ -417,59 +404,53 @@ class _TextRenderer(NamedTuple):
         ]
 
     def notes(self, block: Notes) -> list[str]:
-        lines = []
-        for item in block.items[: block.limit]:
-            lines += word_parts(visible(_phrase_text(item)), self.columns, INDENT * 2, f"{INDENT}- ")
-        return [*lines, *(more_line(len(block.items) - block.limit) if block.limit is not None else [])]
+        items = block.items[: block.limit]
+        lines = [line for item in items for line in self.words("".join(map(str, item)), INDENT * 2, f"{INDENT}- ")]
+        return [*lines, *more_line(len(block.items) - len(items))]
 
     def findings(self, block: FindingList) -> list[str]:
         if not block.rows:
             return [f"{INDENT}none"]
         rows, lines = block.rows[: block.limit], []
+        indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
         for severity, code, place, message in rows:
             first = visible(f"{severity:{_SEVERITY_COLUMNS}}  {code}  {place}").rstrip(" ")
-            indent = INDENT + " " * (_SEVERITY_COLUMNS + 2)
             first = shorten_with_digest(first, (self.columns - len(indent)) * FINDING_LINES)
             lines += word_parts(first, self.columns, indent, INDENT)
-            lines += word_parts(visible(message), self.columns, indent, most=FINDING_LINES)
+            lines += self.words(message, indent, most=FINDING_LINES)
         return [*lines, *more_line(len(block.rows) - len(rows))]
 
-    def first_samples(self, page: Page) -> list[str]:
-        if page.samples is None or not page.samples.first:
+    def first_samples(self, samples: Samples | None) -> list[str]:
+        if samples is None or not samples.first:
             return []
-        names = distinct_names(sample.id for sample in page.samples.first)
+        names = distinct_names(sample.id for sample in samples.first)
         rows = [
             TextRow((TextCell((names[sample.id],), "name", sample.id), TextCell((visible(sample.word),), "text")))
-            for sample in page.samples.first
+            for sample in samples.first
         ]
-        title = shorten(visible(f"Look at these first, of {page.samples.count} in {page.samples.file}"), self.columns)
-        return [title, *text_table([ColumnHead(), ColumnHead()], rows, self.columns)]
+        return self.titled(samples.title, text_table([ColumnHead(), ColumnHead()], rows, self.columns))
 
     def origin(self, origin: ReportOrigin | None) -> list[str]:
         if origin is None:
             return []
-        kinds = list(dict.fromkeys(given.kind for given in origin.inputs))
-        pairs = [(label, [visible(version)]) for label, version in origin.versions]
-        shown = [(name, given) for name in kinds for given in _first_samples(origin, name)]
-        digests = [(k, [f"sha256 {visible(g.sha256[:SHOWN_DIGEST])}  {visible(g.size)}".rstrip()]) for k, g in shown]
-        longest = max(display_width(visible(label)) for label, _ in [*pairs, ("signature", []), *digests])
+        kinds: dict[str, list[InputLine]] = {}
+        for file in origin.inputs:
+            kinds.setdefault(file.kind, []).append(file)
+        # The lines of the signature put together again are the signature.
+        rows = [(label, [visible(version)], ", ") for label, version in origin.versions]
+        rows.append(("signature", visible(origin.signature).split("|"), "|"))
+        for kind, files in kinds.items():
+            for file in files[:SHOWN_FILES]:
+                digest = f"sha256 {visible(file.sha256[:SHOWN_DIGEST])}  {visible(file.size)}".rstrip()
+                rows.append((visible(kind), [digest], ", "))
+        longest = max(display_width(label) for label, *_ in rows)
         lines = ["Where the numbers come from"]
-        for label, parts in pairs:
-            lines += labelled_lines(label, parts, self.columns, longest)
-        # The lines put together again are the signature.
-        lines += labelled_lines("signature", visible(origin.signature).split("|"), self.columns, longest, "|")
-        for label, parts in digests:
-            lines += labelled_lines(visible(label), parts, self.columns, longest)
-        for kind in kinds:
-            left_out = sum(given.kind == kind for given in origin.inputs) - SHOWN_FILES
-            lines += (
-                word_parts(visible(f"… and {left_out} more {kind} files"), self.columns, INDENT) if left_out > 0 else []
-            )
+        for label, parts, separator in rows:
+            lines += labelled_lines(label, parts, self.columns, longest, separator)
+        for kind, files in kinds.items():
+            if len(files) > SHOWN_FILES:
+                lines += self.words(f"… and {len(files) - SHOWN_FILES} more {kind} files")
         return lines
-
-
-def _first_samples(origin: ReportOrigin, kind: str) -> list[Any]:
-    return [given for given in origin.inputs if given.kind == kind][:SHOWN_FILES]
 
 
 def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> TextCell:
@@ -480,7 +461,3 @@ def _cell(cell: Cell, names: Mapping[str, str], *, with_counts: bool) -> TextCel
         value = f"{cell}*" if cell.best else str(cell)
         return TextCell((value, *interval, *([cell.counts] if with_counts else [])), "number")
     return TextCell((visible(cell),), "text")
-
-
-def _phrase_text(phrase: Phrase) -> str:
-    return "".join(part.text if isinstance(part, Name) else part for part in phrase)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from goldgate.core.gate import Verdict
@@ -15,13 +15,13 @@ from goldgate.core.page import (
     MeasuredValue,
     Name,
     Page,
+    Reasons,
     Section,
     Table,
     count_text,
+    group_reasons,
 )
 from goldgate.core.report_page import finding_lines
-
-Reasons = dict[str, list[str]]
 
 SUPPORT = "at 95 %"  # what the interval says of a gate
 OPTIONAL = ("counts", SUPPORT)  # columns that can be left out: the value and the interval say the same
@@ -55,24 +55,6 @@ def gate_notes(gates: Sequence[GateLine]) -> tuple[dict[str, str], Reasons]:
     reasons = group_reasons((gate.metric, gate.reason) for gate in gates if gate.says_more)
     own = {names[0]: reason for reason, names in reasons.items() if len(names) == 1}
     return own, {reason: names for reason, names in reasons.items() if len(names) > 1}
-
-
-def group_reasons(reasons: Iterable[tuple[str, str | None]]) -> Reasons:
-    """Each reason, and what it holds for."""
-    found: Reasons = {}
-    for name, reason in reasons:
-        if reason:
-            found.setdefault(reason, []).append(name)
-    return found
-
-
-def undefined_cells(table: Table) -> Iterator[tuple[str, str | None]]:
-    """`strict precision` and why it is n/a, for the cells of a table."""
-    for row in table.rows:
-        label = row[0].text if isinstance(row[0], Name) else str(row[0])
-        for column, cell in zip(table.columns, row, strict=True):
-            if isinstance(cell, MeasuredValue):
-                yield " ".join(part for part in (label, column.group, column.title) if part), cell.reason
 
 
 OutcomeKind = Literal["passed", "failed", "warning", "error"]
@@ -152,4 +134,4 @@ def describe_gold_check(report: Mapping[str, Any]) -> Page:
     if report["types_checked"]:
         return page
     unchecked = "event types and roles were not checked: no event schema was given (--schema)"
-    return page._replace(stands_out=(unchecked,))
+    return page._replace(remarks=(unchecked,))

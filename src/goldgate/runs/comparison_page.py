@@ -51,7 +51,7 @@ def describe_comparison(report: Report) -> Page:
     return Page(
         suite="compare",
         subject=f"{', '.join(names)} on {units}",
-        stands_out=tuple(_stands_out(report)),
+        remarks=tuple(_stands_out(report)),
         sections=tuple(sections),
         origin=_origin(report),
     )

@@ -258,7 +258,7 @@ def describe_trend(trend: Mapping[str, Any]) -> Page:
     return Page(
         suite="trend",
         subject=f"{trend['suite']} suite, {count_text(len(reports), 'report')}, {passed} passed",
-        stands_out=tuple(
+        remarks=tuple(
             f"{report['name']} cannot be compared with the report before it: they differ in "
             + ", ".join(report["differs_in"])
             for report in reports

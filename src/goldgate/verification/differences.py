@@ -222,7 +222,7 @@ def describe_verification(found: Mapping[str, Any]) -> Page:
         suite="verify",
         verdict=found["status"],
         subject=f"{found['of']} of the {found['suite']} suite, {compared}",
-        stands_out=() if verified else tuple(_causes(found)),
+        remarks=() if verified else tuple(_causes(found)),
         sections=tuple(section for section in sections if section.blocks and _has_items(section)),
     )
 

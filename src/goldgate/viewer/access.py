@@ -6,13 +6,13 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hmac import compare_digest
-from ipaddress import IPv6Address, ip_address
-from urllib.parse import parse_qsl
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from goldgate.viewer.query import query_fields
 
 METHODS = ("GET", "HEAD")
 TOKEN = "token"  # its name in an address
 _OWN_SITES = ("same-origin", "none")  # what a browser calls our own pages, and what a person typed or opened
-_MOST_FIELDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Refusal:
 
 @dataclass
 class AccessControl:
-    """The token is in the address that is printed; whoever comes with it gets a cookie, and needs no more."""
+    """The token is in the address that is printed; a request with it gets a cookie, which is enough from then on."""
 
     host: str
     port: int
@@ -51,13 +51,20 @@ class AccessControl:
 
     @property
     def address(self) -> str:
-        """Where to go, with the token."""
-        return f"http://{_authority(_reachable(self.host), self.port)}/?{TOKEN}={self.token}"
+        """The address of the site with the token."""
+        return self._address(self.token)
 
     def address_once(self) -> str:
-        """The same with a token that is good for one use: other users see what a browser was started with."""
+        """The address with a token for one use: other users can see the command line of a browser."""
         self._once.append(secrets.token_urlsafe(32))
-        return f"http://{_authority(_reachable(self.host), self.port)}/?{TOKEN}={self._once[-1]}"
+        return self._address(self._once[-1])
+
+    def _address(self, token: str) -> str:
+        """An address that a browser on this machine can open."""
+        host = self.host
+        if is_everywhere(host):
+            host = "::1" if ":" in host else "127.0.0.1"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?{TOKEN}={token}"
 
     def refuse(self, request: HttpRequest) -> Refusal | None:
         """Why a request is refused; None if it may see the page."""
@@ -78,8 +85,8 @@ class AccessControl:
 
     def admit(self, request: HttpRequest) -> str | None:
         """The cookie to set for a request that lacked nothing else, and comes with the token; None for any other."""
-        given = _query(request).get(TOKEN)
-        if request.path != "/" or given is None or not self._is_token(given):
+        token = query_fields(request.query).get(TOKEN)
+        if request.path != "/" or token is None or not self._is_token(token):
             return None
         return f"{self._name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
 
@@ -87,11 +94,11 @@ class AccessControl:
     def _name(self) -> str:
         return f"goldgate-view-{self.port}"  # cookies do not know ports: two viewers must not take each other's
 
-    def _is_token(self, given: str) -> bool:
-        if any(_equal_in_constant_time(given, once) for once in self._once):
+    def _is_token(self, text: str) -> bool:
+        if any(_equal_in_constant_time(text, once) for once in self._once):
             self._once.clear()
             return True
-        return _equal_in_constant_time(given, self.token)
+        return _equal_in_constant_time(text, self.token)
 
     def _has_cookie(self, request: HttpRequest) -> bool:
         """Whether it is among the cookies, which may be anyone's: those of this machine do not know ports.
@@ -109,32 +116,29 @@ class AccessControl:
         if name == self.host.lower():
             return True
         if is_everywhere(self.host):
-            return name == "localhost" or _is_address(name)  # an address cannot be rebound, any other name could
+            return (
+                name == "localhost" or _address(name) is not None
+            )  # an address cannot be rebound, any other name could
         return is_loopback(self.host) and (name == "localhost" or is_loopback(name))
 
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach it."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def is_everywhere(host: str) -> bool:
     """Whether it stands for every address of this machine."""
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
+    address = _address(host)
+    return address is not None and address.is_unspecified
 
 
-def _is_address(name: str) -> bool:
+def _address(name: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(name)
+        return ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _split(authority: str) -> tuple[str | None, int | None]:
@@ -144,7 +148,7 @@ def _split(authority: str) -> tuple[str | None, int | None]:
         name, port = authority.lower(), "80"
     if name.startswith("[") and name.endswith("]"):
         name = name[1:-1]
-        if not _is_address(name) or not isinstance(ip_address(name), IPv6Address):
+        if not isinstance(_address(name), IPv6Address):
             return None, None
     elif ":" in name:
         return None, None
@@ -158,22 +162,6 @@ def _is_own_site(request: HttpRequest) -> bool:
     return all(site in _OWN_SITES for site in sites) or followed
 
 
-def _query(request: HttpRequest) -> dict[str, str]:
-    try:
-        return dict(parse_qsl(request.query, max_num_fields=_MOST_FIELDS, errors="replace"))
-    except ValueError:
-        return {}
-
-
-def _equal_in_constant_time(given: str, known: str) -> bool:
-    """It takes the same time, wherever they differ."""
-    return compare_digest(given.encode("utf-8", "replace"), known.encode())
-
-
-def _reachable(host: str) -> str:
-    """An address that a browser on this machine can open."""
-    return ("::1" if ":" in host else "127.0.0.1") if is_everywhere(host) else host
-
-
-def _authority(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _equal_in_constant_time(text: str, secret: str) -> bool:
+    """Whether they are equal; it takes the same time, wherever they differ."""
+    return compare_digest(text.encode("utf-8", "replace"), secret.encode())

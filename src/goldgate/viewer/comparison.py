@@ -17,7 +17,7 @@ from goldgate.core.page import Cell, Column, MeasuredValue, Name, Table, measure
 from goldgate.errors import GoldgateError
 from goldgate.files.parsing import parse_json
 from goldgate.readers.unit_records import read_units
-from goldgate.report.element import Content, Markup, element, fragment
+from goldgate.report.element import Content, Markup, element, fragment, link
 from goldgate.report.html import page_body
 from goldgate.report.html.blocks import (
     DisplayLimits,
@@ -28,13 +28,12 @@ from goldgate.report.html.blocks import (
     html_table,
     number_cell,
 )
-from goldgate.report.html.units import UnitSelection, unit_sections, verdict_mark
+from goldgate.report.html.units import NOTHING_WRONG, UnitSelection, unit_sections, verdict_mark
 from goldgate.report.plot import comparison_pictures
 from goldgate.runs.comparison_page import describe_comparison
 from goldgate.runs.sources import SystemSource
-from goldgate.viewer import folder as cache
-from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.pages import HOME, Link, input_notes, pager, simple_page, site_page
+from goldgate.viewer.folder import CachedValue, ViewedFolder, cache_identity, load_cached, store_cached
+from goldgate.viewer.pages import HOME, Link, input_notes, list_pager, page_range, pager, simple_page, site_page
 from goldgate.viewer.query import PAGE_SIZE, SiteLinks, UnitQuery
 
 CHANGED, WON, LOST = "changed", "won", "lost"
@@ -93,27 +92,24 @@ def compare_folders(
     """All systems compared with the first; what cannot be compared is said and no more."""
     names = [[source.name, len(source.paths)] for source in sources]
     files = [file for folder in folders for file in (folder.result.records, folder.result.file)]
-    of = [*cache.cache_identity(files), f"{names} {common}"]
-    stored = cache.load_cached(_COMPARISON_KIND, of)
-    if stored is not None:
-        try:
-            return _unpack_pairs(stored)
-        except (ValueError, LookupError, TypeError, GoldgateError):
-            pass  # as good as none
+    of = [*cache_identity(files), f"{names} {common}"]
+    compared = load_cached(_COMPARISON_KIND, of, _unpack_pairs)
+    if compared is not None:
+        return compared
     try:
-        found = compare_systems(sources, common=common)
-        pairs = [*_pairs(found, sources, folders)]
+        comparison = compare_systems(sources, common=common)
+        pairs = [*_pairs(comparison, sources, folders)]
     except GoldgateError as error:
         return FolderComparison(refused=str(error))
-    compared = FolderComparison(found.report, pairs)
-    cache.store_cached(
-        _COMPARISON_KIND, of, {"pairs": [[*pair.folders, *_lengths(pair)] for pair in pairs]}, _pack_pairs(compared)
-    )
-    return compared
+    report = render_json(comparison.report)
+    lengths = [[*pair.folders, len(pair), *map(len, pair.numbers)] for pair in pairs]
+    arrays = (part.tobytes() for pair in pairs for part in (pair.changes, *pair.starts, *pair.numbers))
+    store_cached(_COMPARISON_KIND, of, {"report": len(report), "pairs": lengths}, [report, *arrays])
+    return FolderComparison(comparison.report, pairs)
 
 
 def _pairs(
-    found: Comparison, sources: Sequence[SystemSource], folders: Sequence[ViewedFolder]
+    comparison: Comparison, sources: Sequence[SystemSource], folders: Sequence[ViewedFolder]
 ) -> Iterator[PairedUnits]:
     """A pair for each system of one run, with the reference, if that has one run too."""
     numbers, count = dict[str, int](), 0
@@ -121,9 +117,9 @@ def _pairs(
         if len(source.paths) == 1:
             numbers[source.name] = count
         count += len(source.paths)
-    reference = found.report["against"]
+    reference = comparison.report["against"]
     changed: dict[str, dict[str, float]] = {}
-    for line in found.changes.listed():
+    for line in comparison.changes.listed():
         changed.setdefault(line["system"], {})[line["id"]] = nan if line["change"] is None else line["change"]
     for source in sources:
         if source.name != reference and reference in numbers and source.name in numbers:
@@ -150,35 +146,14 @@ def _pair_units(sides: tuple[int, int], changed: Mapping[str, float], folders: S
     return PairedUnits(sides, array("d", changed.values()), (starts[0], starts[1]), (numbers[0], numbers[1]))
 
 
-def _lengths(pair: PairedUnits) -> list[int]:
-    return [len(pair), len(pair.numbers[0]), len(pair.numbers[1])]
-
-
-def _pack_pairs(compared: FolderComparison) -> Iterator[bytes]:
-    report = render_json(dict(compared.report or {}))
-    yield len(report).to_bytes(8, "little")
-    yield report
-    for pair in compared.pairs:
-        yield pair.changes.tobytes()
-        for part in (*pair.starts, *pair.numbers):
-            yield part.tobytes()
-
-
-def _unpack_pairs(stored: cache.CachedValue) -> FolderComparison:
-    length = int.from_bytes(stored.take(8), "little")
-    report = parse_json(bytes(stored.take(length)).decode(), "comparison", "comparison")
-
-    def numbers(count: int) -> array[int]:
-        found = array("I")
-        found.frombytes(stored.take(count * found.itemsize))
-        return found
-
+def _unpack_pairs(stored: CachedValue) -> FolderComparison:
+    report = parse_json(bytes(stored.take(stored.head["report"])).decode(), "comparison", "comparison")
     pairs = []
     for one, other, units, first, second in stored.head["pairs"]:
-        changes = array("d")
-        changes.frombytes(stored.take(units * changes.itemsize))
-        starts = numbers(units + 1), numbers(units + 1)
-        pairs.append(PairedUnits((one, other), changes, starts, (numbers(first), numbers(second))))
+        changes = stored.take_array("d", units)
+        starts = stored.take_array("I", units + 1), stored.take_array("I", units + 1)
+        numbers = stored.take_array("I", first), stored.take_array("I", second)
+        pairs.append(PairedUnits((one, other), changes, starts, numbers))
     return FolderComparison(report, pairs)
 
 
@@ -210,24 +185,23 @@ def changes_page(
     first = (page - 1) * PAGE_SIZE
     rows = [_row(folders, paired, pair, kind, place, links) for place in places[first : first + PAGE_SIZE]]
     count, total = len(places), len(paired.places[kind])
-    of = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
-    said = element("p", of + _range(first, count), class_="said", role="status")
-    last = max(-(-count // PAGE_SIZE), 1)
-    before = links.changes(pair, kind, min(page - 1, last)) if page > 1 else None
-    behind = links.changes(pair, kind, page + 1) if page < last else None
-    titles = [_unit(one), "part of the difference", one.name, other.name]
-    shown: Content = (
-        html_table(
-            f"What changed: {kind}", column_heads(titles, [False, True, False, False]), rows, class_="units-list"
-        )
-        if rows
-        else element("p", "None.")
+    words = f"{count:,} {kind}" if count == total else f"{count:,} of {total:,} {kind} have pages"
+    status = element("p", words + page_range(page, count), class_="said", role="status")
+    unit = one.result.suite.pairing.unit or one.unit
+    heads = column_heads([unit, "part of the difference", one.name, other.name], [False, True, False, False])
+    section = element(
+        "section",
+        list_pager(page, count, lambda number: links.changes(pair, kind, number), status),
+        html_table(f"What changed: {kind}", heads, rows, class_="units-list") if rows else element("p", "None."),
     )
-    kinds = [Link(_words(each), links.changes(pair, each) if each != kind else None) for each in KINDS]
-    section = element("section", pager(links.changes(pair, kind), before, behind, said), shown)
+    kinds = [
+        Link("all that changed" if each == CHANGED else each, links.changes(pair, each) if each != kind else None)
+        for each in KINDS
+    ]
+    heading = [element("bdi", html_name(other.name)), " against ", element("bdi", html_name(one.name))]
     about = f"{_metric(compared)}: won raises the difference, lost lowers it; its parts add up to it"
     crumbs = [Link(HOME, links.home()), Link(f"{other.name} against {one.name}: {kind}")]
-    return simple_page(crumbs, _heading(folders, paired), about, kinds, [section], forms=links.forms)
+    return simple_page(crumbs, heading, about, kinds, [section], forms=links.forms)
 
 
 def change_page(
@@ -240,7 +214,7 @@ def change_page(
     at = paired.position(kind, place)
     before = links.change(pair, places[at - 1], kind) if at else None
     behind = links.change(pair, places[at + 1], kind) if at is not None and at + 1 < len(places) else None
-    said = "" if at is None else f"{at + 1:,} of {len(places):,} {kind}"
+    words = "" if at is None else f"{at + 1:,} of {len(places):,} {kind}"
     one, other = (folders[side] for side in paired.folders)
     crumbs = [
         Link(HOME, links.home()),
@@ -248,8 +222,8 @@ def change_page(
         Link(identity),
     ]
     sides = [_side(folders[number], paired.records(side, place)) for side, number in enumerate(paired.folders)]
-    unread = [found for folder in (one, other) if (found := input_notes(folder)) is not None]
-    section = element("section", pager(None, before, behind, element("p", said, class_="said")), *unread)
+    unread = [input_notes(folder) for folder in (one, other)]
+    section = element("section", pager(None, before, behind, element("p", words, class_="said")), *unread)
     about = f"{_metric(compared)}: {_change(paired.changes[place])} of the difference"
     columns = element("div", *sides, class_="sides")
     heading = element("bdi", html_name(identity))
@@ -265,29 +239,26 @@ def _uncompared_page(folders: Sequence[ViewedFolder], refused: str, links: SiteL
     """Systems by their main metrics, a table for each suite, without statistics."""
     suites = dict.fromkeys(folder.result.suite.name for folder in folders)
     tables = [
-        element("section", element("h2", html_name(suite)), _metrics([*_folder_of(folders, suite)], links))
+        element(
+            "section",
+            element("h2", html_name(suite)),
+            _metrics([(at, each) for at, each in enumerate(folders) if each.result.suite.name == suite], links),
+        )
         for suite in suites
     ]
-    why = element("section", element("h2", "Why they are not compared"), _lines(refused)) if refused else None
+    lines = [element("p", html_sentence(line)) for line in refused.splitlines()]
+    why = element("section", element("h2", "Why they are not compared"), lines) if refused else None
     content = [element("section", _folders(folders, links)), *tables, why]
     return simple_page([Link(HOME)], HOME, f"{len(folders)} results", [], content, forms=links.forms)
-
-
-def _lines(text: str) -> list[Markup]:
-    return [element("p", html_sentence(line)) for line in text.splitlines()]
-
-
-def _folder_of(folders: Sequence[ViewedFolder], suite: str) -> Iterator[tuple[int, ViewedFolder]]:
-    return ((at, folder) for at, folder in enumerate(folders) if folder.result.suite.name == suite)
 
 
 def _metrics(folders: Sequence[tuple[int, ViewedFolder]], links: SiteLinks) -> Markup:
     headline = folders[0][1].result.suite.headline
     rows: list[tuple[Cell, ...]] = []
     for _, folder in folders:
-        sections = [found for found in folder.result.report["metrics"].values() if isinstance(found, Mapping)]
-        known = {metric: found for section in sections for metric, found in section.items()}
-        values = [measured_value(known[metric]) if metric in known else MeasuredValue(None) for metric in headline]
+        sections = [section for section in folder.result.report["metrics"].values() if isinstance(section, Mapping)]
+        metrics = {name: metric for section in sections for name, metric in section.items()}
+        values = [measured_value(metrics[name]) if name in metrics else MeasuredValue(None) for name in headline]
         rows.append((Name(folder.name), *values))
     facets = {"system": {folder.name: links.report(at) for at, folder in folders}}
     return html_block(Table((Column("system"), *map(Column, headline)), tuple(rows)), "Main metrics", facets)
@@ -297,13 +268,12 @@ def _folders(folders: Sequence[ViewedFolder], links: SiteLinks) -> Markup:
     rows = []
     for at, folder in enumerate(folders):
         units = f"{folder.index.wrong:,} of {len(folder.index):,} {folder.unit}s with errors"
-        href = links.units(at, UnitQuery())
         rows.append(
             element(
                 "tr",
                 element("th", element("a", element("bdi", html_name(folder.name)), href=links.report(at)), scope="row"),
                 element("td", verdict_mark(folder.page.verdict)),
-                element("td", element("a", units, href=href) if href is not None else units),
+                element("td", link(units, links.units(at, UnitQuery()))),
             )
         )
     return html_table("Results", column_heads(["result", "verdict", "look at"]), rows)
@@ -314,13 +284,12 @@ def _standings(folders: Sequence[ViewedFolder], compared: FolderComparison, link
     rows = []
     for at, paired in enumerate(compared.pairs):
         one, other = (folders[side] for side in paired.folders)
-        shown: list[Content] = []
+        counts: list[Content] = []
         for kind in KINDS:
-            count = f"{len(paired.places[kind]):,} {kind}"
             href = links.changes(at, kind) if paired.places[kind] else None
-            shown += [element("a", count, href=href) if href is not None else count, " · "]
+            counts += [link(f"{len(paired.places[kind]):,} {kind}", href), " · "]
         title = f"{html_name(other.name)} against {html_name(one.name)}"
-        rows.append(element("p", element("bdi", title), ": ", *shown[:-1]))
+        rows.append(element("p", element("bdi", title), ": ", *counts[:-1]))
     if rows:
         rows.append(element("p", html_sentence(f"By {_metric(compared)}, the largest change first."), class_="note"))
     return rows
@@ -331,34 +300,31 @@ def _named(folders: Sequence[ViewedFolder], compared: FolderComparison, links: S
     if len(compared.pairs) != 1 or len(folders) != 2:
         return {}
     paired = compared.pairs[0]
-    found = {}
-    for place in range(min(len(paired), _MOST_NAMED)):
-        href = links.change(0, place, CHANGED)
-        if href is not None:
-            found[_identity(folders, paired, place)] = href
-    return found
+    addresses = {place: links.change(0, place, CHANGED) for place in range(min(len(paired), _MOST_NAMED))}
+    return {_identity(folders, paired, place): href for place, href in addresses.items() if href is not None}
 
 
 def _row(
     folders: Sequence[ViewedFolder], paired: PairedUnits, pair: int, kind: str, place: int, links: SiteLinks
 ) -> Markup:
-    href = links.change(pair, place, kind)
     identity = element("bdi", html_name(_identity(folders, paired, place)))
     change = paired.changes[place]
-    said = [_error_summary(folders[number], paired.records(side, place)) for side, number in enumerate(paired.folders)]
+    errors = [
+        _error_summary(folders[number], paired.records(side, place)) for side, number in enumerate(paired.folders)
+    ]
     value = MeasuredValue(None) if isnan(change) else MeasuredValue(change, shown=_change(change))
     return element(
         "tr",
-        element("th", element("a", identity, href=href) if href is not None else identity, scope="row"),
+        element("th", link(identity, links.change(pair, place, kind)), scope="row"),
         number_cell(value),
-        *(element("td", html_sentence(text), dir="auto") for text in said),
+        *(element("td", html_sentence(text), dir="auto") for text in errors),
     )
 
 
 def _error_summary(folder: ViewedFolder, records: Sequence[int]) -> str:
     """What went wrong in few words, of each record."""
-    shown = [folder.summary(each).word or "nothing went wrong" for each in records[:_MOST_RECORDS]]
-    return "; ".join(shown) or "no record"
+    words = [folder.summary(each).word or NOTHING_WRONG for each in records[:_MOST_RECORDS]]
+    return "; ".join(words) or "no record"
 
 
 def _side(folder: ViewedFolder, records: Sequence[int]) -> Markup:
@@ -382,10 +348,6 @@ def _identity(folders: Sequence[ViewedFolder], paired: PairedUnits, place: int) 
     return "?"
 
 
-def _unit(folder: ViewedFolder) -> str:
-    return folder.result.suite.pairing.unit or folder.unit
-
-
 def _change(change: float) -> str:
     """Cut towards zero, as in the comparison."""
     if isnan(change):
@@ -394,18 +356,5 @@ def _change(change: float) -> str:
     return ("+" if change > 0 else "") + str(MeasuredValue(change, exact.numerator, exact.denominator))
 
 
-def _range(first: int, count: int) -> str:
-    return f", {first + 1:,} to {min(first + PAGE_SIZE, count):,}" if count > PAGE_SIZE and first < count else ""
-
-
-def _words(kind: str) -> str:
-    return {CHANGED: "all that changed"}.get(kind, kind)
-
-
 def _metric(compared: FolderComparison) -> str:
     return str((compared.report or {"changed": {"metric": ""}})["changed"]["metric"])
-
-
-def _heading(folders: Sequence[ViewedFolder], paired: PairedUnits) -> list[Content]:
-    one, other = (folders[side] for side in paired.folders)
-    return [element("bdi", html_name(other.name)), " against ", element("bdi", html_name(one.name))]

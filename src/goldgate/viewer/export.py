@@ -18,7 +18,7 @@ from goldgate.files.writing import atomic_file, write_failure
 from goldgate.viewer.comparison import CHANGED, KINDS, FolderComparison, change_page, changes_page, home_page
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.pages import report_page, select_units, single_unit_page, units_page
-from goldgate.viewer.query import PAGE_SIZE, SiteLinks, UnitQuery, value_key
+from goldgate.viewer.query import SiteLinks, UnitQuery, page_count, value_key
 
 HOME = "index.html"
 MOST_LISTS = 200  # of one folder: lists of samples with a value, the most frequent first
@@ -67,7 +67,7 @@ class ExportLinks(SiteLinks):
     def _pages(self, folder: int, query: str) -> int:
         """How many pages a list has, at least one."""
         selected = select_units(self._folders[folder], self.lists[folder][query], most=self.most)
-        return max(-(-selected.units // PAGE_SIZE), 1)
+        return page_count(selected.units)
 
 
 def export_site(folders: Sequence[ViewedFolder], compared: FolderComparison | None, out: str, samples: int) -> str:
@@ -126,7 +126,7 @@ def _pair_pages(
         yield name, change_page(folders, compared, pair, CHANGED, place, links)
     for kind in KINDS:
         written = sum(place < (links.most or 0) for place in paired.places[kind])
-        for page in range(1, max(-(-written // PAGE_SIZE), 1) + 1):
+        for page in range(1, page_count(written) + 1):
             yield links.changes(pair, kind, page), changes_page(folders, compared, pair, kind, page, links)
 
 

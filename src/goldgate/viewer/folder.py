@@ -10,14 +10,14 @@ import os
 import threading
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG, S_IWGRP, S_IWOTH
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -32,17 +32,19 @@ from goldgate.files.reading import read_failure
 from goldgate.files.writing import atomic_file
 from goldgate.readers.stored_result import StoredResult, load_result
 from goldgate.report import describe_report
+from goldgate.report.plot import require_complete
 from goldgate.suites import all_suites
 from goldgate.suites.worst_units import gate_costs
 from goldgate.verification.inputs import OpenedInputs, open_result_inputs, original_settings
 from goldgate.viewer.index import GateExplainer, Progress, Searches, UnitIndex, ValueUnits, build_index, describe_unit
 
 MAX_CACHE_BYTES = 2 << 30  # of all files together; the ones used longest ago are removed
-_MAGIC = b"goldgate view 1\n"  # with another number when the format changes
+_MAGIC = b"goldgate view 2\n"  # with another number when the format changes
 _ENDING = ".view"
 _LENGTH = 8  # bytes of the length of the head
 
 CacheIdentity = list[Any]
+Value = TypeVar("Value")
 
 
 def cache_identity(files: Iterable[Path]) -> CacheIdentity:
@@ -70,9 +72,15 @@ class CachedValue:
         self._at += length
         return part
 
+    def take_array(self, code: str, count: int) -> array[Any]:
+        """The next numbers of the body, as `array.tobytes` wrote them."""
+        numbers: array[Any] = array(code)
+        numbers.frombytes(self.take(count * numbers.itemsize))
+        return numbers
 
-def load_cached(kind: str, of: CacheIdentity) -> CachedValue | None:
-    """What is kept of these files; None where there is nothing that can be used."""
+
+def load_cached(kind: str, of: CacheIdentity, unpack: Callable[[CachedValue], Value]) -> Value | None:
+    """What is kept of these files, unpacked; None where there is nothing that can be used."""
     file = _cache_file(kind, of)
     try:
         data = _read_cache_file(file)
@@ -85,8 +93,8 @@ def load_cached(kind: str, of: CacheIdentity) -> CachedValue | None:
             return None
         with suppress(OSError):
             os.utime(file)  # the ones used longest ago are removed first
-        return CachedValue(head, memoryview(data)[start + length : -4])
-    except (OSError, ValueError, LookupError, TypeError):
+        return unpack(CachedValue(head, memoryview(data)[start + length : -4]))
+    except (OSError, ValueError, LookupError, TypeError, GoldgateError):
         return None
 
 
@@ -96,7 +104,7 @@ def store_cached(kind: str, of: CacheIdentity, head: dict[str, Any], body: Itera
     shown = orjson.dumps({**head, "of": [str(part) for part in of]})
     check = 0
     try:
-        os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: for nobody else
+        os.makedirs(file.parent, mode=0o700, exist_ok=True)  # it has names of samples in it: only for this user
         if not _is_ours(os.stat(file.parent)):
             return False
         with atomic_file(file, "", make_folder=False) as stream:
@@ -135,7 +143,7 @@ def _read_cache_file(file: Path) -> bytes:
 
 
 def _is_ours(status: os.stat_result) -> bool:
-    """Whether nobody else can write it."""
+    """Whether no other user can write it."""
     return status.st_uid == os.geteuid() and not status.st_mode & (S_IWGRP | S_IWOTH)
 
 
@@ -154,7 +162,6 @@ def _make_room(newest: Path) -> None:
 
 
 _INDEX_KIND = "index"
-_OFFSETS, _NUMBERS = "Q", "I"
 
 
 def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIndex:
@@ -164,12 +171,9 @@ def load_index(result: StoredResult, progress: Progress | None = None) -> UnitIn
         of = cache_identity((result.records, result.file))
     except OSError as problem:
         raise read_failure(str(result.records), "records", problem) from None
-    stored = load_cached(_INDEX_KIND, of)
-    if stored is not None:
-        try:
-            return _unpack_index(stored)
-        except (ValueError, LookupError, TypeError):
-            pass  # as good as none
+    index = load_cached(_INDEX_KIND, of, _unpack_index)
+    if index is not None:
+        return index
     index = build_index(result.suite, result.records, explained_gates(result), progress)
     if cache_identity((result.records, result.file)) == of:  # nothing was written while it was read
         store_cached(_INDEX_KIND, of, _index_head(index), _index_body(index))
@@ -213,21 +217,14 @@ def _index_body(index: UnitIndex) -> Iterator[bytes]:
 
 def _unpack_index(stored: CachedValue) -> UnitIndex:
     head = stored.head
-    units = head["units"]
-
-    def numbers(code: str, count: int) -> array[int]:
-        found: array[int] = array(code)
-        found.frombytes(stored.take(count * found.itemsize))
-        return found
-
-    offsets, by_weight, rank = numbers(_OFFSETS, units + 1), numbers(_NUMBERS, units), numbers(_NUMBERS, units)
-    length = units // 8 + 1
-    facets: dict[str, dict[str, ValueUnits]] = {}
+    units, length = head["units"], head["units"] // 8 + 1
+    offsets = stored.take_array("Q", units + 1)
+    by_weight, rank = stored.take_array("I", units), stored.take_array("I", units)
+    facets: dict[str, dict[str, ValueUnits]] = {facet: {} for facet, _ in head["facets"]}
     for facet, values in head["facets"]:
-        known = facets.setdefault(facet, {})
         for value, count, dense in values:
             bits = (bytes(stored.take(length)), bytes(stored.take(length))) if dense else None
-            known[value] = ValueUnits(count, bits, None if dense else numbers(_NUMBERS, count))
+            facets[facet][value] = ValueUnits(count, bits, None if dense else stored.take_array("I", count))
     return UnitIndex(offsets, by_weight, rank, head["wrong"], facets, head["left_out"])
 
 
@@ -293,15 +290,8 @@ class ViewedFolder:
     @cached_property
     def page(self) -> Page:
         """The report."""
-        try:
+        with require_complete(self.result.file, "score it again with --out"):
             return describe_report(self.result.report)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
-            raise InputError(
-                "report.malformed",
-                "this report is not complete",
-                place=Place(str(self.result.file)),
-                advice="score it again with --out",
-            ) from None
 
     @cached_property
     def inputs(self) -> BackgroundInputs:
@@ -385,7 +375,7 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _require_inside(result: StoredResult) -> None:
-    """Refuse a folder whose files lie elsewhere: a folder from somebody else could show what is not in it."""
+    """Refuse a folder whose files lie elsewhere: a folder from another author could show what is not in it."""
     folder = os.path.realpath(result.folder)
     for file in (result.file, result.records):
         real = os.path.realpath(file)
@@ -396,5 +386,5 @@ def _require_inside(result: StoredResult) -> None:
                 place=Place(str(file)),
                 expected="a file in the folder itself",
                 found=f"a link to {real}",
-                advice="copy the file into the folder, if you trust whoever made it",
+                advice="copy the file into the folder, if you trust its author",
             )

@@ -23,6 +23,7 @@ from goldgate.core.unit_page import InputLookup, UnitPage, UnitSummary
 from goldgate.errors import InputError, Place
 from goldgate.files.reading import read_failure
 from goldgate.readers.records import STORED_RECORDS, bounded_lines
+from goldgate.report.html.units import GATE_FACET
 
 _CHUNK = 4_096  # bytes that are counted at once
 
@@ -60,13 +61,6 @@ def nth_places(bits: int, first: int, count: int) -> list[int]:
     return found
 
 
-def bitset_places(bits: int) -> Iterator[int]:
-    """All places of a set, in their order."""
-    data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
-    for start in range(0, len(data), _CHUNK):
-        yield from _places(int.from_bytes(data[start : start + _CHUNK], "little"), start * 8)
-
-
 def count_below(bits: int, place: int) -> int:
     """How many places of a set come before this one."""
     return (bits & ((1 << place) - 1)).bit_count()
@@ -80,7 +74,7 @@ def _places(chunk: int, base: int) -> Iterator[int]:
             byte ^= low
 
 
-# What comes of a record that somebody has changed: a key that is not there, a list that is a number.
+# What a changed record raises: a key that is not there, a list that is a number.
 RECORD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
@@ -103,7 +97,6 @@ def malformed_record(place: Place) -> InputError:
     )
 
 
-GATE_FACET = "gate"  # the facet of units that explain a gate
 MOST_VALUES = 2_000  # of one facet; a unit that has yet another is found by searching
 FEW_UNITS = 256  # a value that not one in so many units has is kept as a list of them
 _TOO_HEAVY = 1 << 63  # for an array of them
@@ -245,7 +238,7 @@ def _add_unit(
 
 
 def _require_names(summary: UnitSummary) -> None:
-    """A TypeError or ValueError where a suite took something else from a record that somebody has changed."""
+    """Raise a TypeError or ValueError where a changed record gave a suite something else than text and a weight."""
     "".join([summary.id, summary.word, *chain.from_iterable(summary.facets.values())])
     if type(summary.weight) is not int or not 0 <= summary.weight < _TOO_HEAVY:
         raise ValueError("no weight")

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from goldgate.core.page import count_text
-from goldgate.core.unit_page import UnitSummary
-from goldgate.report.element import Content, Markup, element, fragment
+from goldgate.report.element import Content, Markup, element, fragment, link
 from goldgate.report.html import content_policy, page_asset, page_body, page_title, whole_page
 from goldgate.report.html.blocks import DisplayLimits, column_heads, html_name, html_names, html_sentence, html_table
-from goldgate.report.html.units import UnitSelection, unit_sections, verdict_mark
+from goldgate.report.html.units import (
+    FIRST_UNITS,
+    GATE_FACET,
+    NOTHING_WRONG,
+    UnitSelection,
+    unit_sections,
+    verdict_mark,
+)
 from goldgate.report.svg.shapes import stylesheet
 from goldgate.viewer.folder import ViewedFolder
-from goldgate.viewer.index import GATE_FACET, count_below, full_bitset, nth_places
-from goldgate.viewer.query import FACET, NUMBER_PREFIX, ORDER, PAGE_SIZE, TEXT, SiteLinks, UnitQuery, value_key
+from goldgate.viewer.index import count_below, full_bitset, nth_places
+from goldgate.viewer.query import (
+    FACET,
+    NUMBER_PREFIX,
+    ORDER,
+    PAGE_SIZE,
+    TEXT,
+    SiteLinks,
+    UnitQuery,
+    page_count,
+    value_key,
+)
 
 _HERE = Path(__file__).parent
 
@@ -37,7 +53,7 @@ def site_page(title: str, body: Sequence[Content], *, forms: bool) -> str:
 
 @cache
 def site_policy() -> str:
-    """What a server says of its pages: the same as they say themselves, and that nobody may frame them."""
+    """What a server says of its pages: the same as they say themselves, and that no other page may frame them."""
     style, script = (
         page_asset("page.css") + stylesheet() + _viewer_asset("view.css"),
         page_asset("page.js") + _viewer_asset("view.js"),
@@ -102,7 +118,6 @@ def _viewer_asset(file: str) -> str:
 MOST_OPTIONS = 200  # of one filter, the most frequent
 _MOST_COUNTED = 100  # values of a facet that are counted among what is selected
 _SEARCH_REFRESH = "250"  # milliseconds after which a page is loaded again that is still searching
-_NO_ERROR = "nothing went wrong"
 SEARCH_SCOPE = "ids, names and values in the records; not the source texts"
 
 
@@ -151,31 +166,17 @@ def _value(folder: ViewedFolder, facet: str, key: str) -> str:
     return values[int(number)] if known else key
 
 
-class Neighbours(NamedTuple):
-    """Where a unit stands among those chosen, and the ones beside it. Without a place it is none of them."""
-
-    place: int | None
-    before: int | None
-    behind: int | None
-    units: int
-
-
-def neighbours(folder: ViewedFolder, choice: UnitQuery, number: int) -> Neighbours:
-    """The units before and behind one in a list."""
+def _unit_pager(folder: ViewedFolder, number: int, unit: int, choice: UnitQuery, links: SiteLinks) -> Markup:
+    """Where a unit stands in its list, with links to the units beside it; empty for one that is not in the list."""
     selected, index = select_units(folder, choice), folder.index
-    place = index.place(number, choice.order)
+    place = index.place(unit, choice.order)
     if not selected.places >> place & 1:
-        return Neighbours(None, None, None, selected.units)
+        return pager(None, None, None, element("p", "", class_="said"))
     at = count_below(selected.places, place)
     around = nth_places(selected.places, max(at - 1, 0), 3)
-    found = [index.number(each, choice.order) for each in around]
-    here = 1 if at else 0
-    return Neighbours(
-        at,
-        found[0] if at else None,
-        found[here + 1] if here + 1 < len(found) else None,
-        selected.units,
-    )
+    beside = [links.unit(number, index.number(each, choice.order), choice) for each in around]
+    before, behind = beside[0] if at else None, (*beside, None)[2 if at else 1]
+    return pager(None, before, behind, element("p", f"{at + 1:,} of {selected.units:,}", class_="said"))
 
 
 def filter_form(
@@ -208,38 +209,39 @@ def filter_form(
     )
 
 
-def unit_rows(
-    folder: ViewedFolder,
-    number: int,
-    numbers: Sequence[int],
-    choice: UnitQuery,
-    links: SiteLinks,
-    class_: str = "units-list",
-) -> Markup:
+def unit_rows(folder: ViewedFolder, number: int, numbers: Sequence[int], choice: UnitQuery, links: SiteLinks) -> Markup:
     """Units as a table: what each is called, and what went wrong."""
     summaries = [folder.summary(each) for each in numbers]
-    shown = html_names(summary.id for summary in summaries)
+    names = html_names(summary.id for summary in summaries)
     rows = [
-        _row(summary, shown[summary.id], links.unit(number, each, choice))
+        element(
+            "tr",
+            element("th", link(element("bdi", names[summary.id]), links.unit(number, each, choice)), scope="row"),
+            element("td", html_sentence(summary.word or NOTHING_WRONG), class_="word", dir="auto"),
+            class_=None if summary.weight else "right",
+        )
         for each, summary in zip(numbers, summaries, strict=True)
     ]
-    return html_table(
-        f"{folder.unit.capitalize()}s", column_heads([folder.unit, "what went wrong"]), rows, class_=class_
-    )
+    heads = column_heads([folder.unit, "what went wrong"])
+    return html_table(f"{folder.unit.capitalize()}s", heads, rows, class_="units-list")
 
 
 def count_words(folder: ViewedFolder, choice: UnitQuery, selected: UnitsSelected) -> Markup:
     """How many units there are, which are shown, and how far a search has come."""
     count, total = selected.units, len(folder.index)
-    first = (choice.page - 1) * PAGE_SIZE
-    last = min(first + PAGE_SIZE, count)
-    said = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
-    said += f", {first + 1:,} to {last:,}" if first < count and count > PAGE_SIZE else ""
+    words = counted_words(total, folder.unit) if count == total else f"{count:,} of {total:,} {folder.unit}s"
+    words += page_range(choice.page, count)
     if selected.searched is None:
-        return element("p", said, class_="said", role="status")
+        return element("p", words, class_="said", role="status")
     more = f"; searched {selected.searched:,} of {total:,} so far"
     on = element("a", "go on", href=choice.query() or "?")
-    return element("p", said, more, ": ", on, class_="said", role="status", data_again=_SEARCH_REFRESH)
+    return element("p", words, more, ": ", on, class_="said", role="status", data_again=_SEARCH_REFRESH)
+
+
+def page_range(page: int, count: int) -> str:
+    """`, 51 to 100`; empty where all are on one page."""
+    first = (page - 1) * PAGE_SIZE
+    return f", {first + 1:,} to {min(first + PAGE_SIZE, count):,}" if count > PAGE_SIZE and first < count else ""
 
 
 def pager(first: str | None, before: str | None, behind: str | None, said: Content) -> Markup:
@@ -254,14 +256,12 @@ def pager(first: str | None, before: str | None, behind: str | None, said: Conte
     )
 
 
-def list_pager(
-    folder: ViewedFolder, number: int, choice: UnitQuery, selected: UnitsSelected, links: SiteLinks
-) -> Markup:
-    """The pager of a list."""
-    last = max(-(-selected.units // PAGE_SIZE), 1)
-    before = links.units(number, choice.at(min(choice.page - 1, last))) if choice.page > 1 else None
-    behind = links.units(number, choice.at(choice.page + 1)) if choice.page < last else None
-    return pager(links.units(number, choice.at(1)), before, behind, count_words(folder, choice, selected))
+def list_pager(page: int, count: int, address: Callable[[int], str | None], words: Content) -> Markup:
+    """The pager of a list of so many items; `address` is that of a page by its number."""
+    last = page_count(count)
+    before = address(min(page - 1, last)) if page > 1 else None
+    behind = address(page + 1) if page < last else None
+    return pager(address(1), before, behind, words)
 
 
 def counted_words(number: int, thing: str) -> str:
@@ -278,18 +278,28 @@ def left_out_note(folder: ViewedFolder) -> Markup | None:
     return element("p", html_sentence(said), class_="note")
 
 
+def _value_links(folder: ViewedFolder, number: int, links: SiteLinks) -> dict[str, dict[str, str]]:
+    """By facet and value, where the list of the units with it is."""
+    return {
+        facet: {
+            value: href
+            for at, value in enumerate(values)
+            if (href := links.units(number, UnitQuery({facet: value_key(value, at)}))) is not None
+        }
+        for facet, values in folder.index.facets.items()
+    }
+
+
 def value_lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     """Links to the lists of units with a value, where there is no form."""
     rows = []
-    for facet, values in folder.index.facets.items():
-        found: list[Content] = []
-        for at, (value, having) in enumerate(values.items()):
-            href = links.units(number, UnitQuery({facet: value_key(value, at)}))
-            if href is not None:
-                link = element("a", element("bdi", f"{html_name(value)} ({having.units:,})"), href=href)
-                found += [", ", link] if found else [link]
-        if found:
-            rows.append(element("div", element("dt", html_name(facet)), element("dd", *found)))
+    for facet, addresses in _value_links(folder, number, links).items():
+        values: list[Content] = []
+        for value, href in addresses.items():
+            count = folder.index.facets[facet][value].units
+            values += [", ", link(element("bdi", f"{html_name(value)} ({count:,})"), href)]
+        if values:
+            rows.append(element("div", element("dt", html_name(facet)), element("dd", *values[1:])))
     return element("dl", *rows)
 
 
@@ -317,35 +327,16 @@ def _facet(folder: ViewedFolder, facet: str, choice: UnitQuery, selected: UnitsS
     return element("label", shown_facet, chooser)
 
 
-def _row(summary: UnitSummary, shown: str, href: str | None) -> Markup:
-    identity = element("bdi", shown)
-    link = element("a", identity, href=href) if href is not None else fragment(identity)
-    return element(
-        "tr",
-        element("th", link, scope="row"),
-        element("td", html_sentence(summary.word or _NO_ERROR), class_="word", dir="auto"),
-        class_=None if summary.weight else "right",
-    )
-
-
 HOME = "goldgate view"
 UNIT_LIMITS = DisplayLimits(characters=100_000, marks=1_500, rows=1_000)  # of a page with one unit
 _FIRST = 10  # units that the report's page lists
-_NAMED = 3  # units that are named beside a gate
 _INPUTS_REFRESH = "700"  # milliseconds after which a page is loaded again that waits for the inputs
 
 
 def report_page(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> str:
     """The report as it is in report.html, whose names lead to the units that have them."""
     folder = folders[number]
-    facets = {
-        facet: {
-            value: href
-            for at, value in enumerate(values)
-            if (href := links.units(number, UnitQuery({facet: value_key(value, at)}))) is not None
-        }
-        for facet, values in folder.index.facets.items()
-    }
+    facets = _value_links(folder, number, links)
     body = page_body(folder.page, _unit_selection(folder, number, links), facets, _first_units(folder, number, links))
     if len(folders) > 1:
         body.insert(1, breadcrumbs([Link(HOME, links.home()), Link(folder.name)]))
@@ -358,13 +349,18 @@ def units_page(folders: Sequence[ViewedFolder], number: int, choice: UnitQuery, 
     selected = select_units(folder, choice, most=links.most)
     numbers = numbers_of_page(folder, choice, selected)
     crumbs = [*_breadcrumbs_of(folders, number, links), Link(f"{folder.unit}s")]
-    shown: Content = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
+    rows = unit_rows(folder, number, numbers, choice, links) if numbers else element("p", "None.")
     section = element(
         "section",
         filter_form(folder, number, choice, selected, links) if links.forms else _lists(folder, number, links),
         left_out_note(folder) if links.forms else None,
-        list_pager(folder, number, choice, selected, links),
-        shown,
+        list_pager(
+            choice.page,
+            selected.units,
+            lambda page: links.units(number, choice.at(page)),
+            count_words(folder, choice, selected),
+        ),
+        rows,
         element("p", f"Search looks through {SEARCH_SCOPE}.", class_="note") if links.forms else None,
     )
     about = f"{counted_words(len(folder.index), folder.unit)}, {folder.index.wrong:,} of them with errors"
@@ -378,21 +374,17 @@ def single_unit_page(
     """One unit, with the ones before and behind it in its list."""
     folder = folders[number]
     summary, page = folder.unit_page(unit)
-    near = neighbours(folder, choice, unit)
-    said = "" if near.place is None else f"{near.place + 1:,} of {near.units:,}"
-    before = None if near.before is None else links.unit(number, near.before, choice)
-    behind = None if near.behind is None else links.unit(number, near.behind, choice)
     crumbs = [
         *_breadcrumbs_of(folders, number, links),
         Link(f"{folder.unit}s", links.units(number, choice)),
         Link(summary.id),
     ]
     main = [
-        element("section", pager(None, before, behind, element("p", said, class_="said")), input_notes(folder)),
+        element("section", _unit_pager(folder, number, unit, choice, links), input_notes(folder)),
         unit_sections(page, UNIT_LIMITS, level=2),
     ]
     heading = element("bdi", html_name(summary.id))
-    return simple_page(crumbs, heading, summary.word or "nothing went wrong", [], main, forms=links.forms)
+    return simple_page(crumbs, heading, summary.word or NOTHING_WRONG, [], main, forms=links.forms)
 
 
 def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
@@ -405,11 +397,11 @@ def _lists(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
 
 def input_notes(folder: ViewedFolder) -> Markup | None:
     """What of the inputs is not shown, and why."""
-    found = folder.inputs.notes
-    if not found:
+    notes = folder.inputs.notes
+    if not notes:
         return None
     again = None if folder.inputs.is_done else _INPUTS_REFRESH
-    return element("ul", *(element("li", html_sentence(note)) for note in found), class_="notes", data_again=again)
+    return element("ul", *(element("li", html_sentence(note)) for note in notes), class_="notes", data_again=again)
 
 
 def _breadcrumbs_of(folders: Sequence[ViewedFolder], number: int, links: SiteLinks) -> list[Link]:
@@ -425,7 +417,7 @@ def _unit_selection(folder: ViewedFolder, number: int, links: SiteLinks) -> Unit
     for at, (metric, having) in enumerate(index.facets.get(GATE_FACET, {}).items()):
         choice = UnitQuery({GATE_FACET: value_key(metric, at)})
         identities = []
-        for place in nth_places(index.having(GATE_FACET, metric, "weight"), 0, _NAMED):
+        for place in nth_places(index.having(GATE_FACET, metric, "weight"), 0, FIRST_UNITS):
             each = index.number(place, "weight")
             href = links.unit(number, each, choice)
             if href is not None:
@@ -435,18 +427,24 @@ def _unit_selection(folder: ViewedFolder, number: int, links: SiteLinks) -> Unit
         everywhere = links.units(number, choice)
         if everywhere is not None:
             gate_links[metric] = everywhere
-    return UnitSelection((), len(index), index.wrong, folder.unit, explains, "", unit_links, gate_links)
+    return UnitSelection(
+        total=len(index),
+        wrong=index.wrong,
+        unit=folder.unit,
+        explains=explains,
+        unit_links=unit_links,
+        gate_links=gate_links,
+    )
 
 
 def _first_units(folder: ViewedFolder, number: int, links: SiteLinks) -> Markup:
     index = folder.index
     first = [index.by_weight[place] for place in range(min(_FIRST, index.wrong))]
     total = count_text(len(index), folder.unit)
-    if not first:
-        said = f"In none of {total} anything went wrong."
-    else:
-        said = f"{index.wrong:,} of {len(index):,} {folder.unit}s with errors, the worst first."
+    words = f"In none of {total} anything went wrong."
+    if first:
+        words = f"{index.wrong:,} of {len(index):,} {folder.unit}s with errors, the worst first."
     href = links.units(number, UnitQuery())
-    more = element("p", element("a", f"All {folder.unit}s, with filters", href=href)) if href is not None else None
+    more = element("p", link(f"All {folder.unit}s, with filters", href)) if href is not None else None
     rows = unit_rows(folder, number, first, UnitQuery(), links) if first else None
-    return fragment(element("p", said, class_="note"), rows, more)
+    return fragment(element("p", words, class_="note"), rows, more)

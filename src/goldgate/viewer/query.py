@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, quote
@@ -57,47 +56,37 @@ def value_key(value: str, number: int) -> str:
 
 def parse_query(query: str) -> UnitQuery:
     """From the query of an address, whatever it says: what cannot be meant is left out."""
-    try:
-        pairs = parse_qsl(query, max_num_fields=_MOST_FIELDS, errors="replace")
-    except ValueError:
-        pairs = []
-    given = dict(pairs)
-    page = given.get(PAGE, "")
+    fields = query_fields(query)
+    page = fields.get(PAGE, "")
     return UnitQuery(
-        {key[len(FACET) :]: value for key, value in given.items() if key.startswith(FACET) and value},
-        given.get(TEXT, "").strip()[:MAX_TEXT_LENGTH],
-        "file" if given.get(ORDER) == "file" else "weight",
+        {key[len(FACET) :]: value for key, value in fields.items() if key.startswith(FACET) and value},
+        fields.get(TEXT, "").strip()[:MAX_TEXT_LENGTH],
+        "file" if fields.get(ORDER) == "file" else "weight",
         min(int(page), _MOST_PAGES) if page.isascii() and page.isdigit() and len(page) < 12 and int(page) else 1,
     )
 
 
-class SiteLinks(ABC):
-    """Folders, units and comparisons have numbers. None where there is no such page."""
+def query_fields(query: str) -> dict[str, str]:
+    """The fields of an address's query; none where there are too many."""
+    try:
+        return dict(parse_qsl(query, max_num_fields=_MOST_FIELDS, errors="replace"))
+    except ValueError:
+        return {}
+
+
+def page_count(items: int) -> int:
+    """How many pages a list of so many items has, at least one."""
+    return max(-(-items // PAGE_SIZE), 1)
+
+
+class SiteLinks:
+    """Addresses on a server: `/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`.
+
+    Folders, units and comparisons have numbers. An export has other addresses, and None for pages that it lacks.
+    """
 
     forms: bool = True  # whether a form can ask for other pages
     most: int | None = None  # units of a folder that have pages, those that come first
-
-    @abstractmethod
-    def home(self) -> str: ...
-
-    @abstractmethod
-    def report(self, folder: int) -> str: ...
-
-    @abstractmethod
-    def units(self, folder: int, choice: UnitQuery) -> str | None: ...
-
-    @abstractmethod
-    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None: ...
-
-    @abstractmethod
-    def changes(self, pair: int, kind: str, page: int = 1) -> str | None: ...
-
-    @abstractmethod
-    def change(self, pair: int, place: int, kind: str) -> str | None: ...
-
-
-class ServerLinks(SiteLinks):
-    """`/0/`, `/0/samples?in.error=boundary`, `/0/samples/17`, `/compare/0/lost`."""
 
     def home(self) -> str:
         return "/"
@@ -105,14 +94,14 @@ class ServerLinks(SiteLinks):
     def report(self, folder: int) -> str:
         return f"/{folder}/"
 
-    def units(self, folder: int, choice: UnitQuery) -> str:
+    def units(self, folder: int, choice: UnitQuery) -> str | None:
         return f"/{folder}/samples{choice.query()}"
 
-    def unit(self, folder: int, number: int, choice: UnitQuery) -> str:
+    def unit(self, folder: int, number: int, choice: UnitQuery) -> str | None:
         return f"/{folder}/samples/{number}{choice.at(1).query()}"
 
-    def changes(self, pair: int, kind: str, page: int = 1) -> str:
+    def changes(self, pair: int, kind: str, page: int = 1) -> str | None:
         return f"/compare/{pair}/{kind}" + (f"?page={page}" if page > 1 else "")
 
-    def change(self, pair: int, place: int, kind: str) -> str:
+    def change(self, pair: int, place: int, kind: str) -> str | None:
         return f"/compare/{pair}/{kind}/{place}"

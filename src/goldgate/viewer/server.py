@@ -8,10 +8,10 @@ import re
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldgate.errors import ConfigError, GoldgateError, Place, missing_extra
@@ -19,22 +19,23 @@ from goldgate.viewer.access import AccessControl, HttpRequest
 from goldgate.viewer.comparison import KINDS, FolderComparison, change_page, changes_page, home_page
 from goldgate.viewer.folder import ViewedFolder
 from goldgate.viewer.pages import report_page, single_unit_page, site_error_page, site_policy, units_page
-from goldgate.viewer.query import ServerLinks, parse_query
+from goldgate.viewer.query import SiteLinks, UnitQuery, parse_query
 
 OK, NOT_FOUND, SERVER_ERROR = 200, 404, 500
-_NUMBER = r"(0|[1-9][0-9]{0,9})"
+_NUMBER, _KIND = r"(0|[1-9][0-9]{0,9})", f"({'|'.join(KINDS)})"
 _REPORT = re.compile(rf"/{_NUMBER}/")
 _UNITS = re.compile(rf"/{_NUMBER}/samples")
 _UNIT = re.compile(rf"/{_NUMBER}/samples/{_NUMBER}")
-_CHANGES = re.compile(rf"/compare/{_NUMBER}/({'|'.join(KINDS)})")
-_CHANGE = re.compile(rf"/compare/{_NUMBER}/({'|'.join(KINDS)})/{_NUMBER}")
+_CHANGES = re.compile(rf"/compare/{_NUMBER}/{_KIND}")
+_CHANGE = re.compile(rf"/compare/{_NUMBER}/{_KIND}/{_NUMBER}")
 
 
 class SiteResponse(NamedTuple):
-    """A page, and the status of HTTP that goes with it."""
+    """A page, with the status and the headers of HTTP that go with it."""
 
     status: int
     html: str
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class Site:
@@ -43,49 +44,47 @@ class Site:
     def __init__(self, folders: Sequence[ViewedFolder], compared: FolderComparison | None) -> None:
         self._folders = folders
         self._compared = compared
-        self._links = ServerLinks()
+        self._links = SiteLinks()
 
     def answer(self, path: str, query: str) -> SiteResponse:
         """The page at a path, as it was sent: nothing in it is decoded."""
         try:
-            html = self._page(path, query)
+            html = self._page(path, parse_query(query))
         except GoldgateError as error:
-            return SiteResponse(SERVER_ERROR, site_error_page(str(error), self._links.home()))
-        if html is None:
-            return SiteResponse(NOT_FOUND, site_error_page("There is no such page.", self._links.home()))
-        return SiteResponse(OK, html)
+            return _error_response(SERVER_ERROR, str(error))
+        return _error_response(NOT_FOUND, "There is no such page.") if html is None else SiteResponse(OK, html)
 
-    def _page(self, path: str, query: str) -> str | None:
+    def _page(self, path: str, choice: UnitQuery) -> str | None:
         folders, compared, links = self._folders, self._compared, self._links
         if path == "/":
             return home_page(folders, compared, links) if len(folders) > 1 else report_page(folders, 0, links)
-        if found := _REPORT.fullmatch(path):
-            number = int(found[1])
+        if match := _REPORT.fullmatch(path):
+            number = int(match[1])
             return report_page(folders, number, links) if number < len(folders) else None
-        if found := _UNITS.fullmatch(path):
-            number = int(found[1])
-            return units_page(folders, number, parse_query(query), links) if number < len(folders) else None
-        if found := _UNIT.fullmatch(path):
-            number, unit = int(found[1]), int(found[2])
-            if number >= len(folders) or unit >= len(folders[number].index):
-                return None
-            return single_unit_page(folders, number, unit, parse_query(query), links)
-        return None if compared is None else self._of_pairs(compared, path, query)
+        if match := _UNITS.fullmatch(path):
+            number = int(match[1])
+            return units_page(folders, number, choice, links) if number < len(folders) else None
+        if match := _UNIT.fullmatch(path):
+            number, unit = int(match[1]), int(match[2])
+            exists = number < len(folders) and unit < len(folders[number].index)
+            return single_unit_page(folders, number, unit, choice, links) if exists else None
+        return None if compared is None else self._comparison_page(compared, path, choice.page)
 
-    def _of_pairs(self, compared: FolderComparison, path: str, query: str) -> str | None:
-        folders, links = self._folders, self._links
-        if found := _CHANGES.fullmatch(path):
-            number = int(found[1])
-            page = parse_query(query).page
-            return (
-                changes_page(folders, compared, number, found[2], page, links) if number < len(compared.pairs) else None
-            )
-        if found := _CHANGE.fullmatch(path):
-            number, place = int(found[1]), int(found[3])
-            if number >= len(compared.pairs) or place >= len(compared.pairs[number]):
-                return None
-            return change_page(folders, compared, number, found[2], place, links)
+    def _comparison_page(self, compared: FolderComparison, path: str, page: int) -> str | None:
+        pairs = compared.pairs
+        if match := _CHANGES.fullmatch(path):
+            pair, kind = int(match[1]), match[2]
+            exists = pair < len(pairs)
+            return changes_page(self._folders, compared, pair, kind, page, self._links) if exists else None
+        if match := _CHANGE.fullmatch(path):
+            pair, kind, place = int(match[1]), match[2], int(match[3])
+            exists = pair < len(pairs) and place < len(pairs[pair])
+            return change_page(self._folders, compared, pair, kind, place, self._links) if exists else None
         return None
+
+
+def _error_response(status: int, message: str, headers: Mapping[str, str] = MappingProxyType({})) -> SiteResponse:
+    return SiteResponse(status, site_error_page(message, "/"), headers)
 
 
 try:
@@ -114,13 +113,6 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Connection": "close",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    status: int
-    html: str
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 def require_extra() -> None:
@@ -164,10 +156,10 @@ def host_name(host: str, listening: socket.socket) -> str:
     return str(listening.getsockname()[0])
 
 
-def serve_site(site: Site, door: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve_site(site: Site, access: AccessControl, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Answer until the process is interrupted. `ready` is called when requests are taken."""
     with ThreadPoolExecutor(1, "pages") as pages:  # one: pages of a site share what they have found
-        server = _Server(site, door, pages)
+        server = _Server(site, access, pages)
         try:
             with _stop_on_signals(server.stop):
                 asyncio.run(server.run(listening, ready))
@@ -183,21 +175,21 @@ def _stop_on_signals(stop: Callable[[int], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    known = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    heard = [number for number, handler in known.items() if handler is not signal.SIG_IGN]
-    for number in heard:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    replaced = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
+    for number in replaced:
         signal.signal(number, lambda number, _: stop(number))
     try:
         yield
     finally:
-        for number in heard:
-            signal.signal(number, known[number])
+        for number, handler in replaced.items():
+            signal.signal(number, handler)
 
 
 class _Server:
-    def __init__(self, site: Site, door: AccessControl, pages: ThreadPoolExecutor) -> None:
+    def __init__(self, site: Site, access: AccessControl, pages: ThreadPoolExecutor) -> None:
         self._site = site
-        self._door = door
+        self._access = access
         self._pages = pages
         self._open = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -218,7 +210,7 @@ class _Server:
             if self.stopped_by is None:
                 await self._ended.wait()
         finally:
-            server.close()  # whoever is still connected is not waited for
+            server.close()  # open connections are not waited for
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
@@ -226,10 +218,10 @@ class _Server:
             if self._open <= MOST_CONNECTIONS:
                 await self._converse(reader, writer)
         except (OSError, TimeoutError):
-            pass  # whoever asked is gone, or too slow to listen
+            pass  # the client is gone, or too slow
         finally:
             self._open -= 1
-            writer.transport.abort()  # what was not sent by now is not kept for anybody
+            writer.transport.abort()  # what was not sent by now is dropped
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
@@ -242,33 +234,35 @@ class _Server:
             head_only = request.method == "HEAD"
             reply = await self._reply(request)
         except TimeoutError:
-            reply = _plain(408, "The request took too long.")
+            reply = _error_response(408, "The request took too long.")
         except h11.RemoteProtocolError as problem:
-            reply = _plain(problem.error_status_hint, "This is not a request that can be read.")
+            reply = _error_response(problem.error_status_hint, "This is not a request that can be read.")
         except ValueError:
-            reply = _plain(400, "This is not a request that can be read.")
+            reply = _error_response(400, "This is not a request that can be read.")
         async with asyncio.timeout(WRITE_SECONDS):
             await _write(connection, writer, reply, head_only=head_only)
         await _linger(reader, writer)
 
-    async def _reply(self, request: HttpRequest) -> _Reply:
-        door = self._door
-        refusal = door.refuse(request)
+    async def _reply(self, request: HttpRequest) -> SiteResponse:
+        refusal = self._access.refuse(request)
         may_enter = refusal is None or refusal.lacks_token
-        if may_enter and (cookie := door.admit(request)) is not None:  # also who is in: no token stays in an address
-            return _Reply(303, "", {"Location": "/", "Set-Cookie": cookie})
+        if (
+            may_enter and (cookie := self._access.admit(request)) is not None
+        ):  # also with a cookie: no token stays in an address
+            return SiteResponse(303, "", {"Location": "/", "Set-Cookie": cookie})
         if refusal is not None:
-            return _plain(refusal.status, refusal.message, dict(refusal.headers))
+            return _error_response(refusal.status, refusal.message, refusal.headers)
         try:
             loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._pages, self._site.answer, request.path, request.query)
+            return await loop.run_in_executor(self._pages, self._site.answer, request.path, request.query)
         except Exception as problem:  # a fault of our own must not end the server
-            return _plain(500, f"This page cannot be shown, which is a fault of goldgate: {type(problem).__name__}.")
-        return _Reply(answer.status, answer.html)
+            return _error_response(
+                500, f"This page cannot be shown, which is a fault of goldgate: {type(problem).__name__}."
+            )
 
 
 async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The head of a request; None where nobody asks for anything. What comes behind it is not read."""
+    """The head of a request; None where there is none. What comes behind it is not read."""
     left = MOST_HEAD + 1  # with one byte too many h11 refuses it
     while True:
         event = connection.next_event()
@@ -284,7 +278,9 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Htt
             return None
 
 
-async def _write(connection: h11.Connection, writer: asyncio.StreamWriter, reply: _Reply, *, head_only: bool) -> None:
+async def _write(
+    connection: h11.Connection, writer: asyncio.StreamWriter, reply: SiteResponse, *, head_only: bool
+) -> None:
     writer.transport.set_write_buffer_limits(0)  # it is waited for until all is sent
     body = reply.html.encode("utf-8", "backslashreplace")
     headers = {**HEADERS, "Content-Security-Policy": site_policy(), **reply.headers, "Content-Length": str(len(body))}
@@ -296,13 +292,9 @@ async def _write(connection: h11.Connection, writer: asyncio.StreamWriter, reply
 
 
 async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Let whoever asked read the answer: a connection closed on unread bytes would take it away."""
+    """Let the client read the answer: a connection closed on unread bytes would take it away."""
     writer.write_eof()
     left = _LINGER_BYTES
     async with asyncio.timeout(_LINGER_SECONDS):
         while left > 0 and (data := await reader.read(_CHUNK)):
             left -= len(data)
-
-
-def _plain(status: int, message: str, headers: dict[str, str] | None = None) -> _Reply:
-    return _Reply(status, site_error_page(message, "/"), headers or {})

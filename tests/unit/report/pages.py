@@ -86,7 +86,7 @@ def page(text: str, *of: Block) -> Page:
         subject=text,
         protocol=text,
         gates=gates,
-        stands_out=(text, "another"),
+        remarks=(text, "another"),
         sections=(Section("", of), Section(text, of), Section("Details", of, is_detail=True)),
         origin=ReportOrigin(
             (("metrics.version", text),), f"goldgate:{text}|suite:{text}", (InputLine(text, text, text),) * 7

@@ -175,7 +175,7 @@ def test_lists_wrap_between_values_and_never_inside() -> None:
 
 def test_equal_reasons_are_said_once() -> None:
     rows = (*((Name(f"m{n}"), UNDEFINED) for n in range(4)), (Name("known"), RATE))
-    for format in PAGE_FORMATS.keys() - {"csv"}:  # there each row speaks for itself
+    for format in {*PAGE_FORMATS} - {"csv"}:  # there each row speaks for itself
         described = Page("s", sections=(Section("T", (MetricValues(rows),)), Section("U", (MetricValues(rows[:2]),))))
         assert render_page(described, format).count("nothing to divide by") == 2
         table = Table(
@@ -207,7 +207,7 @@ def test_a_page_says_all_that_it_has() -> None:
         subject="subject0",
         protocol="protocol0 1",
         gates=(GateLine("gate0", Gate(min=Decimal("0.81")), RATE, "FAIL", "reason0", "support0"),),
-        stands_out=("stands0",),
+        remarks=("stands0",),
         sections=(
             Section(
                 "title0",

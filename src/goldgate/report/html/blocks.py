@@ -28,6 +28,8 @@ from goldgate.core.page import (
     Notes,
     Paragraph,
     Phrase,
+    Picture,
+    Reasons,
     Table,
 )
 from goldgate.core.unit_page import Mark, MarkedText
@@ -40,7 +42,7 @@ from goldgate.report.escape import (
     shorten_with_digest,
     visible,
 )
-from goldgate.report.verdicts import Reasons, group_reasons, undefined_cells
+from goldgate.report.svg import draw
 
 _AROUND = 300  # characters on both sides of a mark that are shown of a long text
 
@@ -169,6 +171,11 @@ def _short_words(text: str) -> str:
     return visible(text, commands=False)
 
 
+def html_notes(notes: Iterable[str], **attributes: str) -> list[Markup]:
+    """Small print, a paragraph for each note that is not empty."""
+    return [element("p", html_sentence(note), class_="note", **attributes) for note in notes if note]
+
+
 def html_running_text(text: str) -> Markup:
     """A text with its line ends; what cannot be seen in it stands in a box."""
     parts: list[Content] = []
@@ -200,13 +207,13 @@ def html_marked_text(given: MarkedText, label: str, limits: DisplayLimits = PAGE
         before = shown[number - 1][1] if number else 0
         parts += [_gap(start - before), *_pieces(text, split_by_marks(start, end, marks), letters, show)]
     parts.append(_gap(len(text) - shown[-1][1]))
-    notes = [given.note] if given.note else []
+    notes = [given.note]
     if len(given.marks) > len(marks):
         notes.append(f"{len(marks)} of {len(given.marks)} marks are shown")
     return fragment(
         _legend(marks, letters),
         element("div", *parts, class_="text", dir="auto", tabindex=0, role="group", aria_label=html_sentence(label)),
-        [element("p", html_sentence(note), class_="note", dir="auto") for note in notes],
+        html_notes(notes, dir="auto"),
     )
 
 
@@ -305,6 +312,12 @@ def html_phrase(parts: Phrase) -> list[Content]:
     return [_name_cell(part.text) if isinstance(part, Name) else html_sentence(part) for part in parts]
 
 
+def figure(picture: Picture) -> Markup:
+    """A picture that those who use the keyboard can scroll."""
+    label = html_sentence(f"Picture: {picture.title}")
+    return element("figure", draw(picture), tabindex=0, role="group", aria_label=label)
+
+
 def html_table(title: str, head: Content, rows: Sequence[Markup], *, class_: str = "") -> Markup:
     """A table that scrolls by itself where it is wider than the page, or long."""
     inner = element("table", head, element("tbody", *rows), class_=class_ or None)
@@ -343,13 +356,10 @@ def _table(given: Table, title: str, facets: Facets, most: int) -> Markup:
     if not given.rows:
         return element("p", html_sentence(f"{given.empty[:1].upper()}{given.empty[1:]}."), class_="none")
     most = min(given.most or most, most)
-    columns = list(zip(*given.rows, strict=True))
-    numbers = [any(isinstance(cell, MeasuredValue) for cell in column) for column in columns]
-    cells = [_cells(column, n, most, given, facets) for n, column in enumerate(columns)]
+    cells = [_cells(column, n, most, given, facets) for n, column in enumerate(zip(*given.rows, strict=True))]
     rows = [element("tr", *row) for row in zip(*cells, strict=True)]
-    shown = html_table(title, _group_heads(given.columns, numbers), rows, class_="data")
-    reasons = _reasons(group_reasons(undefined_cells(given))) if given.with_counts else None
-    return fragment(shown, _more(len(given.rows) - len(rows)), reasons)
+    table = html_table(title, _group_heads(given.columns, given.number_columns()), rows, class_="data")
+    return fragment(table, _more(len(given.rows) - len(rows)), _reasons(given.reasons()))
 
 
 def _group_heads(columns: Sequence[Column], numbers: Sequence[bool]) -> Markup:
@@ -387,7 +397,7 @@ def _cell(
     cell: str | Name, place: int, title: str, shown_names: Mapping[str, str], linked: Mapping[str, str]
 ) -> Markup:
     shown = html_sentence(cell) if isinstance(cell, str) else _CODE(shown_names[cell.text])
-    text = cell if isinstance(cell, str) else cell.text
+    text = str(cell)
     if text in linked:
         shown = element("a", shown, href=linked[text], data_facet=html_name(title), data_value=html_name(text))
     if title == "interval":
@@ -429,37 +439,26 @@ def _grid(grid: Grid, given: Matrix, title: str, most: int) -> Markup:
     return element("div", caption, html_table(label, element("thead", head), body, class_="heats"))
 
 
-def _values(given: MetricValues, title: str) -> Markup:
-    reasons = group_reasons((metric.text, value.reason) for metric, value in given.rows)
-    if len(reasons) == 1 and all(value.reason for _, value in given.rows):
-        return _reasons(reasons)
-    shared = {reason: metrics for reason, metrics in reasons.items() if len(metrics) > 1}
-    with_interval = any(value.interval for _, value in given.rows)
-    rows = []
-    for metric, value in given.rows:
-        said = value.reason if value.reason not in shared else ""
-        interval = element("td", "" if value.interval is None else str(value.interval), class_="num")
-        rows.append(
-            element(
-                "tr",
-                element("th", _name_cell(metric.text), scope="row"),
-                element("td", str(value), class_="num"),
-                interval if with_interval else None,
-                element("td", html_sentence(said or value.counts), class_="num" if not said else None),
-            )
+def _values(block: MetricValues, title: str) -> Markup:
+    if block.only_reason() is not None:
+        return fragment(_reasons(block.reasons()))
+    rows = [
+        element(
+            "tr",
+            element("th", _name_cell(line.name), scope="row"),
+            element("td", line.value, class_="num"),
+            element("td", line.interval, class_="num") if block.has_intervals else None,
+            element("td", html_sentence(line.counts), class_=None if line.has_reason else "num"),
         )
-    titles = ["metric", "value", *(["interval"] if with_interval else []), "counts"]
-    shown = html_table(title, column_heads(titles, [title != "metric" for title in titles]), rows, class_="values")
-    return fragment(shown, _reasons(shared))
+        for line in block.lines()
+    ]
+    titles = ["metric", "value", *(["interval"] if block.has_intervals else []), "counts"]
+    table = html_table(title, column_heads(titles, [title != "metric" for title in titles]), rows, class_="values")
+    return fragment(table, _reasons(block.shared_reasons()))
 
 
-def _reasons(reasons: Reasons) -> Markup:
-    return fragment(
-        *(
-            element("p", html_sentence(f"n/a: {', '.join(metrics)}: {reason}"), class_="note")
-            for reason, metrics in reasons.items()
-        )
-    )
+def _reasons(reasons: Reasons) -> list[Markup]:
+    return html_notes(f"n/a: {', '.join(metrics)}: {reason}" for reason, metrics in reasons.items())
 
 
 def _pairs(given: LabelList) -> Markup:

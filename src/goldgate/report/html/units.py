@@ -25,14 +25,15 @@ from goldgate.report.html.blocks import (
     DisplayLimits,
     Facets,
     column_heads,
+    figure,
     html_block,
     html_marked_text,
     html_name,
     html_names,
+    html_notes,
     html_sentence,
     html_table,
 )
-from goldgate.report.svg import draw
 from goldgate.report.verdicts import gate_columns, gate_notes
 from goldgate.suites.worst_units import SHOWN, SHOWN_A_GATE, GateCost, HeaviestUnits, UnitRecord, WorstUnits, gate_costs
 
@@ -84,7 +85,7 @@ class UnitSelection(NamedTuple):
     gate_links: Mapping[str, str] = MappingProxyType({})
 
 
-GATE_FACET = "gate"  # the facet of a unit that explains one
+GATE_FACET = "gate"  # the facet of units that explain a gate
 FIRST_UNITS = 3  # units that are named beside a gate
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "NO_GATES": "–", "SYSTEM_ERROR": "!"}
@@ -125,9 +126,7 @@ def gate_table(page: Page, looked: UnitSelection) -> Markup | None:
         class_="gates",
     )
     notes = [f"{', '.join(metrics)}: {reason}" for reason, metrics in shared.items()]
-    notes += [page.gates_note] if page.gates_note else []
-    drawn = element("figure", draw(GatePicture(page.gates)), tabindex=0, role="group", aria_label="Picture: Gates")
-    return fragment(shown, [element("p", html_sentence(note), class_="note") for note in notes], drawn)
+    return fragment(shown, html_notes([*notes, page.gates_note]), figure(GatePicture(page.gates)))
 
 
 _NUMBERS = ("value", "interval", "counts", "gate")

@@ -6,32 +6,24 @@ On a page a picture has no heading and no looks of its own: `stylesheet()` is pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from goldgate.core.page import BarPicture, CountPicture, GatePicture, Matrix, Picture, ScorePicture
-
-if TYPE_CHECKING:
-    from goldgate.core.page import Page
-    from goldgate.report.element import Markup
+from goldgate.core.page import BarPicture, CountPicture, GatePicture, Matrix, Page, Picture, ScorePicture
+from goldgate.report.element import Markup
+from goldgate.report.svg.counts import draw_bars, draw_counts
+from goldgate.report.svg.scores import draw_gates, draw_scores
 
 
 def draw(drawn: Picture, *, standalone: bool = False) -> Markup:
     """A picture as an SVG element; standalone with its title, its looks and its ground."""
-    if isinstance(drawn, GatePicture):
-        from goldgate.report.svg.gates import draw_gates
-
-        return draw_gates(drawn, standalone=standalone)
-    if isinstance(drawn, ScorePicture):
-        from goldgate.report.svg.scores import draw_scores
-
-        return draw_scores(drawn, standalone=standalone)
-    if isinstance(drawn, BarPicture):
-        from goldgate.report.svg.counts import draw_bars
-
-        return draw_bars(drawn, standalone=standalone)
-    from goldgate.report.svg.counts import draw_counts
-
-    return draw_counts(drawn, standalone=standalone)
+    match drawn:
+        case GatePicture():
+            return draw_gates(drawn, standalone=standalone)
+        case ScorePicture():
+            return draw_scores(drawn, standalone=standalone)
+        case BarPicture():
+            return draw_bars(drawn, standalone=standalone)
+        case CountPicture():
+            return draw_counts(drawn, standalone=standalone)
 
 
 def render_svg(drawn: Picture) -> str:

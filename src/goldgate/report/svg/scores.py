@@ -1,12 +1,16 @@
-"""Values with intervals on one scale, in groups: the main rates, systems side by side, runs and their mean."""
+"""Values with their intervals on scales: gates, each on its own scale, and groups of scores on a common one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
+from goldgate.core.gate import Verdict
 from goldgate.core.metric import format_number
-from goldgate.core.page import NOT_AVAILABLE, ScorePicture, ScoreRow
+from goldgate.core.page import NOT_AVAILABLE, GateLine, GatePicture, MeasuredValue, ScorePicture, ScoreRow
 from goldgate.report.element import Markup
 from goldgate.report.svg.shapes import (
     BOLD,
@@ -16,12 +20,14 @@ from goldgate.report.svg.shapes import (
     MARGIN,
     MARK,
     ROUNDING,
+    SIZE,
     SMALL,
     WIDTH,
     Canvas,
     Number,
     Scale,
     as_fraction,
+    axis_numbers,
     description_text,
     dot,
     draw_axis,
@@ -31,46 +37,231 @@ from goldgate.report.svg.shapes import (
     fit_scale,
     fit_text,
     full_label,
+    hatching,
     heading,
     interval,
+    line,
     picture,
+    rect,
     text,
     text_width,
 )
 
-_LABELS = 200  # the most room for labels
+_VERDICT = 150
+_GATE_LABELS, _SCORE_LABELS = 190, 200  # the most room for labels
+_GATE_SCALE, _SCORE_SCALE = 170, 240  # the least room for scales; labels are cut for it
+_BOUNDS = 125
+_BEYOND = Fraction(1, 6)  # of what is to be seen lies beyond a bound, so that there is something to hatch
+_BAND = 20  # the height of the hatched side
+_GATE_ROW = 46
+_NO_GATES = "No gates were judged."
+_GATE_LEGEND = "Mark: the value. Bar: its interval. Upright: the bound; what is hatched passes."
 _ASIDE = 90
-_LEAST_SCALE = 240  # what is left for the scale; labels are cut for it
 _ROW, _ROW_WITH_RUNS = 22, 38
 _GROUP_GAP = 8
 _RUN = 3.2  # the radius of a run's dot
 _LEVELS = 3  # dots that lie on each other are drawn one above the other, so many times
-
 BEST = "*"
 
 
 class _Columns(NamedTuple):
-    """Where the columns are, from left to right."""
+    """Where the columns of a picture are, from left to right: label, scale, value, interval, and one more."""
 
-    left: float
+    label: float
+    left: float  # of the scale
     right: float
     value: float  # its right end
     interval: float
-    aside: float  # its right end
+    last: float  # of bounds their left end, of what stands beside a score its right end
+
+    def place(self, scale: Scale, value: Number) -> float:
+        """Where a value lies on a scale."""
+        return self.left + scale.share(value) * (self.right - self.left)
+
+    @property
+    def label_room(self) -> float:
+        return self.left - GAP - self.label + ROUNDING
+
+
+def _fit_columns(
+    values: Sequence[MeasuredValue],
+    labels: Sequence[tuple[str, int]],  # each with the size of its letters
+    title: str,  # of the values
+    *,
+    start: float,  # of the labels
+    end: float,  # of the numbers
+    last: float,
+    label_room: float,
+    least_scale: float,
+) -> _Columns:
+    """Numbers take what they need, labels too if there is room, and the scale what is left."""
+    intervals = [fit_number(value.interval or "") for value in values]
+    interval_width = max([text_width(INTERVAL, SMALL), *map(text_width, intervals)]) if any(intervals) else 0.0
+    interval_left = end - interval_width
+    value_right = interval_left - (GAP if interval_width else 0)
+    right = value_right - max([text_width(title, SMALL), *(text_width(fit_number(value)) for value in values)]) - GAP
+    room = min(label_room, right - least_scale - GAP - start)
+    widest = max((text_width(fit_text(label, room, size), size) for label, size in labels), default=0.0)
+    return _Columns(start, start + widest + GAP, right, value_right, interval_left, last)
+
+
+def _number_heads(canvas: Canvas, columns: _Columns, title: str, values: Sequence[MeasuredValue]) -> None:
+    canvas.y += LINE - 2
+    canvas.add(text(columns.value, canvas.y, title, "small", anchor="end"))
+    if any(value.interval for value in values):
+        canvas.add(text(columns.interval, canvas.y, INTERVAL, "small"))
+
+
+def _draw_interval(canvas: Canvas, value: MeasuredValue, columns: _Columns, scale: Scale, y: float) -> None:
+    """The bar of a value's interval on the scale, and its ends as numbers."""
+    if value.interval is not None:
+        low, high = (columns.place(scale, end) for end in value.interval.ends)
+        canvas.add(interval(low, high, y), text(columns.interval, y + 4, fit_number(value.interval)))
+
+
+def _undefined(value: MeasuredValue, columns: _Columns, x: float, base: float) -> Markup:
+    """Why there is no value, in place of the scale."""
+    why = NOT_AVAILABLE + (f": {value.reason}" if value.reason else "")
+    return text(x, base, fit_text(why, columns.right - columns.left, SMALL), "small", whole=why)
+
+
+class _GateScale(NamedTuple):
+    """One scale of a gate: of the value, or of its difference from a stored run."""
+
+    gate: GateLine
+    label: str
+    measured: MeasuredValue
+    least: Decimal | None
+    most: Decimal | None
+    bounds: str
+
+
+def draw_gates(drawn: GatePicture, *, standalone: bool) -> Markup:
+    """A line for each gate, with a scale of its own: rates near 1 and near 0 are seen equally well."""
+    scales = [scale for gate in drawn.gates for scale in _gate_scales(gate)]
+    values = [scale.measured for scale in scales]
+    verdict = max((text_width(_verdict(scale.gate), BOLD) for scale in scales), default=0.0)
+    bounds = max([text_width("gate", SMALL), *(text_width(fit_text(scale.bounds, _BOUNDS)) for scale in scales)])
+    columns = _fit_columns(
+        values,
+        [(scale.label, SIZE) for scale in scales],
+        "value",
+        start=MARGIN + verdict + GAP,
+        end=WIDTH - MARGIN - bounds - GAP,
+        last=WIDTH - MARGIN - bounds,
+        label_room=_GATE_LABELS,
+        least_scale=_GATE_SCALE,
+    )
+    labels = fit_labels((scale.label for scale in scales), columns.label_room)
+    canvas = Canvas()
+    if standalone:
+        heading(canvas, drawn.title, drawn.about)
+    _number_heads(canvas, columns, "value", values)
+    canvas.add(text(columns.last, canvas.y, "gate", "small"))
+    canvas.y += 2
+    for scale in scales:
+        _draw_gate(canvas, scale, labels[scale.label], columns)
+    draw_notes(canvas, [_GATE_LEGEND if scales else _NO_GATES])
+    return picture(canvas, full_label(drawn.title), _gates_description(drawn, scales), standalone=standalone)
+
+
+def _gate_scales(gate: GateLine) -> Iterator[_GateScale]:
+    """A gate on the value, on its difference from a stored run, or both."""
+    bounds = gate.gate
+    by_difference = bounds.max_drop is not None or bounds.max_rise is not None
+    if not by_difference or bounds.least is not None or bounds.most is not None:
+        own = replace(bounds, max_drop=None, max_rise=None)
+        yield _GateScale(gate, gate.metric, gate.measured, bounds.least, bounds.most, own.bounds())
+    if by_difference:
+        drop, rise = bounds.max_drop, bounds.max_rise
+        change = gate.difference or MeasuredValue(None, reason=gate.reason)
+        own = replace(bounds, min=None, max=None, equals=None)
+        label = f"{gate.metric} − {bounds.against}" if bounds.against else gate.metric
+        yield _GateScale(gate, label, change, None if drop is None else -drop, rise, own.bounds())
+
+
+def _draw_gate(canvas: Canvas, drawn: _GateScale, label: str, columns: _Columns) -> None:
+    top = canvas.y + 5
+    y, base = top + _BAND / 2, top + _BAND / 2 + 4
+    canvas.y += _GATE_ROW
+    colour = f" {drawn.gate.verdict}" if drawn.gate.verdict in {*Verdict} else ""
+    canvas.add(text(MARGIN, base, _verdict(drawn.gate), f"verdict{colour}"))
+    canvas.add(text(columns.label, base, label, whole=drawn.label))
+    canvas.add(text(columns.last, base, fit_text(drawn.bounds, _BOUNDS), whole=drawn.bounds))
+    canvas.add(text(columns.value, base, fit_number(drawn.measured), anchor="end"))
+    if drawn.measured.value is None:
+        canvas.add(_undefined(drawn.measured, columns, columns.left, base))
+        return
+    scale = _scale(drawn)
+    _draw_bounds(canvas, drawn, scale, columns, top)
+    _draw_interval(canvas, drawn.measured, columns, scale, y)
+    canvas.add(dot(columns.place(scale, drawn.measured.value), y, MARK, "mark"))
+
+
+def _draw_bounds(canvas: Canvas, drawn: _GateScale, scale: Scale, columns: _Columns, top: float) -> None:
+    """The side that passes, its bounds, and the round numbers under them."""
+    bottom = top + _BAND
+    low = columns.left if drawn.least is None else columns.place(scale, drawn.least)
+    high = columns.right if drawn.most is None else columns.place(scale, drawn.most)
+    if high > low:
+        canvas.add(rect(low, top, high - low, _BAND, "passes"), hatching(low, top, high - low, _BAND, "hatch"))
+    canvas.add(line(columns.left, bottom, columns.right, bottom, "axis"))
+    ticks = (columns.place(scale, tick) for tick in scale.ticks())
+    canvas.add(*(line(x, bottom, x, bottom + 4, "axis") for x in ticks))
+    canvas.add(*axis_numbers(scale, columns.left, columns.right, bottom + 14))
+    for bound, x in ((drawn.least, low), (drawn.most, high)):
+        if bound is not None:
+            canvas.add(line(x, top - 3, x, bottom + 3, "bound"))
+
+
+def _scale(drawn: _GateScale) -> Scale:
+    """Everything that is to be seen, and something beyond each bound; shares end at 0 and 1, where these are near."""
+    measured = drawn.measured
+    numbers = (measured.value, *(measured.interval.ends if measured.interval else ()), drawn.least, drawn.most)
+    values = [as_fraction(number) for number in numbers if number is not None]
+    low, high = min(values), max(values)
+    span = high - low or max(abs(low), Fraction(1, 10))
+    beyond = []
+    if drawn.least is not None:
+        far = as_fraction(drawn.least) + span * _BEYOND
+        beyond.append(far if high > 1 else Fraction(1) if 1 - high <= span else min(far, Fraction(1)))
+    if drawn.most is not None:
+        far = as_fraction(drawn.most) - span * _BEYOND
+        beyond.append(far if low < 0 else Fraction(0) if low <= span else max(far, Fraction(0)))
+    is_count = not measured.counts and all(number.denominator == 1 for number in values)
+    return fit_scale([*values, *beyond], whole=is_count)
+
+
+def _verdict(gate: GateLine) -> str:
+    return fit_text(f"{gate.verdict} (warn)" if gate.gate.severity == "warn" else gate.verdict, _VERDICT, BOLD)
+
+
+def _gates_description(drawn: GatePicture, scales: Sequence[_GateScale]) -> str:
+    sentences = [
+        f"{_verdict(scale.gate)} {scale.label}: {scale.measured}{_interval_words(scale.measured)}, gate {scale.bounds}"
+        for scale in scales
+    ]
+    return description_text([drawn.about, *(sentences or [_NO_GATES])])
+
+
+def _interval_words(value: MeasuredValue) -> str:
+    return "" if value.interval is None else f", interval {value.interval}"
 
 
 def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
     """A mark for each value, a bar for its interval, and the numbers beside them."""
     rows = [row for group in drawn.groups for row in group.rows]
-    columns = _columns(rows, drawn)
-    labels = fit_labels((row.label for row in rows), columns.left - GAP - MARGIN + ROUNDING)
-    titles = fit_labels((group.title for group in drawn.groups), columns.left - GAP - MARGIN + ROUNDING, BOLD)
+    columns = _score_columns(rows, drawn)
+    labels = fit_labels((row.label for row in rows), columns.label_room)
+    titles = fit_labels((group.title for group in drawn.groups), columns.label_room, BOLD)
     scale = fit_scale([*([0] if drawn.with_zero else []), *(value for row in rows for value in _values(row))])
     canvas = Canvas()
     if standalone:
         heading(canvas, drawn.title, drawn.about)
-    _heads(canvas, columns, drawn)
-    top = canvas.y
+    _number_heads(canvas, columns, _value_title(drawn), [row.measured for row in rows])
+    if any(row.aside for row in rows):
+        canvas.add(text(columns.last, canvas.y, fit_text(drawn.aside, _ASIDE, SMALL), "small", anchor="end"))
+    canvas.y += 5
     body = Canvas(y=canvas.y)
     for group in drawn.groups:
         if group.title:
@@ -78,68 +269,47 @@ def draw_scores(drawn: ScorePicture, *, standalone: bool) -> Markup:
             body.add(text(MARGIN, body.y, titles[group.title], "group", whole=group.title))
             body.y += 2
         for row in group.rows:
-            _row(body, row, labels[row.label], columns, scale)
-    canvas.add(*draw_axis(scale, columns.left, columns.right, top, body.y + 4), *body.parts)
+            _draw_score(body, row, labels[row.label], columns, scale)
+    canvas.add(*draw_axis(scale, columns.left, columns.right, canvas.y, body.y + 4), *body.parts)
     canvas.y = body.y + 4 + LINE
-    draw_notes(canvas, [*_legend(rows), *map(full_label, drawn.notes)])
-    return picture(canvas, full_label(drawn.title), _description(drawn), standalone=standalone)
+    draw_notes(canvas, [*_score_legend(rows), *map(full_label, drawn.notes)])
+    return picture(canvas, full_label(drawn.title), _scores_description(drawn), standalone=standalone)
 
 
-def _columns(rows: Sequence[ScoreRow], drawn: ScorePicture) -> _Columns:
-    """Numbers take what they need, labels too if there is room, and the scale what is left."""
-    asides = [fit_text(row.aside, _ASIDE) for row in rows if row.aside]
-    aside_width = (
-        max([text_width(fit_text(drawn.aside, _ASIDE, SMALL), SMALL), *map(text_width, asides)]) if asides else 0.0
+def _score_columns(rows: Sequence[ScoreRow], drawn: ScorePicture) -> _Columns:
+    asides = [text_width(fit_text(row.aside, _ASIDE)) for row in rows if row.aside]
+    aside_title = text_width(fit_text(drawn.aside, _ASIDE, SMALL), SMALL)
+    return _fit_columns(
+        [row.measured for row in rows],
+        [*((row.label, SIZE) for row in rows), *((group.title, BOLD) for group in drawn.groups)],
+        _value_title(drawn),
+        start=MARGIN,
+        end=WIDTH - MARGIN - (max(aside_title, *asides) + GAP if asides else 0),
+        last=WIDTH - MARGIN,
+        label_room=_SCORE_LABELS,
+        least_scale=_SCORE_SCALE,
     )
-    intervals = [fit_number(row.measured.interval or "") for row in rows]
-    interval_width = max([text_width(INTERVAL, SMALL), *map(text_width, intervals)]) if any(intervals) else 0.0
-    values = [text_width(fit_number(row.measured)) for row in rows]
-    right_edge = WIDTH - MARGIN
-    interval_left = right_edge - (aside_width + GAP if aside_width else 0) - interval_width
-    value_right = interval_left - (GAP if interval_width else 0)
-    right = value_right - max([text_width(_value_title(drawn), SMALL), *values]) - GAP
-    room = min(_LABELS, right - _LEAST_SCALE - GAP - MARGIN)
-    labels = [text_width(fit_text(row.label, room)) for row in rows]
-    labels += [text_width(fit_text(group.title, room, BOLD), BOLD) for group in drawn.groups]
-    return _Columns(MARGIN + max(labels, default=0.0) + GAP, right, value_right, interval_left, right_edge)
 
 
-def _heads(canvas: Canvas, columns: _Columns, drawn: ScorePicture) -> None:
-    rows = [row for group in drawn.groups for row in group.rows]
-    canvas.y += LINE - 2
-    canvas.add(text(columns.value, canvas.y, _value_title(drawn), "small", anchor="end"))
-    if any(row.measured.interval for row in rows):
-        canvas.add(text(columns.interval, canvas.y, INTERVAL, "small"))
-    if any(row.aside for row in rows):
-        canvas.add(text(columns.aside, canvas.y, fit_text(drawn.aside, _ASIDE, SMALL), "small", anchor="end"))
-    canvas.y += 5
-
-
-def _row(canvas: Canvas, row: ScoreRow, label: str, columns: _Columns, scale: Scale) -> None:
+def _draw_score(canvas: Canvas, row: ScoreRow, label: str, columns: _Columns, scale: Scale) -> None:
     height = _ROW_WITH_RUNS if row.runs else _ROW
     y = canvas.y + height - _ROW / 2
     canvas.y += height
     base = y + 4
     canvas.add(text(MARGIN, base, label, whole=row.label))
-    found = row.measured
-    if found.value is None:
-        why = NOT_AVAILABLE + (f": {found.reason}" if found.reason else "")
-        canvas.add(text(columns.left + 4, base, fit_text(why, columns.right - columns.left, SMALL), "small", whole=why))
+    value = row.measured
+    if value.value is None:
+        canvas.add(_undefined(value, columns, columns.left + 4, base))
         canvas.add(text(columns.value, base, NOT_AVAILABLE, anchor="end"))
         return
-
-    def place(value: Number) -> float:
-        return columns.left + scale.share(value) * (columns.right - columns.left)
-
-    if found.interval is not None:
-        canvas.add(interval(place(found.interval.low), place(found.interval.high), y))
-        canvas.add(text(columns.interval, base, fit_number(found.interval)))
-    canvas.add(*_run_dots([place(run) for run in row.runs], y), dot(place(found.value), y, MARK, "mark"))
-    canvas.add(text(columns.value, base, fit_number(found), anchor="end"))
-    if found.best:  # beside the number, so that digits stand under digits
+    _draw_interval(canvas, value, columns, scale, y)
+    canvas.add(*_run_dots([columns.place(scale, run) for run in row.runs], y))
+    canvas.add(dot(columns.place(scale, value.value), y, MARK, "mark"))
+    canvas.add(text(columns.value, base, fit_number(value), anchor="end"))
+    if value.best:  # beside the number, so that digits stand under digits
         canvas.add(text(columns.value + 1, base, BEST))
     if row.aside:
-        canvas.add(text(columns.aside, base, fit_text(row.aside, _ASIDE), anchor="end", whole=row.aside))
+        canvas.add(text(columns.last, base, fit_text(row.aside, _ASIDE), anchor="end", whole=row.aside))
 
 
 def _run_dots(places: Sequence[float], y: float) -> Iterator[Markup]:
@@ -152,10 +322,10 @@ def _run_dots(places: Sequence[float], y: float) -> Iterator[Markup]:
 
 
 def _values(row: ScoreRow) -> Iterator[Number]:
-    found = row.measured
-    if found.value is not None:
-        yield as_fraction(found.value)
-    yield from found.interval.ends if found.interval else ()
+    value = row.measured
+    if value.value is not None:
+        yield as_fraction(value.value)
+    yield from value.interval.ends if value.interval else ()
     yield from row.runs
 
 
@@ -163,7 +333,7 @@ def _value_title(drawn: ScorePicture) -> str:
     return "difference" if drawn.with_zero else "value"
 
 
-def _legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
+def _score_legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
     of_runs = any(row.runs for row in rows)
     if any(row.measured.interval for row in rows):
         value = "the mean of the runs" if of_runs else "the value"
@@ -172,17 +342,16 @@ def _legend(rows: Sequence[ScoreRow]) -> Iterator[str]:
         yield f"{BEST}: the best, better than every other system with a Holm-adjusted p below 0.05."
 
 
-def _description(drawn: ScorePicture) -> str:
+def _scores_description(drawn: ScorePicture) -> str:
     rows = [_score_words(group.title, row) for group in drawn.groups for row in group.rows]
     return description_text([drawn.about, *rows, *drawn.notes])
 
 
 def _score_words(group: str, row: ScoreRow) -> str:
     """A score in words."""
-    found = row.measured
+    value = row.measured
     label = f"{group} {row.label}".strip()
-    if found.value is None:
-        return f"{label}: {NOT_AVAILABLE}" + (f", {found.reason}" if found.reason else "")
-    ends = "" if found.interval is None else f", interval {found.interval}"
+    if value.value is None:
+        return f"{label}: {NOT_AVAILABLE}" + (f", {value.reason}" if value.reason else "")
     runs = f", runs {', '.join(map(format_number, row.runs))}" if row.runs else ""
-    return f"{label}: {found}{BEST if found.best else ''}{ends}{runs}"
+    return f"{label}: {value}{BEST if value.best else ''}{_interval_words(value)}{runs}"
