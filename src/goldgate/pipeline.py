@@ -184,13 +184,15 @@ class UnitCounter:
 
     def count(self, scored: Iterable[tuple[Any, str | None]]) -> None:
         """Count facts, each with the group that it is part of."""
-        units, tally, measures = iter(scored), self.tally, self._work.measures
+        units, measures = iter(scored), self._work.measures
         while batch := list(islice(units, BATCH_SIZE)):
+            all_facts = [facts for facts, _ in batch]
             counts: list[UnitCounts] = [{} for _ in batch]
             for measure in measures:
-                for (facts, _), unit in zip(batch, counts, strict=True):
+                for facts, unit in zip(all_facts, counts, strict=True):
                     unit.update(measure.count(facts))
-                    tally.add_totals(measure.totals(facts))
+                for totals in filter(None, map(measure.totals, all_facts)):
+                    self.tally.add_totals(totals)
             for (facts, group), unit in zip(batch, counts, strict=True):
                 self._add(facts, unit, group)
             self.units += len(batch)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import orjson
 
-from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, over
+from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, count_names, over
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
@@ -55,7 +54,7 @@ class ParseRates(RatioMeasure[Facts]):
             return {"total_samples": 1}
         totals = {"total_samples": 1, "method." + parsed.method: 1, "thought." + parsed.thought_state: 1}
         if parsed.status == Status.REPAIRED:
-            totals |= Counter(f"repair.{step}" for step in parsed.repairs)
+            totals |= count_names([f"repair.{step}" for step in parsed.repairs])
         return totals
 
     def metrics(self, tally: Tally) -> Metrics:
@@ -81,9 +80,8 @@ class SchemaCompliance(RatioMeasure[Facts]):
         violations = facts.predicted.violations
         if not violations:
             return NO_TOTALS
-        occurrences = Counter([place.violation for place in violations])
-        samples = {_SAMPLES[violation]: 1 for violation in occurrences}
-        return samples | {_OCCURRENCES[violation]: times for violation, times in occurrences.items()}
+        occurrences = [place.violation for place in violations]
+        return count_names([*(_SAMPLES[each] for each in {*occurrences}), *(_OCCURRENCES[each] for each in occurrences)])
 
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
@@ -226,7 +224,7 @@ class HintCounts:
 
     def totals(self, facts: Facts) -> Mapping[str, int]:
         names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
-        return Counter([*names, *(f"gold_shape.{shape}" for shape in shapes)]) if names or shapes else NO_TOTALS
+        return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}

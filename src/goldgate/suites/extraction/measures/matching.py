@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from goldgate.core.measure import NO_TOTALS, Over, RatioMeasure, over, precision_recall_f1
+from goldgate.core.measure import NO_TOTALS, Over, RatioMeasure, count_names, over, precision_recall_f1
 from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
 from goldgate.core.tally import Tally, UnitCounts
@@ -36,12 +35,16 @@ class MatchRates(RatioMeasure[Facts]):
         return unpack_counts(sum([sum(by_role.values()) for by_role in facts.comparison.counts.values()]))
 
     def count(self, facts: Facts) -> UnitCounts:
-        unit: UnitCounts = {self.key: self.units(facts)}
+        unit: UnitCounts = {}
+        whole = 0
         for event_type, by_role in facts.comparison.counts.items():
             if by_role:
-                unit[TABLE, event_type] = unpack_counts(sum(by_role.values()))
                 for role, packed in by_role.items():
                     unit[TABLE, event_type, role] = unpack_counts(packed)
+                together = sum(by_role.values())
+                unit[TABLE, event_type] = unpack_counts(together)
+                whole += together
+        unit[self.key] = unpack_counts(whole)
         return unit
 
 
@@ -179,7 +182,7 @@ class ErrorCounts:
                 names.append(confusion_name(mistake, unit, partner))
         if gold.keys() != answer.keys():
             names.append(bare_confusion_name(gold, answer))
-        return Counter([name for name in names if name is not None])
+        return count_names(names)
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}
