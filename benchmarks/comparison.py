@@ -63,7 +63,7 @@ def write_run(folder: Path, documents: int, quality: float) -> None:
                 "parse": [0, 1, 0, 0, 0, 1],
                 "schema": [1, 1],
                 "hallucination": [0, 1, 0, checked, 0, 1],
-                "length": [0, 0, same.randrange(400)],
+                "length": [0, 0, same.randrange(400), 0, whole[2]],
             }
             for table, counts in units.items():
                 totals.update({(table, n): count for n, count in enumerate(counts)})

@@ -10,20 +10,19 @@ from typing import Any
 
 from goldgate.core.evaluation import Evaluation
 from goldgate.core.finding import FindingSample, record_id
-from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import InputError, Place, describe_value
 from goldgate.pipeline import judge
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.dialects import recognize_dialect_of
 from goldgate.readers.guess import bad_id_error
 from goldgate.readers.layouts import chat
-from goldgate.readers.unit_records import counts_as_read
+from goldgate.readers.unit_records import whole_record
 from goldgate.runs.against import load_reference_runs
 from goldgate.suites.extraction.events.event_schema import SchemaSource, obtain_event_schema
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Gold, Sample, make_sample
-from goldgate.suites.extraction.scorer import Scorer, render_record, sample_findings, sample_record
+from goldgate.suites.extraction.scorer import Scorer, sample_findings, sample_record
 from goldgate.suites.extraction.suite import SUITE
 from goldgate.suites.plan import load_plan
 
@@ -49,7 +48,7 @@ def evaluate(
     scorer = Scorer(plan.settings, event_schema)
     outcome = ExtractionOutcome(plan.settings, event_schema)
     answers = _by_id(predictions, "predictions")
-    tally, findings, samples = Tally(), FindingSample(), list[dict[str, Any]]()
+    tally, findings, samples = scorer.tally(), FindingSample(), list[dict[str, Any]]()
     ours, dialects = _in_our_form(gold)
     outcome.settings.update(dialects)
     for identity, (number, record) in _by_id(ours, "gold").items():
@@ -60,13 +59,12 @@ def evaluate(
             with _located("predictions", number):
                 sample = _answered(sample.gold, answer)
         facts = scorer.facts(sample)
-        tally.now = UnitCounts(facts.sample.gold.group, wanted=records or stored is not None)
-        scorer.add(facts, tally)
+        unit, group = scorer.add(facts, tally), facts.sample.gold.group
         if stored is not None:
-            stored.add([stored.taker(render_record(facts), tally.now)])
+            stored.add_unit(stored.selector({"id": facts.sample.gold.id}, unit, group))
         findings.add(sample_findings(facts))
         if records:
-            samples.append({**sample_record(facts), **counts_as_read(tally.now)})
+            samples.append(whole_record(sample_record(facts), unit, group))
     for identity, (number, _) in answers.items():
         raise InputError(
             "predictions.unknown_id",

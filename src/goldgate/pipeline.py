@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
@@ -12,6 +12,7 @@ import goldgate
 from goldgate.core.evaluation import FORMAT_VERSION, Evaluation
 from goldgate.core.finding import Finding, FindingSample, finding_entries
 from goldgate.core.gate import GateResult, overall_verdict
+from goldgate.core.measure import table_forms
 from goldgate.core.metric import Metrics
 from goldgate.core.plan import Plan, signature
 from goldgate.core.process import infrequent_gc
@@ -22,7 +23,7 @@ from goldgate.core.unit_page import InputLookup
 from goldgate.engines import Engine, EngineName, start_engine
 from goldgate.engines.parts import RecordWriter
 from goldgate.protocol import ProtocolSource
-from goldgate.readers.unit_records import append_counts
+from goldgate.readers.unit_records import record_line
 from goldgate.stats.gates import family_note, judge_gates, support
 from goldgate.stats.interval import GROUP, LEVEL, METHOD, metric_with_interval
 from goldgate.suites.plan import gate_metrics, load_plan
@@ -157,6 +158,62 @@ class ShardResult(NamedTuple):
     worst: WorstUnits | None  # of those with records, where somebody wants to look at them
 
 
+class UnitCounter:
+    """Counts units one after the other: their sum, their records, and what else is said of them.
+
+    `write` takes the lines of records, and `take` what gates need that compare with a stored run.
+    """
+
+    def __init__(
+        self,
+        work: Work[Any, Any],
+        write: Callable[[bytes], object] | None = None,
+        take: Callable[[UnitRow], object] | None = None,
+        select: UnitSelector | None = None,
+        weigh: UnitWeigher | None = None,
+    ) -> None:
+        self.tally = Tally(table_forms(work.measures))
+        self.units = 0
+        self.findings = FindingSample()
+        self.worst = weigh.nothing() if weigh is not None else None
+        self._work = work
+        self._write = write
+        self._take = take
+        self._select = select
+        self._weigh = weigh
+
+    def count(self, scored: Iterable[tuple[Any, str | None]]) -> None:
+        """Count facts, each with the group that it is part of."""
+        units, measures = iter(scored), self._work.measures
+        while batch := list(islice(units, BATCH_SIZE)):
+            all_facts = [facts for facts, _ in batch]
+            counts: list[UnitCounts] = [{} for _ in batch]
+            for measure in measures:
+                for facts, unit in zip(all_facts, counts, strict=True):
+                    unit.update(measure.count(facts))
+                for totals in filter(None, map(measure.totals, all_facts)):
+                    self.tally.add_totals(totals)
+            for (facts, group), unit in zip(batch, counts, strict=True):
+                self._add(facts, unit, group)
+            self.units += len(batch)
+
+    def _add(self, facts: Any, unit: UnitCounts, group: str | None) -> None:
+        work, times = self._work, self._work.times(facts)
+        self.tally.add(unit, group, times)
+        self.tally.add_fingerprint(work.fingerprint(facts))
+        self.findings.add(work.findings(facts))
+        if self._write is None and self._select is None:
+            return
+        record = work.record(facts)
+        if self._write is not None:
+            line = record_line(record, unit, group, times)
+            self._write(line)
+            if self._weigh is not None and self.worst is not None:
+                self._weigh.add(self.worst, line, work.weight(facts), unit.get)
+        if self._select is not None and self._take is not None:
+            self._take(self._select(record, unit, group, times))
+
+
 class CountShard:
     """Scores and counts the units of a shard. It can be sent to another process."""
 
@@ -165,47 +222,24 @@ class CountShard:
         work: Work[Any, Any],
         *,
         keep_records: bool,
-        take: UnitSelector | None = None,
+        select: UnitSelector | None = None,
         weigh: UnitWeigher | None = None,
     ) -> None:
         self.work = work
         self.keep_records = keep_records
-        self.take = take
+        self.select = select
         self.weigh = weigh
 
     def __call__(self, shard: Any) -> ShardResult:
-        with infrequent_gc():
-            return self._count(shard)
-
-    def _count(self, shard: Any) -> ShardResult:
-        work, tally, units = self.work, Tally(), 0
         records: list[bytes] = []
         taken: list[UnitRow] = []
-        needs_record = self.keep_records or self.take is not None
-        findings = FindingSample()
-        weigh = self.weigh
-        worst = weigh.nothing() if weigh is not None else None
-        counters = [measure.count for measure in work.measures]
-        scored = iter(work.grouped(shard))
-        while some := list(islice(scored, BATCH_SIZE)):
-            found = [facts for facts, _ in some]
-            counted = [UnitCounts(group, wanted=needs_record) for _, group in some]
-            for count in counters:
-                for facts, tally.now in zip(found, counted, strict=True):
-                    count(facts, tally)
-            for facts, unit in zip(found, counted, strict=True):
-                findings.add(work.findings(facts))
-                record = work.record(facts) if needs_record else b""
-                if self.keep_records:
-                    line = append_counts(record, unit)
-                    records.append(line)
-                    if weigh is not None and worst is not None:
-                        weigh.add(worst, line, work.weight(facts), unit.counted)
-                if self.take is not None:
-                    taken.append(self.take(record, unit))
-            units += len(some)
-        tally.now = UnitCounts()
-        return ShardResult(units, tally, b"".join(records), findings.listed(), taken, worst)
+        write = records.append if self.keep_records else None
+        counter = UnitCounter(self.work, write, taken.append, self.select, self.weigh)
+        with infrequent_gc():
+            counter.count(self.work.grouped(shard))
+        return ShardResult(
+            counter.units, counter.tally, b"".join(records), counter.findings.listed(), taken, counter.worst
+        )
 
 
 class ShardAndWriter(NamedTuple):
@@ -277,8 +311,8 @@ class _Evaluator:
 
     def _counted(self) -> Iterator[ShardResult]:
         """The parts in the order of the shards; their records are in the file."""
-        source, take = self.source, self.stored.taker if self.stored is not None else None
-        count = CountShard(source.work(), keep_records=self.records is not None, take=take, weigh=self.weigh)
+        source, select = self.source, self.stored.selector if self.stored is not None else None
+        count = CountShard(source.work(), keep_records=self.records is not None, select=select, weigh=self.weigh)
         if self.records is None:
             yield from self.engine.map(count, source.shards())
             return
@@ -290,23 +324,15 @@ class _Evaluator:
 
     def settled(self) -> Tally:
         """The sum of what the source makes of all units together."""
-        tally = Tally()
         work, stored = self.source.work(), self.stored
-        needs_record = self.records is not None or stored is not None
-        for facts in self.source.settle(self._found(work), self.engine):
-            tally.now = UnitCounts(wanted=needs_record)
-            for measure in work.measures:
-                measure.count(facts, tally)
-            self._findings.add(work.findings(facts))
-            record = work.record(facts) if needs_record else b""
-            if self.records is not None:
-                record_line = append_counts(record, tally.now)
-                self.records.write(record_line)
-                if self.weigh is not None:
-                    self.weigh.add(self.worst, record_line, work.weight(facts), tally.now.counted)
-            if stored is not None:
-                stored.add([stored.taker(record, tally.now)])
-        return tally
+        write = self.records.write if self.records is not None else None
+        take, select = (stored.add_unit, stored.selector) if stored is not None else (None, None)
+        counter = UnitCounter(work, write, take, select, self.weigh)
+        counter.count((facts, None) for facts in self.source.settle(self._found(work), self.engine))
+        self._findings.add(counter.findings.listed())
+        if counter.worst is not None:
+            self.worst += counter.worst
+        return counter.tally
 
     def _found(self, work: Work[Any, Any]) -> Iterator[Any]:
         for found in self.engine.map(ScoreShard(work), self.source.shards()):

@@ -21,6 +21,7 @@ from jsonschema import Draft202012Validator
 from goldgate.cli.schemas import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
 from goldgate.core.gate import Gate
+from goldgate.core.measure import count_units
 from goldgate.core.metric import Count, Metrics, Rate
 from goldgate.core.suite import Measure, Suite
 from goldgate.core.tally import Tally
@@ -70,14 +71,6 @@ def facts_of(suite: Suite, folder: Path) -> list[Any]:
     with start_engine(1, suite.preload) as engine, suite.open(paths, plan) as source:
         work = source.work()
         return [*source.settle((facts for shard in source.shards() for facts in work.score(shard)), engine)]
-
-
-def counted(measures: list[Measure[Any]], facts: list[Any]) -> Tally:
-    tally = Tally()
-    for each in facts:
-        for measure in measures:
-            measure.count(each, tally)
-    return tally
 
 
 @pytest.mark.parametrize(("name", "title"), [("extraction", "Scores"), ("qa", "Metrics")])
@@ -131,7 +124,7 @@ def test_every_measure_in_its_folder_is_listed(name: str) -> None:
 def measures_in(package: str) -> set[type]:
     """The measures that the modules of a package define; those of its `measures`, a folder or a file, if it has one."""
     folder = importlib.import_module(package)
-    if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__)]:
+    if "measures" in [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]:
         folder = importlib.import_module(f"{package}.measures")
     names = [
         module.name for module in pkgutil.iter_modules(getattr(folder, "__path__", [])) if module.name != "__main__"
@@ -162,10 +155,10 @@ def test_measures_count_what_they_divide_by(name: str, tmp_path: Path) -> None:
     suite = load_suite(name)
     facts = facts_of(suite, tmp_path)
     measures = measures_of(suite)
-    together = counted(measures, facts)
+    together = count_units(measures, facts)
     assert together != Tally()
     for measure in measures:
-        alone: Metrics = measure.metrics(counted([measure], facts))
+        alone: Metrics = measure.metrics(count_units([measure], facts))
         assert alone == measure.metrics(together), type(measure).__name__
 
 
@@ -173,10 +166,10 @@ def test_measures_count_what_they_divide_by(name: str, tmp_path: Path) -> None:
 def test_any_split_of_the_facts_gives_the_same_sum(name: str, tmp_path: Path) -> None:
     suite = load_suite(name)
     facts = facts_of(suite, tmp_path)
-    whole = counted(measures_of(suite), facts)
+    whole = count_units(measures_of(suite), facts)
     random.Random(0).shuffle(facts)
-    parts = counted(measures_of(suite), facts[::2])
-    parts += counted(measures_of(suite), facts[1::2])
+    parts = count_units(measures_of(suite), facts[::2])
+    parts += count_units(measures_of(suite), facts[1::2])
     assert parts == whole
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import Suite
+from goldgate.core.tally import UnitCounts
 from goldgate.errors import ConfigError, GoldgateError, InputError
 from goldgate.pipeline import evaluate_suite
-from goldgate.readers.unit_records import UnitTables
 from goldgate.runs.against import make_baseline_and_units
 from goldgate.runs.units import UnitPacker, unpack_units
 from goldgate.suites.extraction.suite import SUITE as EXTRACTION
@@ -92,7 +92,7 @@ def test_the_packed_units_are_small_and_do_not_depend_on_the_order(tmp_path: Pat
 
 
 def test_what_is_packed_comes_out_as_it_was() -> None:
-    units: dict[bytes, UnitTables] = {
+    units: dict[bytes, UnitCounts] = {
         b"12345678": {("t",): (1, 0, 300), ("t", "A/b"): (2**70,)},
         b"87654321": {("t",): (0, 0, 5)},
     }

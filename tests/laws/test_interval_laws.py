@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 from hypothesis import given
@@ -12,7 +11,6 @@ import goldgate
 from goldgate import Protocol
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import ProductSums, RatioForm, UnitSums
-from goldgate.core.tally import Tally, UnitCounts
 from goldgate.stats.interval import (
     Interval,
     MacroSums,
@@ -149,20 +147,3 @@ def test_products_are_those_of_each_unit_in_any_split(met: list[Any], cut: int) 
     each = [(form.of(first), form.of(second)) for first, second in met]
     expected = [sum(first[i] * second[j] for first, second in each) for i in (0, 1) for j in (0, 1)]
     assert [*one.of(form)] == expected
-
-
-@REPORTS
-@given(samples(), protocols())
-def test_what_is_kept_and_settled_later_is_what_was_counted_one_by_one(data: Samples, protocol: Protocol) -> None:
-    scorer, measure = goldgate.load_scorer(SCHEMA, protocol), MatchRates()
-    answers = {record["id"]: record.get("response", record.get("events")) for record in data[1]}
-    fast, slow = Tally(), Tally()
-    for record in data[0]:
-        facts = scorer.score(answers.get(record["id"]), record).facts
-        for tally, count in ((fast, measure.count), (slow, measure.count_plainly)):
-            tally.now = UnitCounts(facts.sample.gold.group)
-            count(facts, tally)
-    kept = Tally()
-    kept += fast  # as it stands: nothing of it has been settled
-    assert kept == fast == slow
-    assert pickle.loads(pickle.dumps(fast)) == slow

@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from goldgate.core.finding import Finding
 from goldgate.core.gate import Gate, GateResult
 from goldgate.core.metric import Metric, Metrics
 from goldgate.core.remarks import Remark
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, UnitCounts
 
 if TYPE_CHECKING:
     from goldgate.core.page import Page, Picture
@@ -130,11 +130,15 @@ Contract = tuple[str, Any]  # the title and the type of a file: validators and J
 
 
 class Measure(Protocol[MeasuredFacts]):
-    """Adds counts to a tally, and makes metrics of the sum. It counts what it divides by."""
+    """Says what a unit counts, and makes metrics of the sum. It counts what it divides by."""
 
     section: str  # of the report's metrics: main, or another word
 
-    def count(self, facts: MeasuredFacts, tally: Tally) -> None: ...
+    def count(self, facts: MeasuredFacts) -> UnitCounts:
+        """What a unit counts, by table: the sum has an interval, and the record of the unit has these counts."""
+
+    def totals(self, facts: MeasuredFacts) -> Mapping[str, int]:
+        """Counts that are only summed, by name."""
 
     def metrics(self, tally: Tally) -> Metrics: ...
 
@@ -153,11 +157,19 @@ class Work(ABC, Generic[Shard, Facts]):
     def score(self, shard: Shard) -> Iterable[Facts]:
         """Read a shard and say everything that can be said of each unit in it."""
 
-    def record(self, facts: Facts) -> bytes:
-        """The line of a unit in the file of records, with its line end. Without more: the facts themselves."""
-        import orjson  # here, because the help of a command needs this module and no more
+    def record(self, facts: Facts) -> Mapping[str, Any]:
+        """The record of a unit without what it counted. Without more: the facts themselves."""
+        if isinstance(facts, Mapping):
+            return facts
+        return {each.name: getattr(facts, each.name) for each in fields(cast(Any, facts))}
 
-        return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
+    def times(self, facts: Facts) -> int:
+        """How many units like this one there are."""
+        return 1
+
+    def fingerprint(self, facts: Facts) -> int | None:
+        """A number for what should be different in every unit; None where nothing is compared."""
+        return None
 
     def weight(self, facts: Facts) -> int | None:
         """How much went wrong in a unit, as the summary of its record has it; None: the record is asked."""

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from itertools import chain, combinations
 
-from goldgate.core.sums import MAX_VECTORS, Counts, ProductSums, RatioForm, UnitSums
+from goldgate.core.sums import Counts, ProductSums, RatioForm, UnitSums
 
 TableKey = tuple[str, ...]  # a table of counts: the measure's name, and the names of a part of it
-
-
-class PartCounts(Protocol):
-    """What a unit counts in the parts of tables, sorted by key, where a measure has it at hand in another form."""
-
-    def get(self, key: TableKey, /) -> Counts | None: ...
-    def items(self) -> Iterable[tuple[TableKey, Counts]]: ...
-    def json(self) -> bytes: ...  # the items as a list without its brackets
-
-
-class UnitCounts:
-    """A unit that is being counted: the group that it is part of, and what it counts, if that is wanted."""
-
-    __slots__ = ("counts", "group", "parts", "times")
-
-    def __init__(self, group: str | None = None, *, wanted: bool = False) -> None:
-        self.group = group
-        self.counts: dict[TableKey, Counts] | None = {} if wanted else None
-        self.parts: PartCounts | None = None  # what it counts beyond that
-        self.times = 1  # how many units like it
-
-    def counted(self, key: TableKey) -> Counts | None:
-        """What it counts in a table; None where it has no part in it."""
-        found = self.counts.get(key) if self.counts is not None else None
-        return self.parts.get(key) if found is None and self.parts is not None else found
-
+UnitCounts = dict[TableKey, Counts]  # what one unit counts, by table and by part of one
+Forms = Mapping[str, Mapping[str, RatioForm]]  # the rates of each table, by the table's name
 
 MOST = 512  # things that are kept
 
@@ -77,98 +52,93 @@ class Sketch:
 
 
 MAX_PAIRED_PARTS = 40  # parts of a unit: their pairs grow with the square, and an answer can name any number of types
-_MAX_DEFERRED = 2_000  # units that a measure keeps before they are settled: some 3 MB
-
-
-class DeferredCounts(Protocol):
-    """What units count in many tables, kept by a measure in a form of its own until somebody asks for the tables."""
-
-    def add(self, unit: Any, /) -> None: ...
-    def settle(self, tally: Tally, /) -> None: ...
+_MAX_WAITING = 1_000  # units that wait to be counted together, which is faster than one by one: some 2 MB
 
 
 class Tally:
     """Named counts, and tables of what each unit counted.
 
     A table holds the vectors of the units' counts (hits, predicted, gold), of which equal ones are kept once; it has
-    the sums that rates and their intervals are made of.
+    the sums that rates and their intervals are made of. `forms` says which rates the tables have.
     """
 
-    __slots__ = ("_kept", "_products", "_tables", "_units_kept", "counts", "is_crowded", "now", "sketch")
+    __slots__ = ("_forms", "_products", "_tables", "_waiting", "counts", "is_crowded", "sketch")
 
-    def __init__(self) -> None:
+    def __init__(self, forms: Forms | None = None) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
-        self._kept: dict[TableKey, DeferredCounts] = {}
-        self._units_kept = 0
+        self._forms: dict[str, Mapping[str, RatioForm]] = dict(forms or {})
+        self._waiting: list[UnitCounts] = []
         self._tables: dict[TableKey, UnitSums] = {}
         self._products: dict[tuple[TableKey, TableKey], ProductSums] = {}  # of parts that meet in a unit
-        self.now = UnitCounts()  # the unit that is being counted
         self.is_crowded = False  # whether more parts met in a unit than are paired
         self.sketch = Sketch()  # of what should be different in every unit
 
-    def add(self, key: TableKey, forms: Mapping[str, RatioForm], counts: Counts, times: int = 1) -> None:
-        """What a unit counts in a table, from which rates of these forms are made."""
+    def add(self, unit: UnitCounts, group: str | None = None, times: int = 1) -> None:
+        """Add what a unit counts, as often as `times` says; or, with a group, what a part of that unit counts."""
+        if group is not None:
+            for key, counts in unit.items():
+                self._table(key).add(counts, group)
+        elif times == 1:
+            self._waiting.append(unit)
+            if len(self._waiting) >= _MAX_WAITING:
+                self._count_waiting()
+        else:
+            for key, counts in unit.items():
+                self._table(key).add(counts, times=times)
+            self._meet(_parts_by_table(unit), times)
+
+    def add_totals(self, totals: Mapping[str, int]) -> None:
+        """Add named counts, which are summed and not kept for single units."""
+        for name, count in totals.items():
+            self.counts[name] += count
+
+    def add_fingerprint(self, number: int | None) -> None:
+        """Add a number for what should be different in every unit."""
+        if number is not None:
+            self.sketch.add(number)
+
+    def _table(self, key: TableKey) -> UnitSums:
         table = self._tables.get(key)
         if table is None:
-            table = self._tables[key] = UnitSums(forms)
-        now = self.now
-        if now.group is None:
-            vectors = table.vectors  # `table.add`, inline: it is called for every rate of every unit
-            vectors[counts] = vectors.get(counts, 0) + times
-            if len(vectors) > MAX_VECTORS:
-                table.square()
-        else:
-            table.add(counts, now.group)
-        if now.counts is not None:
-            now.counts[key] = counts
-            now.times = times
+            table = self._tables[key] = UnitSums(self._forms[key[0]])
+        return table
 
-    def meet(self, parts: Mapping[TableKey, Counts], times: int = 1) -> None:
-        """Parts that stand in one unit. Where units are groups, the tables know it."""
-        if self.now.group is not None:
+    def _count_waiting(self) -> None:
+        if not self._waiting:
             return
-        if len(parts) > MAX_PAIRED_PARTS:
+        waiting, self._waiting = self._waiting, []
+        vectors = Counter(chain.from_iterable([unit.items() for unit in waiting]))
+        for (key, counts), times in vectors.items():
+            self._table(key).add(counts, times=times)
+        for parts, times in Counter(map(_parts_by_table, waiting)).items():
+            self._meet(parts, times)
+
+    def _meet(self, parts: tuple[tuple[TableKey, Counts], ...], times: int) -> None:
+        """Count the pairs of parts that stand in one unit."""
+        if len(parts) > MAX_PAIRED_PARTS and max(Counter(key[0] for key, _ in parts).values()) > MAX_PAIRED_PARTS:
             self.is_crowded = True
             return
-        for (key, counts), (other, others) in combinations(sorted(parts.items()), 2):
-            products = self._products.get((key, other))
-            if products is None:
-                products = self._products[key, other] = ProductSums()
-            products.add(counts, others, times)
-
-    def keep(self, key: TableKey, make: Callable[[], DeferredCounts], unit: Any) -> None:
-        """What a unit counts in many tables, to be added to them later, together with others like it."""
-        kept = self._kept.get(key)
-        if kept is None:
-            kept = self._kept[key] = make()
-        kept.add(unit)
-        self._units_kept += 1
-        if self._units_kept > _MAX_DEFERRED:
-            self._settle()
-
-    def _settle(self) -> None:
-        if not self._kept:
-            return
-        kept, self._kept, self._units_kept = self._kept, {}, 0
-        now, self.now = self.now, UnitCounts()
-        for each in kept.values():
-            each.settle(self)
-        self.now = now
+        for (key, counts), (other, others) in combinations(sorted(parts), 2):
+            if key[0] == other[0]:
+                products = self._products.get((key, other))
+                if products is None:
+                    products = self._products[key, other] = ProductSums()
+                products.add(counts, others, times)
 
     @property
     def tables(self) -> dict[TableKey, UnitSums]:
         """What units counted, by the name of the measure and of a part of it."""
-        self._settle()
+        self._count_waiting()
         return self._tables
 
     @property
     def products(self) -> dict[tuple[TableKey, TableKey], ProductSums]:
         """Of parts that met in a unit."""
-        self._settle()
+        self._count_waiting()
         return self._products
 
     def __getstate__(self) -> object:
-        self._settle()
+        self._count_waiting()
         return super().__getstate__()
 
     def all_products(self, keys: Iterable[TableKey]) -> dict[tuple[TableKey, TableKey], ProductSums] | None:
@@ -180,7 +150,7 @@ class Tally:
                 by_group.setdefault(group, {})[key] = counts
         groups = Tally()
         for parts in by_group.values():
-            groups.meet(parts)
+            groups._meet((*parts.items(),), 1)
         if self.is_crowded or groups.is_crowded:
             return None
         found, among = groups.products, {*wanted}
@@ -197,6 +167,7 @@ class Tally:
     def __iadd__(self, other: Tally) -> Tally:
         for name, count in other.counts.items():
             self.counts[name] += count
+        self._forms |= other._forms
         for key, table in other.tables.items():
             known = self._tables.get(key)
             if known is None:
@@ -231,3 +202,8 @@ def total(tallies: Iterable[Tally]) -> Tally:
     for tally in tallies:
         summed += tally
     return summed
+
+
+def _parts_by_table(unit: UnitCounts) -> tuple[tuple[TableKey, Counts], ...]:
+    """The parts of a unit that are averaged: one name below a table, such as event types."""
+    return tuple([part for part in unit.items() if len(part[0]) == 2])

@@ -18,46 +18,33 @@ from goldgate.readers.stored_result import StoredResult
 UNITS, PARTS, TIMES, GROUP = "units", "parts", "times", "group"
 
 
-def append_counts(record: bytes, unit: UnitCounts) -> bytes:
-    """A record's line with what its unit counted."""
-    counted, parts = unit.counts, unit.parts
-    if parts is None or not counted or unit.times != 1 or unit.group is not None or max(map(len, counted)) > 1:
-        return record[:-2] + b"," + orjson.dumps(counts_as_written(unit), option=orjson.OPT_APPEND_NEWLINE)[1:]
-    units = orjson.dumps({key[0]: counts for key, counts in counted.items()})
-    listed = parts.json()
-    named = b',"parts":[' + listed + b"]}\n" if listed else b"}\n"
-    return record[:-2] + b',"units":' + units + named
+def record_line(record: Mapping[str, Any], unit: UnitCounts, group: str | None = None, times: int = 1) -> bytes:
+    """The line of a record with what its unit counted."""
+    return orjson.dumps({**record, **_counts_as_written(unit, group, times)}, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def counts_as_read(unit: UnitCounts) -> dict[str, Any]:
-    """The same as it is when a record has been read: with lists."""
-    found: dict[str, Any] = orjson.loads(orjson.dumps(counts_as_written(unit)))
-    return found
+def whole_record(record: Mapping[str, Any], unit: UnitCounts, group: str | None = None) -> dict[str, Any]:
+    """A record with what its unit counted, in lists, as it is when it has been read."""
+    return {**record, **orjson.loads(orjson.dumps(_counts_as_written(unit, group)))}
 
 
-def counts_as_written(unit: UnitCounts) -> dict[str, Any]:
+def _counts_as_written(unit: UnitCounts, group: str | None = None, times: int = 1) -> dict[str, Any]:
     """What a unit counted: a list for each table, and for the parts of one.
 
     `units` is {"matching": [3, 4, 5, 6]}; `parts` has the names below a table, [["matching", "Attack"], [1, 1, 1, 2]];
     `times` says how many units these are, where they are not one, and `group` what they are part of.
     """
-    counted = unit.counts or {}
-    more: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in counted.items() if len(key) == 1}}
+    written: dict[str, Any] = {UNITS: {key[0]: counts for key, counts in unit.items() if len(key) == 1}}
     # Sorted: which part was counted first may depend on the order of a set.
-    parts = [part for part in counted.items() if len(part[0]) > 1]
-    if unit.parts is not None:
-        parts += unit.parts.items()
-    parts.sort()
+    parts = sorted([part for part in unit.items() if len(part[0]) > 1])
     if parts:
-        more[PARTS] = parts
-    if unit.times != 1:
-        more[TIMES] = unit.times
-    if unit.group is not None:
-        more[GROUP] = unit.group
-    return more
+        written[PARTS] = parts
+    if times != 1:
+        written[TIMES] = times
+    if group is not None:
+        written[GROUP] = group
+    return written
 
-
-UnitTables = dict[TableKey, Counts]  # by table and by part of one
 
 _ID_MARK, _UNITS_MARK, _PARTS_MARK = b'{"id":"', b',"units":{', b',"parts":['
 _ID = "id"
@@ -128,10 +115,10 @@ def fast_read_line(line: bytes, number: int) -> RecordedUnit | None:
     return None  # it has a group, or stands for several
 
 
-def unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitTables:
+def unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitCounts:
     """What one unit of this line counted, by table and by part of one."""
     try:
-        found: UnitTables = {(name,): checked_counts(counts) for name, counts in orjson.loads(unit.units).items()}
+        found: UnitCounts = {(name,): checked_counts(counts) for name, counts in orjson.loads(unit.units).items()}
         for key, counts in orjson.loads(unit.parts):
             if not all(type(name) is str for name in key):
                 raise TypeError(f"{key!r}")
@@ -141,12 +128,12 @@ def unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitTables:
         raise malformed_record_error(result, unit.line, problem) from None
 
 
-def scaled_unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitTables:
+def scaled_unit_tables(unit: RecordedUnit, result: StoredResult) -> UnitCounts:
     """What all units of this line counted together."""
     return scale(unit_tables(unit, result), unit.times)
 
 
-def scale(counts: UnitTables, times: int) -> UnitTables:
+def scale(counts: UnitCounts, times: int) -> UnitCounts:
     """The counts of so many units like this one."""
     return counts if times == 1 else {key: tuple([n * times for n in found]) for key, found in counts.items()}
 
@@ -175,7 +162,7 @@ def parts_add_up(counted: Mapping[TableKey, Counts]) -> bool:
     return all(tuple(summed) == counted.get(whole) for whole, summed in sums.items())
 
 
-def add_tables(mine: UnitTables, theirs: Mapping[TableKey, Counts]) -> None:
+def add_tables(mine: UnitCounts, theirs: Mapping[TableKey, Counts]) -> None:
     """Add counts to counts, table by table; ValueError where one has more of them."""
     for key, counts in theirs.items():
         had = mine.get(key)
@@ -183,7 +170,7 @@ def add_tables(mine: UnitTables, theirs: Mapping[TableKey, Counts]) -> None:
 
 
 def add_checked(
-    mine: UnitTables, theirs: Mapping[TableKey, Counts], result: StoredResult, line: int | None = None
+    mine: UnitCounts, theirs: Mapping[TableKey, Counts], result: StoredResult, line: int | None = None
 ) -> None:
     """The same of records; those that do not add up do not count what this version counts."""
     try:

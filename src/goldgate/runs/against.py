@@ -15,8 +15,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from goldgate.core.gate import GateTarget, find_gate_target
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.page import plural
@@ -30,7 +28,6 @@ from goldgate.files.parsing import parse_json
 from goldgate.files.reading import read_bytes, read_text_file
 from goldgate.readers.stored_result import REPORT, StoredResult, input_digests
 from goldgate.readers.unit_records import (
-    UnitTables,
     add_tables,
     malformed_record_error,
     part_sums_error,
@@ -76,7 +73,7 @@ class ReferenceRun:
     judged: Sequence[Mapping[str, Sequence[str]]]  # and of what the systems made, run by run
     source: StoredResult | BaselineUnits
 
-    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitTables]:
+    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
         """The counts of every unit by its id."""
         if isinstance(self.source, StoredResult):
             return unit_tables_by_id(self.source, wanted)
@@ -102,7 +99,7 @@ class BaselineUnits(NamedTuple):
     named: str
     told: Mapping[str, Any]
 
-    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitTables]:
+    def units(self, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
         data = read_bytes(self.file, BASELINE_KIND, self.named, MAX_UNITS_BYTES)
         try:
             return unpack_units(data, int(self.told["size"]), str(self.told["sha256"]), wanted)
@@ -299,11 +296,10 @@ class UnitSelector(NamedTuple):
     pairing: Pairing
     wanted: frozenset[TableKey]
 
-    def __call__(self, record: bytes, unit: UnitCounts) -> UnitRow:
-        counted = {key: counts for key in self.wanted if (counts := unit.counted(key)) is not None}
-        found = scale(counted, unit.times)
-        identity = orjson.loads(record)[self.pairing.field]
-        return UnitRow(None if identity is None else str(identity), unit.group, found)
+    def __call__(self, record: Mapping[str, Any], unit: UnitCounts, group: str | None, times: int = 1) -> UnitRow:
+        identity = record[self.pairing.field]
+        counts = scale({key: unit[key] for key in self.wanted if key in unit}, times)
+        return UnitRow(None if identity is None else str(identity), group, counts)
 
 
 class ReferenceRuns:
@@ -312,13 +308,16 @@ class ReferenceRuns:
     def __init__(self, suite: Suite, runs: Iterable[_PairedRun]) -> None:
         self.suite = suite
         self.runs = list(runs)
-        self.taker = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.wanted))
+        self.selector = UnitSelector(suite.pairing, frozenset(key for run in self.runs for key in run.wanted))
 
     def add(self, units: Iterable[UnitRow]) -> None:
         """Units of this run, in any order."""
         for unit in units:
-            for run in self.runs:
-                run.add(unit)
+            self.add_unit(unit)
+
+    def add_unit(self, unit: UnitRow) -> None:
+        for run in self.runs:
+            run.add(unit)
 
     def paired(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, PairedRun]:
         """For each gate this run and the stored one; an InputError where the two are not alike."""
@@ -350,14 +349,14 @@ class _PairedRun:
         self.gates = gates
         self.wanted = frozenset(gated.key for gated in gates.values())
         self._waiting = self._stored_units()
-        self._summed: dict[str, tuple[UnitTables, UnitTables]] = {}  # by group
-        self._partners: dict[str | None, UnitTables] = {}  # what has several records, and what nobody asked for
+        self._summed: dict[str, tuple[UnitCounts, UnitCounts]] = {}  # by group
+        self._partners: dict[str | None, UnitCounts] = {}  # what has several records, and what nobody asked for
         self._keys = {name: gated.key for name, gated in gates.items()}
         self._joints: dict[str, dict[_CountsOfBoth, int]] = {name: {} for name in gates}
         self._pairs: dict[str, dict[UnitPair, int]] = {name: {} for name in gates}
         self._unknown: list[str] = []
 
-    def _stored_units(self) -> dict[bytes, UnitTables]:
+    def _stored_units(self) -> dict[bytes, UnitCounts]:
         """The stored side, with as many counts in each table as this version has."""
         widths = {gated.key: len(gated.measure.columns) for gated in self.gates.values()}
         found = self.reference.units(self.wanted)
@@ -416,7 +415,7 @@ class _PairedRun:
             for name, gated in self.gates.items()
         }
 
-    def _count(self, mine: UnitTables, theirs: UnitTables) -> None:
+    def _count(self, mine: UnitCounts, theirs: UnitCounts) -> None:
         for name, key in self._keys.items():
             both, joints = (mine.get(key), theirs.get(key)), self._joints[name]
             joints[both] = joints.get(both, 0) + 1

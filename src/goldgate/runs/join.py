@@ -18,11 +18,10 @@ from typing import NamedTuple
 import orjson
 
 from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import MAX_PAIRED_PARTS, TableKey
+from goldgate.core.tally import MAX_PAIRED_PARTS, TableKey, UnitCounts
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import (
     RecordedUnit,
-    UnitTables,
     add_checked,
     duplicate_id_error,
     malformed_record_error,
@@ -260,7 +259,7 @@ class _Counter:
         self.found = JointUnits()
         self._results = results
         self._entries = entries
-        self._groups: dict[str, list[UnitTables]] = {}
+        self._groups: dict[str, list[UnitCounts]] = {}
         self._joints: Counter[Joint] = Counter()  # of all tables: each number is of one
         if entries.averaged is not None:
             self.found.meetings = PartProducts(entries.columns[entries.averaged] * len(results))
@@ -277,7 +276,7 @@ class _Counter:
             identity, [{} if line is None else scaled_unit_tables(line, result) for line, result in both], group
         )
 
-    def add_counts(self, identity: str | None, runs: list[UnitTables], group: str | None = None) -> None:
+    def add_counts(self, identity: str | None, runs: list[UnitCounts], group: str | None = None) -> None:
         """A unit given by its counts; or, with a group, a part of one."""
         if group is None:
             self._count(identity, self._numbers(runs))
@@ -304,7 +303,7 @@ class _Counter:
                 table.joints[joint] = times
         return found
 
-    def _numbers(self, runs: Sequence[UnitTables]) -> list[list[int]]:
+    def _numbers(self, runs: Sequence[UnitCounts]) -> list[list[int]]:
         entries = self._entries
         return [
             [entries.number(key, found, result) for key, found in counts.items() if key[0] in entries.columns]
@@ -387,7 +386,7 @@ def _all_have_identity(identity: str | None, lines: Sequence[RecordedUnit | None
 
 def _join_sums(runs: Sequence[Iterable[RecordedUnit]], results: Sequence[StoredResult], counter: _Counter) -> None:
     """The sum of all records of an identity, in each run."""
-    sums: dict[str | None, list[UnitTables | None]] = {}
+    sums: dict[str | None, list[UnitCounts | None]] = {}
     for index, (lines, result) in enumerate(zip(runs, results, strict=True)):
         for line in lines:
             known = sums.setdefault(line.identity, [None] * len(runs))

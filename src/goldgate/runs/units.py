@@ -14,14 +14,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from goldgate.core.measure import RatioMeasure
+from goldgate.core.measure import RatioMeasure, table_forms
 from goldgate.core.metric import Metrics
 from goldgate.core.suite import Suite
 from goldgate.core.sums import Counts
 from goldgate.core.tally import TableKey, Tally, UnitCounts
 from goldgate.readers.stored_result import StoredResult
 from goldgate.readers.unit_records import (
-    UnitTables,
     add_checked,
     add_tables,
     duplicate_id_error,
@@ -40,7 +39,7 @@ class UnitRow(NamedTuple):
 
     identity: str | None
     group: str | None
-    counts: UnitTables
+    counts: UnitCounts
 
 
 def unit_id(identity: str | None) -> bytes:
@@ -60,9 +59,9 @@ def read_unit_rows(result: StoredResult) -> Iterator[UnitRow]:
         yield UnitRow(unit.identity, unit.group, scaled_unit_tables(unit, result))
 
 
-def unit_tables_by_id(result: StoredResult, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitTables]:
+def unit_tables_by_id(result: StoredResult, wanted: Collection[TableKey] | None = None) -> dict[bytes, UnitCounts]:
     """The counts of every unit by its id, of the tables that are wanted; several records of one are added up."""
-    found: dict[bytes, UnitTables] = {}
+    found: dict[bytes, UnitCounts] = {}
     for unit in read_unit_rows(result):
         counts = unit.counts
         if wanted is not None:
@@ -119,13 +118,13 @@ class UnitPacker:
         whole = b"".join(content)
         return UnitsFile(UNITS_HEADER + zlib.compress(whole, 9), len(ordered), len(whole), sha256(whole).hexdigest())
 
-    def _tables(self, unit: bytes) -> UnitTables:
+    def _tables(self, unit: bytes) -> UnitCounts:
         return _Reader(unit).tables([*self._widths.items()])
 
 
 def unpack_units(
     data: bytes, size: int, digest: str, wanted: Collection[TableKey] | None = None
-) -> dict[bytes, UnitTables]:
+) -> dict[bytes, UnitCounts]:
     """What was packed, of the tables that are wanted; a ValueError if it is not what was."""
     if not data.startswith(UNITS_HEADER):
         raise ValueError("not packed units of this version")
@@ -155,9 +154,9 @@ class _Reader:
         self.content = content
         self.at = 0
 
-    def tables(self, keys: list[tuple[TableKey, int]], wanted: Collection[TableKey] | None = None) -> UnitTables:
+    def tables(self, keys: list[tuple[TableKey, int]], wanted: Collection[TableKey] | None = None) -> UnitCounts:
         """One unit."""
-        found: UnitTables = {}
+        found: UnitCounts = {}
         for _ in range(self.integer()):
             key, width = keys[self.integer()]
             counts = self.counts(width)
@@ -228,18 +227,15 @@ class RecordSums(NamedTuple):
 
 def sum_records(result: StoredResult, measures: list[RatioMeasure[Any]]) -> RecordSums:
     """The sum over all records, table by table; the parts of tables are left out."""
-    forms = {measure.table: (measure.forms, len(measure.columns)) for measure in measures}
-    tally, records = Tally(), 0
+    widths = {measure.table: len(measure.columns) for measure in measures}
+    tally, records = Tally(table_forms(measures)), 0
     for unit in read_units(result):
         records += unit.times
-        tally.now = UnitCounts(unit.group)
-        for key, counts in unit_tables(unit, result).items():
-            if len(key) > 1:
-                continue
-            known = forms.get(key[0])
-            if known is None or len(counts) != known[1]:
-                raise malformed_record_error(result, unit.line, f"{len(counts)} counts of {key[0]}")
-            tally.add(key, known[0], counts, unit.times)
+        tables: UnitCounts = {key: counts for key, counts in unit_tables(unit, result).items() if len(key) == 1}
+        for (name, *_), counts in tables.items():
+            if len(counts) != widths.get(name):
+                raise malformed_record_error(result, unit.line, f"{len(counts)} counts of {name}")
+        tally.add(tables, unit.group, unit.times)
     return RecordSums(tally, records)
 
 

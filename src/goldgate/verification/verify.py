@@ -11,6 +11,7 @@ from typing import Any
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.metric import Metric, Metrics, floor_quotient
+from goldgate.core.tally import UnitCounts
 from goldgate.errors import ConfigError, InputError, Place
 from goldgate.files.reading import read_bytes
 from goldgate.readers.stored_result import (
@@ -24,7 +25,7 @@ from goldgate.readers.stored_result import (
     require_local,
     stored_gates,
 )
-from goldgate.readers.unit_records import UnitTables, parts_add_up, read_units, unit_tables
+from goldgate.readers.unit_records import parts_add_up, read_units, unit_tables
 from goldgate.runs.against import MAX_UNITS_BYTES, UNITS_FILE, make_baseline_and_units, require_report_or_baseline
 from goldgate.runs.baseline import BASELINE_KIND as BASELINE
 from goldgate.runs.baseline import load_baseline, make_baseline
@@ -153,7 +154,7 @@ def _unit_differences(file: Path, record: dict[str, Any]) -> Iterator[FileDiffer
             yield FileDifference(UNITS_FILE, str(given.get(name)), f"{name} {stated}, as the record says")
 
 
-def _summed_rates(units: Mapping[bytes, UnitTables], named: str) -> dict[str, tuple[int, int]]:
+def _summed_rates(units: Mapping[bytes, UnitCounts], named: str) -> dict[str, tuple[int, int]]:
     """The rates of all units together, numerator and denominator."""
     found = {}
     for suite in (suite for suite in all_suites() if suite.name == named):

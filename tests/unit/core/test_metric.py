@@ -7,9 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from goldgate.core.measure import RatioMeasure, precision_recall_f1
+from goldgate.core.measure import RatioMeasure, count_units, precision_recall_f1
 from goldgate.core.metric import Count, Limit, Rate, floor_quotient, format_number, mean
-from goldgate.core.tally import Tally
 
 
 def test_numbers_are_rounded_half_to_even_and_never_look_like_a_limit_that_they_miss() -> None:
@@ -93,9 +92,7 @@ def test_f1_is_two_hits_over_both_sides(
         def units(self, facts: None) -> tuple[int, ...]:
             return hits, predicted, gold
 
-    tally = Tally()
-    Found().count(None, tally)
-    rates = Found().metrics(tally)
+    rates = Found().metrics(count_units([Found()], [None]))
     assert list(rates) == ["x_precision", "x_recall", "x_f1"]
     assert tuple((rate.numerator, rate.denominator) for rate in rates.values() if isinstance(rate, Rate)) == expected
 

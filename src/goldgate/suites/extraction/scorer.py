@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from goldgate.core.finding import Finding
+from goldgate.core.measure import count_unit, table_forms
 from goldgate.core.metric import Metrics, NamedMetrics
 from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import ConfigError, InputError, Place, as_yaml
 from goldgate.readers.dialects import recognize_dialect
-from goldgate.readers.unit_records import counts_as_read
+from goldgate.readers.unit_records import whole_record
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.events.argument_text import Haystack
 from goldgate.suites.extraction.events.event import (
@@ -31,16 +30,12 @@ from goldgate.suites.extraction.events.match import match_units, name_mistakes
 from goldgate.suites.extraction.events.relaxed_matching import relaxed_rule
 from goldgate.suites.extraction.measures import extraction_measures
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtChecker
+from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.measures.hallucination import count_distinct, fast_count_distinct, support_rule
 from goldgate.suites.extraction.records import events_key, parse_gold
 from goldgate.suites.extraction.response import Method, Parsed, Status, parse_response
 from goldgate.suites.extraction.sample import Facts, Gold, ResponseInput, Sample, make_sample
 from goldgate.suites.extraction.settings import ExtractionSettings
-
-
-def render_record(facts: Facts) -> bytes:
-    """The record as one line of JSON."""
-    return orjson.dumps(sample_record(facts), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def sample_record(facts: Facts) -> dict[str, Any]:
@@ -206,10 +201,16 @@ class Scorer:
         ]
         return [Facts(*parts) for parts in zip(samples, parsed, predicted, compared, strict=True)]
 
-    def add(self, facts: Facts, tally: Tally) -> None:
+    def tally(self) -> Tally:
+        """A tally without a sample."""
+        return Tally(table_forms(self.measures))
+
+    def add(self, facts: Facts, tally: Tally) -> UnitCounts:
         """Add a sample's counts to a tally, in place."""
-        for measure in self.measures:
-            measure.count(facts, tally)
+        unit = count_unit(self.measures, facts, tally)
+        tally.add(unit, facts.sample.gold.group)
+        tally.add_fingerprint(text_fingerprint(facts))
+        return unit
 
     def metrics(self, tally: Tally) -> Metrics:
         """All metrics of a tally, by name."""
@@ -273,8 +274,7 @@ class Score:
     @property
     def tally(self) -> Tally:
         """The counts of this sample alone; tallies add up."""
-        tally = Tally()
-        tally.now = UnitCounts(self.facts.sample.gold.group)
+        tally = self.scorer.tally()
         self.scorer.add(self.facts, tally)
         return tally
 
@@ -287,10 +287,8 @@ class Score:
     @property
     def record(self) -> dict[str, Any]:
         """The sample's record, as in samples.jsonl."""
-        tally = Tally()
-        tally.now = UnitCounts(self.facts.sample.gold.group, wanted=True)
-        self.scorer.add(self.facts, tally)
-        return {**sample_record(self.facts), **counts_as_read(tally.now)}
+        unit = count_unit(self.scorer.measures, self.facts, Tally())
+        return whole_record(sample_record(self.facts), unit, self.facts.sample.gold.group)
 
     def __getitem__(self, metric: str) -> float | None:
         return self.metrics[metric].value

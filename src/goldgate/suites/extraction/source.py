@@ -18,10 +18,11 @@ from goldgate.readers.joined_suite import JoinedSource, JoinedWork, open_pairs
 from goldgate.readers.layouts.layout import FieldPaths
 from goldgate.readers.pair_files import PairOpener
 from goldgate.suites.extraction.events.event_schema import EventSchema, obtain_event_schema
+from goldgate.suites.extraction.measures.duplicate_texts import text_fingerprint
 from goldgate.suites.extraction.records import parse_gold, parse_prediction
 from goldgate.suites.extraction.report_parts import ExtractionOutcome
 from goldgate.suites.extraction.sample import Facts, Gold, Sample
-from goldgate.suites.extraction.scorer import Scorer, error_weight, render_record, sample_findings
+from goldgate.suites.extraction.scorer import Scorer, error_weight, sample_findings, sample_record
 from goldgate.suites.extraction.settings import ExtractionSettings
 
 
@@ -92,8 +93,11 @@ class ExtractionWork(JoinedWork[Facts]):
     def compare_all(self, samples: Sequence[tuple[str, Gold, StoredPrediction | None]]) -> list[Facts]:
         return self.scorer.facts_of([_sample(gold, prediction) for _, gold, prediction in samples])
 
-    def record(self, facts: Facts) -> bytes:
-        return render_record(facts)
+    def record(self, facts: Facts) -> Mapping[str, Any]:
+        return sample_record(facts)
+
+    def fingerprint(self, facts: Facts) -> int | None:
+        return text_fingerprint(facts)
 
     def weight(self, facts: Facts) -> int:
         return error_weight(facts)

@@ -5,15 +5,15 @@ A new measure is a class here and a line in `research_measures`, in the order of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from goldgate.core.measure import RatioMeasure, over
+from goldgate.core.measure import NO_TOTALS, RatioMeasure, count_unit, over, table_forms
 from goldgate.core.metric import Metrics, Rate
 from goldgate.core.suite import Measure
 from goldgate.core.sums import Counts, RatioSums, pair_sums
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.research.golden import Query
 from goldgate.suites.research.run.claims import ABSTAINED
 from goldgate.suites.research.run.facts import RunFacts
@@ -47,14 +47,14 @@ class Trial(NamedTuple):
 class TrialMeasure(RatioMeasure[Trial]):
     """Counts trials; those that are not there are as many units as there should be."""
 
-    def count(self, trial: Trial, tally: Tally) -> None:
+    def count(self, trial: Trial) -> UnitCounts:
         counts = self.units(trial)
         if counts is None:
-            return
+            return {}
         if trial.readings != (1, 1):
             metrics = zip(counts, self._metric_of_column, strict=True)
             counts = tuple([count * trial.weight(metric) for count, metric in metrics])
-        tally.add(self.key, self.forms, counts, trial.times)
+        return {self.key: counts}
 
     @cached_property
     def _metric_of_column(self) -> list[str]:
@@ -66,10 +66,9 @@ class TrialMeasure(RatioMeasure[Trial]):
 
 def trial_metrics(trials: Iterable[Trial], measures: Sequence[Measure[Trial]]) -> Metrics:
     """Every metric over these trials."""
-    tally = Tally()
+    tally = Tally(table_forms(measures))
     for trial in trials:
-        for measure in measures:
-            measure.count(trial, tally)
+        tally.add(count_unit(measures, trial, tally), times=trial.times)
     return {name: metric for measure in measures for name, metric in measure.metrics(tally).items()}
 
 
@@ -129,10 +128,8 @@ class ManifestIntegrity(TrialMeasure):
     def units(self, trial: Trial) -> Counts | None:
         return None if trial.run is None else (trial.run.with_manifest, trial.run.steps)
 
-    def count(self, trial: Trial, tally: Tally) -> None:
-        super().count(trial, tally)
-        if trial.run is not None:
-            tally.counts["torn_logs"] += trial.run.torn
+    def totals(self, trial: Trial) -> Mapping[str, int]:
+        return NO_TOTALS if trial.run is None else {"torn_logs": trial.run.torn}
 
     def metrics(self, tally: Tally) -> Metrics:
         return super().metrics(tally) if self.kept else {"manifest_integrity": Rate(0, 0, _NOT_KEPT)}
@@ -179,21 +176,18 @@ class Companions(TrialMeasure):
             run.ledger if run is not None else 0,
         )
 
-    def count(self, trial: Trial, tally: Tally) -> None:
-        super().count(trial, tally)
-        counts, run, weight = tally.counts, trial.run, trial.weight(COMPLETION_METRIC)
+    def totals(self, trial: Trial) -> Mapping[str, int]:
+        run, weight = trial.run, trial.weight(COMPLETION_METRIC)
         if trial.query is None:
-            if run is not None and run.broken is not None and run.objective is None:
-                counts["broken_strangers"] += weight  # its query is not known
-            return
-        counts["missing_trials" if run is None else "trials"] += trial.times * weight
-        if run is not None:
-            squares = weight * (weight - 1)
-            counts["copies"] += weight - 1
-            counts["squares_of_copies"] += squares
-            if trial.evaluated is not None:
-                counts["completed_trials"] += weight
-                counts["completed_squares_of_copies"] += squares
+            broken = run is not None and run.broken is not None and run.objective is None
+            return {"broken_strangers": weight} if broken else NO_TOTALS  # its query is not known
+        if run is None:
+            return {"missing_trials": trial.times * weight}
+        squares = weight * (weight - 1)
+        totals = {"trials": trial.times * weight, "copies": weight - 1, "squares_of_copies": squares}
+        if trial.evaluated is not None:
+            totals |= {"completed_trials": weight, "completed_squares_of_copies": squares}
+        return totals
 
     def metrics(self, tally: Tally) -> Metrics:
         counts, rates = tally.counts, super().metrics(tally)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
-
-import orjson
 
 from goldgate.core.plan import Plan
 from goldgate.core.suite import Inputs, Mapper, Measure, Source, Work
@@ -49,8 +47,11 @@ class ResearchWork(Work[list[RunDirectory], Any]):
     def score(self, shard: list[RunDirectory]) -> list[RunResult]:
         return self.judge(shard)
 
-    def record(self, facts: Trial) -> bytes:
-        return orjson.dumps(trial_record(facts), option=orjson.OPT_APPEND_NEWLINE)
+    def record(self, facts: Trial) -> Mapping[str, Any]:
+        return trial_record(facts)
+
+    def times(self, facts: Trial) -> int:
+        return facts.times
 
 
 class ResearchSource(Source[list[RunDirectory], Any]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from goldgate.core.suite import Measure
 from goldgate.suites.extraction.measures.answers import HintCounts, ParseRates, SchemaCompliance
 from goldgate.suites.extraction.measures.chain_of_thought import ThoughtRates
-from goldgate.suites.extraction.measures.duplicate_texts import DuplicateTexts
 from goldgate.suites.extraction.measures.hallucination import Hallucination
 from goldgate.suites.extraction.measures.matching import ErrorCounts, MatchRates, RelaxedExcess, TypeRates
 from goldgate.suites.extraction.sample import Facts
@@ -27,7 +26,6 @@ def extraction_measures(settings: ExtractionSettings) -> list[Measure[Facts]]:
         Hallucination(),
         RelaxedExcess(),
         ErrorCounts(),
-        DuplicateTexts(),
         HintCounts(settings.response),
         ThoughtRates(settings.cot),
         *added,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import orjson
 
-from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
+from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, count_names, over
 from goldgate.core.metric import Count, Metrics
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, UnitCounts
 from goldgate.errors import as_yaml
 from goldgate.suites.extraction.events.answer_form import Form, form_of, is_plain_value
 from goldgate.suites.extraction.events.argument_text import normalize
@@ -48,17 +48,14 @@ class ParseRates(RatioMeasure[Facts]):
             return _MISSING_PREDICTION
         return _PARSE_COUNTS[parsed.status, parsed.method == Method.NO_JSON_FOUND]
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        super().count(facts, tally)
-        counts, parsed = tally.counts, facts.parsed
-        counts["total_samples"] += 1
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        parsed = facts.parsed
         if parsed is None:
-            return
-        counts["method." + parsed.method] += 1
-        counts["thought." + parsed.thought_state] += 1
+            return {"total_samples": 1}
+        totals = {"total_samples": 1, "method." + parsed.method: 1, "thought." + parsed.thought_state: 1}
         if parsed.status == Status.REPAIRED:
-            for step in parsed.repairs:
-                counts[f"repair.{step}"] += 1
+            totals |= count_names([f"repair.{step}" for step in parsed.repairs])
+        return totals
 
     def metrics(self, tally: Tally) -> Metrics:
         return {"total_samples": Count(tally.counts["total_samples"]), **super().metrics(tally)}
@@ -79,17 +76,13 @@ class SchemaCompliance(RatioMeasure[Facts]):
     def units(self, facts: Facts) -> Counts:
         return int(not facts.predicted.violations), 1
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        super().count(facts, tally)
+    def totals(self, facts: Facts) -> Mapping[str, int]:
         violations = facts.predicted.violations
         if not violations:
-            return
-        counts = tally.counts
-        named = [found.violation for found in violations]
-        for violation in set(named):
-            counts[_SAMPLES[violation]] += 1
-        for violation in named:
-            counts[_OCCURRENCES[violation]] += 1
+            return NO_TOTALS
+        occurrences = [place.violation for place in violations]
+        samples = (_SAMPLES[each] for each in {*occurrences})
+        return count_names([*samples, *(_OCCURRENCES[each] for each in occurrences)])
 
 
 HINT_SHARE = Fraction(1, 10)  # of the answers: what fewer have is a slip of the model, not a form
@@ -114,22 +107,21 @@ _FITTING: dict[str, tuple[type, ...]] = {
 }
 
 
-def count_hints(facts: Facts, form: Form, tally: Tally) -> None:
-    """Count the answer once under each hint that it speaks for. An answer as it should be costs next to nothing."""
+def answer_hints(facts: Facts, form: Form) -> set[str]:
+    """The hints that an answer speaks for. An answer as it should be costs next to nothing."""
     parsed = facts.parsed
+    names: set[str] = set()
     if parsed is None or parsed.status == Status.ERROR:
-        return
-    found: set[str] = set()
+        return names
     for _, _, argument in facts.comparison.false_positives:  # in the gold, such a word is a value like any other
         if argument in _NULL_WORDS:
-            found.add(f"hint.null_words.{_NULL_WORDS[argument]}")
+            names.add(f"hint.null_words.{_NULL_WORDS[argument]}")
     violations = facts.predicted.violations
     if violations and not form.flat and not only_value_violations(violations, form):  # flat goes with no other layout
-        found.update(hint_names(parsed.value, form))
-    if found and any(name.startswith("hint.null_words.") for name in found):
-        found.add("hint.null_words")
-    for name in found:
-        tally.counts[name] += 1
+        names.update(hint_names(parsed.value, form))
+    if any(name.startswith("hint.null_words.") for name in names):
+        names.add("hint.null_words")
+    return names
 
 
 def only_value_violations(violations: Sequence[ViolationPlace], form: Form) -> bool:
@@ -228,10 +220,12 @@ class HintCounts:
     def __init__(self, settings: ResponseSettings) -> None:
         self.form = form_of(settings)
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        count_hints(facts, self.form, tally)
-        for shape in facts.sample.gold.shapes:
-            tally.counts[f"gold_shape.{shape}"] += 1
+    def count(self, facts: Facts) -> UnitCounts:
+        return {}
+
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        names, shapes = answer_hints(facts, self.form), facts.sample.gold.shapes
+        return count_names([*names, *[f"gold_shape.{shape}" for shape in shapes]]) if names or shapes else NO_TOTALS
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}

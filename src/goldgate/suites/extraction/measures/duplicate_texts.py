@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
-from goldgate.core.metric import Metrics
 from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.argument_text import ASCII_SIGNS, normalize
 from goldgate.suites.extraction.sample import Facts
@@ -18,25 +17,19 @@ _UNSEEN = re.compile("[\u034f\u115f\u1160\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0
 _SEEN = re.compile(r"[!-~\u4e00-\u9fff]*")  # only these, as most texts have: one look instead of two
 
 
-class DuplicateTexts:
-    """It has no metrics of its own; the report's `reading.texts` is its sketch: pairs of a text and a unit that has it.
+def text_fingerprint(facts: Facts) -> int | None:
+    """A number for the text of a sample and the unit that has it; None where there is too little to compare.
 
     Texts are compared by their letters and digits, normalized. Where gold has no text, its arguments are compared.
-    Copies in one group are in one unit, and do no harm.
+    Copies in one group are in one unit, and do no harm. The report's `reading.texts` is a sketch of these numbers.
     """
-
-    section = "main"
-
-    def count(self, facts: Facts, tally: Tally) -> None:
-        gold, group = facts.sample.gold, tally.now.group
-        letters = _gold_letters(facts)
-        if letters:
-            text = crc32(letters) << 32 | len(letters) & 0xFFFFFFFF
-            unit = crc32((gold.id if group is None else group).encode("utf-8", "replace"))
-            tally.sketch.add(text << _UNIT_BITS | unit)
-
-    def metrics(self, tally: Tally) -> Metrics:
-        return {}
+    letters = _gold_letters(facts)
+    if not letters:
+        return None
+    gold = facts.sample.gold
+    text = crc32(letters) << 32 | len(letters) & 0xFFFFFFFF
+    unit = crc32((gold.id if gold.group is None else gold.group).encode("utf-8", "replace"))
+    return text << _UNIT_BITS | unit
 
 
 def text_counts(tally: Tally) -> dict[str, int]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from goldgate.core.measure import UNITS_COLUMN, RatioMeasure, over
+from goldgate.core.measure import NO_TOTALS, UNITS_COLUMN, RatioMeasure, over
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Tally
 from goldgate.suites.extraction.events.argument_text import Haystack, contained_values
 from goldgate.suites.extraction.events.event import Events, Span, Unit, Value
 from goldgate.suites.extraction.sample import Facts
@@ -38,10 +37,10 @@ class Hallucination(RatioMeasure[Facts]):
             return 0, 0, 0, 0, 1, 1
         return int(bool(facts.unsupported)), 1, len(facts.unsupported), count_distinct(facts.predicted), 0, 1
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        super().count(facts, tally)
-        if facts.text is not None:
-            tally.counts["hallucination_units"] += sum(map(len, facts.predicted.units.values()))
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        if facts.text is None:
+            return NO_TOTALS
+        return {"hallucination_units": sum(map(len, facts.predicted.units.values()))}
 
 
 def distinct_values(values: Iterable[Value]) -> list[Value]:

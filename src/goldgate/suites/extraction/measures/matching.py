@@ -7,18 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
-from goldgate.core.measure import Over, RatioMeasure, over, precision_recall_f1
+from goldgate.core.measure import NO_TOTALS, Over, RatioMeasure, count_names, over, precision_recall_f1
 from goldgate.core.metric import Metrics
-from goldgate.core.sums import Counts, RatioForm
-from goldgate.core.tally import TableKey, Tally
+from goldgate.core.sums import Counts
+from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.extraction.events.event import Unit, Units
-from goldgate.suites.extraction.events.match import COLUMNS, ByType, Mistake, UnitMatches, unpack_counts
+from goldgate.suites.extraction.events.match import COLUMNS, Mistake, UnitMatches, unpack_counts
 from goldgate.suites.extraction.sample import Facts
 
 TABLE = "matching"
-_MOST_WRITTEN = 512  # parts of an event type that are kept as JSON: 40 MB at most in all
 
 
 class MatchRates(RatioMeasure[Facts]):
@@ -37,124 +34,18 @@ class MatchRates(RatioMeasure[Facts]):
     def units(self, facts: Facts) -> Counts:
         return unpack_counts(sum([sum(by_role.values()) for by_role in facts.comparison.counts.values()]))
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        """What the sample, each event type and each role count, kept as it is: many samples together cost less."""
-        now = tally.now
-        if now.group is not None:
-            self.count_plainly(facts, tally)
-            return
-        counts = facts.comparison.counts
-        tally.keep(self.key, self.keep, counts)
-        if now.counts is not None:
-            now.counts[self.key] = self.units(facts)
-            now.parts = PackedParts(counts)
-
-    def keep(self) -> KeptCounts:
-        return KeptCounts(self.forms)
-
-    def count_plainly(self, facts: Facts, tally: Tally) -> None:
-        """The same, sample by sample."""
-        tally.add(self.key, self.forms, self.units(facts))
-        types: dict[TableKey, Counts] = {}
+    def count(self, facts: Facts) -> UnitCounts:
+        unit: UnitCounts = {}
+        whole = 0
         for event_type, by_role in facts.comparison.counts.items():
             if by_role:
-                types[TABLE, event_type] = unpack_counts(sum(by_role.values()))
-            for role, packed in by_role.items():
-                tally.add((TABLE, event_type, role), self.forms, unpack_counts(packed))
-        for key, counts in types.items():
-            tally.add(key, self.forms, counts)
-        tally.meet(types)
-
-
-class KeptCounts:
-    """What samples count in matching, everything that is alike once, with how often it was met."""
-
-    __slots__ = ("_forms", "_roles", "_types")
-
-    def __init__(self, forms: Mapping[str, RatioForm]) -> None:
-        self._forms = forms
-        self._types: dict[tuple[tuple[str, int], ...], int] = {}  # the types of a sample
-        self._roles: dict[str, dict[tuple[str, int], int]] = {}  # of a type
-
-    def add(self, counts: ByType) -> None:
-        types = []
-        for event_type, by_role in counts.items():
-            if by_role:
-                types.append((event_type, sum(by_role.values())))
-                known = self._roles.get(event_type)
-                if known is None:
-                    known = self._roles[event_type] = {}
-                for counted in by_role.items():
-                    known[counted] = known.get(counted, 0) + 1
-        together = (*types,)
-        self._types[together] = self._types.get(together, 0) + 1
-
-    def settle(self, tally: Tally) -> None:
-        forms = self._forms
-        for together, times in self._types.items():
-            tally.add((TABLE,), forms, unpack_counts(sum([packed for _, packed in together])), times)
-            types: dict[TableKey, Counts] = {
-                (TABLE, event_type): unpack_counts(packed) for event_type, packed in together
-            }
-            for key, counts in types.items():
-                tally.add(key, forms, counts, times)
-            tally.meet(types, times)
-        for event_type, found in self._roles.items():
-            for (role, packed), times in found.items():
-                tally.add((TABLE, event_type, role), forms, unpack_counts(packed), times)
-
-
-class PackedParts:
-    """What event types and their roles count in a sample: the parts of its record, sorted by name."""
-
-    __slots__ = ("_counts",)
-
-    def __init__(self, counts: ByType) -> None:
-        self._counts = counts
-
-    def get(self, key: TableKey) -> Counts | None:
-        by_role = self._counts.get(key[1]) if key[0] == TABLE else None
-        if not by_role:
-            return None
-        packed = sum(by_role.values()) if len(key) == 2 else by_role.get(key[2])
-        return None if packed is None else unpack_counts(packed)
-
-    def items(self) -> list[tuple[TableKey, Counts]]:
-        """Every part, in order."""
-        found: list[tuple[TableKey, Counts]] = []
-        for event_type, by_role in sorted(self._counts.items()):
-            if by_role:
-                found.append(((TABLE, event_type), unpack_counts(sum(by_role.values()))))
-                found += [
-                    ((TABLE, event_type, role), unpack_counts(packed)) for role, packed in sorted(by_role.items())
-                ]
-        return found
-
-    def json(self) -> bytes:
-        """The same as JSON, a list without its brackets. There are few kinds of each part, and each is written once."""
-        found: list[bytes] = []
-        for event_type, by_role in sorted(self._counts.items()):
-            if by_role:
-                known = _written(event_type)
-                if len(known) > _MOST_WRITTEN:
-                    known.clear()
-                for part in ((None, sum(by_role.values())), *sorted(by_role.items())):
-                    written = known.get(part)
-                    if written is None:
-                        written = known[part] = _write(event_type, *part)
-                    found.append(written)
-        return b",".join(found)
-
-
-@lru_cache(maxsize=256)
-def _written(event_type: str) -> dict[tuple[str | None, int], bytes]:
-    """What was written so far of an event type, by role and counts."""
-    return {}
-
-
-def _write(event_type: str, role: str | None, packed: int) -> bytes:
-    key = (TABLE, event_type) if role is None else (TABLE, event_type, role)
-    return orjson.dumps((key, unpack_counts(packed)))
+                for role, packed in by_role.items():
+                    unit[TABLE, event_type, role] = unpack_counts(packed)
+                together = sum(by_role.values())
+                unit[TABLE, event_type] = unpack_counts(together)
+                whole += together
+        unit[self.key] = unpack_counts(whole)
+        return unit
 
 
 class TypeRates(RatioMeasure[Facts]):
@@ -277,17 +168,21 @@ class ErrorCounts:
 
     section = "main"
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        counts = tally.counts
+    def count(self, facts: Facts) -> UnitCounts:
+        return {}
+
+    def totals(self, facts: Facts) -> Mapping[str, int]:
+        gold, answer = facts.sample.gold.events.units, facts.predicted.units
+        if not facts.mistakes and gold.keys() == answer.keys():
+            return NO_TOTALS
+        names: list[str | None] = []
         for mistake, unit, predicted, partner in facts.mistakes:
-            counts[_ERROR_NAMES[predicted][mistake]] += 1
+            names.append(_ERROR_NAMES[predicted][mistake])
             if predicted and partner is not None:  # the other side of the pair is the same confusion
-                name = confusion_name(mistake, unit, partner)
-                if name is not None:
-                    counts[name] += 1
-        gold, said = facts.sample.gold.events.units, facts.predicted.units
-        if gold.keys() != said.keys() and (name := bare_confusion_name(gold, said)) is not None:
-            counts[name] += 1
+                names.append(confusion_name(mistake, unit, partner))
+        if gold.keys() != answer.keys():
+            names.append(bare_confusion_name(gold, answer))
+        return count_names(names)
 
     def metrics(self, tally: Tally) -> Metrics:
         return {}

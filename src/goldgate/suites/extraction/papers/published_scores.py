@@ -14,7 +14,7 @@ from typing import NamedTuple
 from goldgate.core.measure import UNITS_COLUMN, Over, RatioMeasure, over, precision_recall_f1
 from goldgate.core.metric import Metrics
 from goldgate.core.sums import Counts
-from goldgate.core.tally import Tally
+from goldgate.core.tally import Tally, UnitCounts
 from goldgate.suites.extraction.events.answer_form import form_of
 from goldgate.suites.extraction.papers.records import (
     ByEventType,
@@ -250,12 +250,13 @@ class Doc2edagRoles(ByEventType):
     def counts(self, facts: Facts) -> Mapping[str, Counts]:
         return {event_type: self.summed(roles) for event_type, roles in self._roles(facts).items()}
 
-    def count(self, facts: Facts, tally: Tally) -> None:
+    def count(self, facts: Facts) -> UnitCounts:
         by_type = self._roles(facts)
-        self.add({event_type: self.summed(roles) for event_type, roles in by_type.items()}, tally)
+        unit = self.by_table({event_type: self.summed(roles) for event_type, roles in by_type.items()})
         for event_type, roles in by_type.items():
             for role, counts in roles.items():
-                tally.add((self.table, event_type, role), self.forms, counts)
+                unit[self.table, event_type, role] = counts
+        return unit
 
     def metrics(self, tally: Tally) -> Metrics:
         """None: over all roles they are those of `doc2edag`."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from goldgate.core.measure import RatioMeasure
 from goldgate.core.sums import Counts
-from goldgate.core.tally import TableKey, Tally
+from goldgate.core.tally import UnitCounts
 from goldgate.suites.extraction.events.answer_form import Form
 from goldgate.suites.extraction.events.argument_text import normalize
 from goldgate.suites.extraction.events.event import Events, event_list
@@ -346,18 +346,13 @@ class ByEventType(RatioMeasure[Facts]):
     def units(self, facts: Facts) -> Counts:
         return self.summed(self.counts(facts))
 
-    def count(self, facts: Facts, tally: Tally) -> None:
-        self.add(self.counts(facts), tally)
+    def count(self, facts: Facts) -> UnitCounts:
+        return self.by_table(self.counts(facts))
 
-    def add(self, by_type: Mapping[str, Counts], tally: Tally) -> None:
+    def by_table(self, by_type: Mapping[str, Counts]) -> UnitCounts:
         """What a sample counts, and each event type in it."""
-        tally.add(self.key, self.forms, self.summed(by_type))
-        parts: dict[TableKey, Counts] = {
-            (self.table, event_type): counts for event_type, counts in sorted(by_type.items())
-        }
-        for key, counts in parts.items():
-            tally.add(key, self.forms, counts)
-        tally.meet(parts)
+        unit: UnitCounts = {self.key: self.summed(by_type)}
+        return unit | {(self.table, event_type): counts for event_type, counts in by_type.items()}
 
     def summed(self, by_type: Mapping[str, Counts]) -> Counts:
         """What the sample counts: the sum over its event types."""
