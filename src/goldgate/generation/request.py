@@ -23,11 +23,11 @@ from goldgate.protocol import GenerationSettings, Price
 MAX_ANSWER_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does not count
 
 # What can be done about it:
-# busy      ask again later, as often as it takes
-# again     ask again, a limited number of times
+# busy      ask again later, as often as it takes (429)
+# again     ask again, a limited number of times (408, 409, 425, 5xx, a body without an answer)
 # format    the response format is not supported
-# unclear   this request is refused, perhaps for its response format
-# final     this request will never be answered
+# unclear   this request is refused (400, 422), perhaps for its response format
+# final     this request will never be answered (other 4xx, a document that is too long)
 # hopeless  no request will be answered: wrong key, unknown model, no money left
 FailureKind = Literal["busy", "again", "format", "unclear", "final", "hopeless"]
 
