@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from goldgate.generation.answerer import Listener
-from goldgate.generation.openai import OpenAIAnswerer, fleet, pacing
+from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer, fleet, pacing
 from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
@@ -61,7 +61,8 @@ class Data:
         protocol = load_protocol(changes.pop("protocol", None)).protocol
         of_task = {name: changes.pop(name) for name in ("prompt", "train", "few_shot") if name in changes}
         limits = changes.pop("limits", EndpointLimits(concurrency=8, attempts=4))
-        answerer = OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
+        endpoint = EndpointOptions(url, limits, changes.pop("timeout", 5.0), secret=secret or Secret(None))
+        answerer = OpenAIAnswerer((endpoint,))
         options = GenerationOptions(self.out, **{"model": "m", **changes})
         task = TaskOptions([str(self.gold)], str(self.schema), **of_task)
         response, asked_for = protocol.section("metrics", ExtractionSettings).response, options.response_format

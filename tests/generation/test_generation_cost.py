@@ -146,6 +146,6 @@ def test_what_is_reserved_for_a_request_that_is_not_sent_is_free_again(make_data
 
     asking = asyncio.run(ask())
     prepared.task.close()
-    assert asking.budget.reserved == [0, 0]
+    assert asking.budget.reserved == Usage()
     assert asking.budget.spent == Usage(10, 1)
     assert asking.counts.waited["--rpm 1"] > 0

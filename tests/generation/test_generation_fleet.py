@@ -16,7 +16,7 @@ import pytest
 
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Listener
-from goldgate.generation.openai import FleetAnswerer, OpenAIAnswerer
+from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.openai.fleet import LONGEST_REST, Fleet, FleetMember
 from goldgate.generation.openai.pacing import EndpointLimits
 from goldgate.generation.request import ModelAnswer, NoAnswer
@@ -48,12 +48,12 @@ def ask(
             say(line)
 
     limits = limits or EndpointLimits(concurrency=4, attempts=4)
-    members = tuple(OpenAIAnswerer(url, limits, changes.pop("timeout", 5.0), secret=Secret(None)) for url in urls)
+    members = tuple(EndpointOptions(url, limits, changes.pop("timeout", 5.0), secret=Secret(None)) for url in urls)
     options = GenerationOptions(data.out, "m", **changes)
     task = TaskOptions([str(data.gold)], str(data.schema))
     response = ExtractionSettings().response
     prepared = prepare(
-        options, FleetAnswerer(members), GenerationSettings(), lambda: load_task(task, (None,), response)
+        options, OpenAIAnswerer(members, fleet=True), GenerationSettings(), lambda: load_task(task, (None,), response)
     )
     try:
         with open_journal(prepared) as journal:
@@ -213,7 +213,7 @@ def test_the_run_ends_when_nobody_answers_and_says_why_for_each(make_data: Calla
     assert f"{dead}: " in outcome.ending.message
     assert "unreachable" in outcome.ending.message
     assert f"{refusing.url}: the endpoint refuses" in outcome.ending.message
-    fleet = FleetAnswerer(tuple(OpenAIAnswerer(url, secret=Secret(None)) for url in (dead, refusing.url)))
+    fleet = OpenAIAnswerer(tuple(EndpointOptions(url, secret=Secret(None)) for url in (dead, refusing.url)), fleet=True)
     assert f"is a server running at {dead}?" in str(given_up_error(outcome.ending, fleet))
 
 

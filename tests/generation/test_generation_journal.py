@@ -13,7 +13,7 @@ import pytest
 
 from goldgate.errors import ConfigError, InputError
 from goldgate.generation.journal import Journal, read_contents, read_lines
-from goldgate.generation.journal_contents import CUT_OFF, InFlightRequest, JournalContents, UnansweredUsage, line_usage
+from goldgate.generation.journal_contents import CUT_OFF, InFlightRequest, JournalContents, line_usage
 from goldgate.generation.request import MAX_ANSWER_TOKENS, ModelAnswer, ModelRequest, NoAnswer, Usage
 
 
@@ -246,7 +246,7 @@ def test_what_was_in_flight_is_known_after_a_kill(tmp_path: Path) -> None:
     journal.unanswered(request("c"), "plan", "timeout", Usage(7, 0, estimated=True))
     contents = read_contents(path)  # as the next process reads it, with nothing closed
     assert contents.in_flight == {"d": InFlightRequest("id of d", 0)}
-    assert contents.unanswered == {"c": UnansweredUsage(1, 7, 0)}
+    assert contents.unanswered == {"c": [Usage(7, estimated=True)]}
     journal.close()
 
 
@@ -264,7 +264,7 @@ def test_a_request_that_another_journal_took_over_is_counted_once(tmp_path: Path
     for first, last in (paths, reversed(paths)):
         contents = read_contents(last, [first])
         assert contents.in_flight == {"b": InFlightRequest("id of b", 0)}
-        assert contents.unanswered == {"a": UnansweredUsage(1, 7, 0), "b": UnansweredUsage(1, 7, 0)}
+        assert contents.unanswered == {"a": [Usage(7, estimated=True)], "b": [Usage(7, estimated=True)]}
         assert set(contents.answers) == {"a"}
 
 
@@ -274,7 +274,7 @@ def test_answers_in_two_journals_are_noticed(tmp_path: Path) -> None:
     fill(paths[1], "b", "c")
     contents = read_contents(paths[1], paths[:1])
     assert contents.twice == {"b": (0, 1)}
-    assert contents.unanswered == {"b": UnansweredUsage(1, 3, 4)}  # paid for, and not counted
+    assert contents.unanswered == {"b": [Usage(3, 4, 1)]}  # paid for, and not counted
     found = [record["response"] for record in read_lines(contents.files, list(contents.answers.values()))]
     assert found == ["said a", "said b", "said c"]
 

@@ -14,7 +14,7 @@ from goldgate.core.task import AnswerFormat, AnswerSchema, Message, Question, Ta
 from goldgate.errors import ConfigError
 from goldgate.generation.answerer import Answerer, Assignment, Ending, Listener
 from goldgate.generation.checkpoint import CheckpointAnswerer
-from goldgate.generation.openai import OpenAIAnswerer
+from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
 from goldgate.generation.request import ModelAnswer, Usage
 from goldgate.generation.run import GenerationOptions, PreparedRun, RunResult, generate, open_journal, prepare
 from goldgate.generation.secret import Secret
@@ -118,7 +118,7 @@ def test_another_suites_task_is_asked_through_an_endpoint(tmp_path: Path) -> Non
         return http(completion(json.dumps({"answer": town})))
 
     with Raw(reply) as server:
-        answerer = OpenAIAnswerer(server.url, secret=Secret(None))
+        answerer = OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),))
         outcome, _, _ = ask(tmp_path, TownQuestions(TOWNS), answerer)
         again, _, said = ask(tmp_path, TownQuestions(TOWNS), answerer)
         assert len(server.bodies) == 2
@@ -141,7 +141,7 @@ def test_the_suite_judges_what_its_task_was_answered(tmp_path: Path) -> None:
         return http(completion(json.dumps({"answer": next(said for text, said in replies.items() if text in asked)})))
 
     with Raw(reply) as server:
-        ask(tmp_path, TownQuestions(TOWNS), OpenAIAnswerer(server.url, secret=Secret(None)))
+        ask(tmp_path, TownQuestions(TOWNS), OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),)))
     golds = [
         {"id": identity, "question": text, "answer": town, "sources": [identity]}
         for identity, (text, town) in TOWNS.items()
@@ -169,14 +169,18 @@ def test_a_task_without_a_json_schema_is_not_asked_for_one(tmp_path: Path) -> No
         ask(tmp_path, task, FirstWord(), response_format="json_schema")
     assert caught.value.code == "response_format.no_schema"
     with Raw(lambda *_: http(completion())) as server:
-        _, prepared, _ = ask(tmp_path, task, OpenAIAnswerer(server.url, secret=Secret(None)))
+        _, prepared, _ = ask(tmp_path, task, OpenAIAnswerer((EndpointOptions(server.url, secret=Secret(None)),)))
     assert prepared.plan.formats == ("json_object", "text")
     assert json.loads(server.bodies[0])["response_format"] == {"type": "json_object"}
 
 
 def test_ours_keep_the_contracts() -> None:
     """Checked by mypy: each of ours is what the contract says."""
-    answerers: list[Answerer] = [OpenAIAnswerer("http://a/v1"), CheckpointAnswerer("folder"), FirstWord()]
+    answerers: list[Answerer] = [
+        OpenAIAnswerer((EndpointOptions("http://a/v1"),)),
+        CheckpointAnswerer("folder"),
+        FirstWord(),
+    ]
     tasks: list[type[Task]] = [ExtractionTask, TownQuestions]
     assert [answerer.takes_formats for answerer in answerers] == [True, False, False]
     assert all(hasattr(task, "perfect_prediction") for task in tasks)

@@ -7,11 +7,12 @@ from decimal import Decimal
 import pytest
 
 from goldgate.generation.answerer import ProgressCounts
+from goldgate.generation.request import Usage
 from goldgate.generation.run import GenerationProgress, progress_text
 
 
 def test_a_line_has_everything_a_person_wants_to_know() -> None:
-    counts = ProgressCounts(2000, 100, 396, 4, 7, 32, 81_200, 9_871, Decimal("0.31"))
+    counts = ProgressCounts(2000, 100, 396, 4, 7, 32, Usage(81_200, 9_871), Decimal("0.31"))
     # 400 of the 1,900 that were to be asked in 10 s: 40 a second, 1,500 left
     assert progress_text(counts, 10.0, "USD") == (
         "500/2,000 (25 %), 40.0/s, 0:38 left, 81,200 + 9,871 tokens, 0.3100 USD, 7 retries, 4 failed"

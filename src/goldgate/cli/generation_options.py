@@ -225,7 +225,7 @@ def _choose_answerer(given: dict[str, Any]) -> tuple[Answerer, str]:
 
 
 def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
-    from goldgate.generation.openai import FleetAnswerer, OpenAIAnswerer
+    from goldgate.generation.openai import EndpointOptions, OpenAIAnswerer
     from goldgate.generation.openai.pacing import EndpointLimits
 
     keys: tuple[str | None, ...] = given["api_key_env"] or (None,)
@@ -235,12 +235,11 @@ def _endpoints(given: dict[str, Any], addresses: tuple[str, ...]) -> Answerer:
             f"{len(keys)} --api-key-env for {len(addresses)} --base-url: name one key for all of them, or one for each"
         )
     limits = EndpointLimits(given["concurrency"], given["rpm"], given["tpm"], given["attempts"])
-    members = tuple(
-        OpenAIAnswerer(address, limits, given["timeout"], key) for address, key in zip(addresses, keys, strict=True)
+    endpoints = tuple(
+        EndpointOptions(address, limits, given["timeout"], key) for address, key in zip(addresses, keys, strict=True)
     )
-    if len(members) == 1 and not given["shard"] and not given["merge"]:
-        return members[0]
-    return FleetAnswerer(members)
+    fleet = len(endpoints) != 1 or bool(given["shard"] or given["merge"])
+    return OpenAIAnswerer(endpoints, fleet)
 
 
 def parse_shard(text: str | None) -> DocumentShard | None:

@@ -18,17 +18,32 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
-_ENDING_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, a request to end, a closed terminal
 
 
 @contextmanager
 def block_signals() -> Iterator[None]:
-    """Whoever asks this process to end while the block runs is heard right afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    """Block SIGINT, SIGTERM and SIGHUP while a block runs; one that arrives takes effect right afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def handle_signals(handler: Callable[[int], None]) -> Iterator[None]:
+    """Call a function with SIGINT, SIGTERM and SIGHUP while a block runs.
+
+    A signal that is ignored stays so: `nohup` ignores the hang-up.
+    """
+    handled = [number for number in ENDING_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: handler(number)) for number in handled}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 GC_THRESHOLD = 100_000  # new ones before the next search: 10 to 20 MB
@@ -36,9 +51,9 @@ GC_THRESHOLD = 100_000  # new ones before the next search: 10 to 20 MB
 
 @contextmanager
 def infrequent_gc() -> Iterator[None]:
-    """Inside, the search waits for more objects; outside, all is as it was."""
+    """Let the garbage collector wait for more objects while a block runs."""
     before = gc.get_threshold()
-    if 0 < before[0] < GC_THRESHOLD:  # 0: somebody turned it off
+    if 0 < before[0] < GC_THRESHOLD:  # 0: it is turned off
         gc.set_threshold(GC_THRESHOLD, *before[1:])
     try:
         yield
@@ -72,7 +87,7 @@ class Promise(Generic[T]):
 
 def start_background_thread(work: Callable[[], None]) -> Thread:
     """Begin the work in a thread."""
-    with block_signals():  # a thread has the mask of whoever started it: signals are for the main thread
+    with block_signals():  # a thread inherits this mask: signals are for the main thread
         thread = Thread(target=work, daemon=True)
         thread.start()
     return thread

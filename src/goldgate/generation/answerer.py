@@ -8,7 +8,6 @@ the sample would no longer be random.
 from __future__ import annotations
 
 import hashlib
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,7 +16,7 @@ from typing import Any, Literal, Protocol
 from goldgate.core.sums import Counts
 from goldgate.core.task import Question
 from goldgate.generation.journal import Journal
-from goldgate.generation.journal_contents import FormatLadder
+from goldgate.generation.journal_contents import FormatLadder, QuestionPosition
 from goldgate.generation.request import RequestBudget, Usage, compute_cost
 from goldgate.protocol import Price
 from goldgate.stats.early_stopping import ERROR_RATE, GateWatch
@@ -33,8 +32,7 @@ class ProgressCounts:
     failed: int = 0
     retries: int = 0
     in_flight: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
     cost: Decimal | None = None
     cut_off: int = 0  # in flight when an earlier run was killed
     waits_for: str | None = None  # the limit that holds the next request back right now
@@ -42,7 +40,7 @@ class ProgressCounts:
 
     def spent(self, budget: RequestBudget) -> None:
         """Take over what a budget knows of tokens and money."""
-        self.input_tokens, self.output_tokens = budget.spent_input, budget.spent_output
+        self.usage = budget.spent
         self.cost = compute_cost(budget.spent, budget.price)
 
     def held_back(self, limit: str, seconds: float) -> None:
@@ -59,19 +57,11 @@ OnProgress = Callable[[ProgressCounts], None]
 
 @dataclass(slots=True)
 class Listener:
-    """Whom a run tells things: lines of text, and how far it is, so often (in seconds)."""
+    """Receives what a run reports: lines of text, and its progress every so many seconds."""
 
     say: Callable[[str], None] = lambda _: None
     on_progress: OnProgress = lambda _: None
     every: float = 1.0
-
-
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-def ending_signals() -> list[int]:
-    """Ctrl-C, SIGTERM, a hang-up. One that is ignored stays so: `nohup` ignores the hang-up."""
-    return [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 ORDER_SEED = 0
@@ -92,7 +82,7 @@ class StopRule:
 
 
 class EarlyStopping:
-    """Hears of every document that was asked, and says when enough is known."""
+    """Counts the answers in a random order of the documents, and decides when no more are needed."""
 
     def __init__(self, rule: StopRule, ids: Sequence[str]) -> None:
         self.rule = rule
@@ -105,7 +95,7 @@ class EarlyStopping:
         return self._place[position]
 
     def hear(self, position: int, response: str | None) -> bool:
-        """An answer, or that there will be none; whether every gate is decided."""
+        """Record an answer or its absence; True when every gate is decided."""
         if response is not None or self.rule.allow_missing:
             self._waiting[self._place[position]] = self.rule.count(position, response)
         while not self.is_decided and self._next in self._waiting:
@@ -169,7 +159,6 @@ def _order_key(seed: int, identity: str) -> bytes:
     return hashlib.blake2b(f"{seed}\0{identity}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-QuestionPosition = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
 EndReason = Literal["done", "decided", "interrupted", "budget", "stopped", "full"]
 
 
@@ -198,12 +187,12 @@ class Assignment:
         return self.ladder.plan.task.question(position, seed)
 
     def is_enough(self, position: int, response: str | None) -> bool:
-        """Told of an answer, or that there is none: whether no more need be asked."""
+        """Record an answer or its absence; True when no more questions are needed."""
         return self.stopping is not None and self.stopping.hear(position, response)
 
 
 class Answerer(Protocol):
-    """Whoever answers: an endpoint, a checkpoint on disk. It is chosen once, and nobody else asks which one it is."""
+    """A source of answers: endpoints, or a checkpoint on disk."""
 
     @property
     def takes_formats(self) -> bool:
@@ -222,4 +211,4 @@ class Answerer(Protocol):
         """Ask everything that is pending. What is answered is in the journal, however this ends."""
 
     def advice(self, message: str) -> str | None:
-        """What a user can do after asking was given up with this message, if there is more than to ask again."""
+        """What a user can do after a run stopped with this message; None where asking again is all."""

@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +21,7 @@ from goldgate.core.metric import Rate
 from goldgate.core.task import ANSWER_FORMATS, AnswerFormat
 from goldgate.files import writing
 from goldgate.generation.journal import read_lines
-from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, UnansweredUsage, line_usage
+from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, line_usage
 from goldgate.generation.request import Usage, compute_cost
 from goldgate.protocol import Price
 
@@ -72,9 +72,9 @@ class SeedSummary:
     answered: int = 0
     unanswered: list[int] = field(default_factory=list)  # positions in the task
     missing: Counter[str] = field(default_factory=Counter)  # by cause
-    said: dict[str, str] = field(default_factory=dict)  # of each cause, about the first document that it cost
+    details: dict[str, str] = field(default_factory=dict)  # of each cause: the server's words about the first document
     usage: Usage = field(default_factory=Usage)  # of all requests, whether they gave an answer or not
-    without_answer: UnansweredUsage = field(default_factory=UnansweredUsage)  # the part of it that is not in `answered`
+    without_answer: list[Usage] = field(default_factory=list)  # of each request that gave no answer that counts
     formats: Counter[AnswerFormat] = field(default_factory=Counter)  # in which the answers came
     usage_estimated: int = 0  # answers whose tokens the endpoint did not count
     finish_reasons: Counter[str] = field(default_factory=Counter)
@@ -97,6 +97,7 @@ class SeedSummary:
         return format_money(compute_cost(self.usage, self.price))
 
     def as_json(self) -> dict[str, Any]:
+        lost = sum(self.without_answer, Usage())
         return {
             "seed": self.seed,
             "coverage": self.coverage.as_json(),
@@ -107,9 +108,9 @@ class SeedSummary:
                 "reasoning": self.usage.reasoning,
                 "estimated_answers": self.usage_estimated,
                 "without_answer": {
-                    "requests": self.without_answer.requests,
-                    "input": self.without_answer.input,
-                    "output": self.without_answer.output,
+                    "requests": len(self.without_answer),
+                    "input": lost.input,
+                    "output": lost.output,
                 },
             },
             "cost": self.cost,
@@ -133,49 +134,42 @@ def write_predictions(
     positions: Sequence[int],
 ) -> SeedSummary:
     """Write a line for each answered document, of those at these positions of the task, and count on the way."""
-    task = ladder.plan.task
     summary = SeedSummary(seed, len(positions), price)
-    places: list[LineRef] = []
+    answers: list[LineRef] = []
     unused: list[LineRef] = []
-    failed: list[LineRef] = []
-    for position in positions:
-        found = ladder.find(contents, task.question(position, seed), seed)
-        failures = [contents.failures[key] for key in found.keys if key in contents.failures]
-        if found.place is not None and found.form is not None:
-            places.append(found.place)
-            summary.formats[found.form] += 1
-            summary.journals[found.place[0]] += 1
+    failures: list[LineRef] = []
+    for (position, _), _, stored in ladder.find_all(contents, ((position, seed) for position in positions)):
+        unused += stored.unused(contents)
+        summary.without_answer += stored.without_answer(contents)
+        if stored.place is not None and stored.form is not None:
+            answers.append(stored.place)
+            summary.formats[stored.form] += 1
+            summary.journals[stored.place[0]] += 1
         else:
             summary.unanswered.append(position)
-            if failures:
-                failed.append(max(failures))  # the last one
-            else:
-                summary.missing[NOT_ASKED] += 1
-        unused += found.unused(contents)
-        summary.without_answer.join(found.without_answer(contents))
-    tokens = [0, 0, 0]
-    for record in read_lines(contents.files, places):
-        prediction = task.prediction(record["id"], record["response"])
+            failed = [contents.failures[key] for key in stored.keys if key in contents.failures]
+            failures += [max(failed)] if failed else []  # the last one
+            summary.missing[NOT_ASKED] += not failed
+    for record in read_lines(contents.files, answers):
+        prediction = ladder.plan.task.prediction(record["id"], record["response"])
         out.write(orjson.dumps(prediction, option=orjson.OPT_APPEND_NEWLINE))
-        _count_answer(summary, tokens, record, contents)
-    for record in read_lines(contents.files, unused):
-        summary.without_answer.add(line_usage(record))
-    for record in read_lines(contents.files, failed):
+        _count_answer(summary, record, contents)
+    summary.without_answer += map(line_usage, read_lines(contents.files, unused))
+    for record in read_lines(contents.files, failures):
         summary.missing[str(record["cause"])] += 1
-        summary.said.setdefault(str(record["cause"]), str(record.get("detail") or ""))
+        summary.details.setdefault(str(record["cause"]), str(record.get("detail") or ""))
         summary.attempts += int(record.get("attempts") or 1)
     if summary.endpoints.keys() <= {ladder.plan.source.get("endpoint")}:
         summary.endpoints.clear()  # there is nothing to tell apart
-    summary.answered = len(places)
-    lost = summary.without_answer
-    summary.usage = Usage(tokens[0] + lost.input, tokens[1] + lost.output, tokens[2])
+    summary.missing = +summary.missing
+    summary.usage += replace(sum(summary.without_answer, Usage()), reasoning=0)
     return summary
 
 
-def _count_answer(summary: SeedSummary, tokens: list[int], record: dict[str, Any], contents: JournalContents) -> None:
+def _count_answer(summary: SeedSummary, record: dict[str, Any], contents: JournalContents) -> None:
     usage = line_usage(record)
-    for number, count in enumerate((usage.input, usage.output, usage.reasoning)):
-        tokens[number] += count
+    summary.answered += 1
+    summary.usage += usage
     summary.usage_estimated += usage.estimated
     summary.finish_reasons[str(record.get("finish_reason") or "not said")] += 1
     model = str(record.get("model") or "not said")
@@ -192,10 +186,8 @@ def summary_json(
     """generation.json: what was asked, what came back, what is missing and why."""
     plan = ladder.plan
     others = sum(1 for record in contents.plans.values() if record["base"] not in ladder.bases)
-    used = Counter[AnswerFormat]()
-    for summary in seeds:
-        used += summary.formats
-    everything = Usage(sum(summary.usage.input for summary in seeds), sum(summary.usage.output for summary in seeds))
+    used = sum((summary.formats for summary in seeds), Counter[AnswerFormat]())
+    everything = sum((summary.usage for summary in seeds), Usage())
     return {
         "format_version": SUMMARY_VERSION,
         "signature": generation_signature(ladder, used),

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from goldgate.core.process import handle_signals
 from goldgate.core.task import Message
 from goldgate.errors import ConfigError, Place, missing_extra
-from goldgate.generation.answerer import Assignment, Ending, Listener, ending_signals
+from goldgate.generation.answerer import Assignment, Ending
 from goldgate.generation.request import ModelAnswer, ModelRequest, NoAnswer, Usage
 
 _ROLE_NAMES = {"system": "Instructions", "user": "Question", "assistant": "Answer"}  # without a chat template
@@ -61,24 +60,22 @@ class LocalModel:
         longest = int(parameters.get("max_tokens") or 2048)
         prompts = [self.encode(request.messages) for request in batch]
         room = getattr(self._model.config, "max_position_embeddings", None)
-        outcomes: list[ModelAnswer | NoAnswer | None] = [None] * len(batch)
-        if room is not None:
-            for number, prompt in enumerate(prompts):
-                if len(prompt) >= room:
-                    detail = f"the prompt has {len(prompt)} tokens, the model takes {room}"
-                    outcomes[number] = NoAnswer("final", "too_long", detail)
-        asked = [number for number, outcome in enumerate(outcomes) if outcome is None]
+        asked = [prompt for prompt in prompts if room is None or len(prompt) < room]
+        answers: list[list[int]] = []
         if asked:
-            width = max(len(prompts[number]) for number in asked)
-            longest = min(longest, room - width) if room is not None else longest
+            longest = min(longest, room - max(map(len, asked))) if room is not None else longest
             try:
-                said = self._generate([prompts[number] for number in asked], longest, batch[0], parameters)
+                answers = self._generate(asked, longest, batch[0], parameters)
             except torch.OutOfMemoryError:
                 torch.cuda.empty_cache()
                 return None
-            for number, tokens in zip(asked, said, strict=True):
-                outcomes[number] = self._answer(prompts[number], tokens, longest)
-        return [outcome for outcome in outcomes if outcome is not None]
+        rest = iter(answers)
+        return [
+            self._answer(prompt, next(rest), longest)
+            if room is None or len(prompt) < room
+            else NoAnswer("final", "too_long", f"the prompt has {len(prompt)} tokens, the model takes {room}")
+            for prompt in prompts
+        ]
 
     def encode(self, chat: Sequence[Message]) -> list[int]:
         """The chat as tokens, by the model's chat template or as plain text.
@@ -92,7 +89,9 @@ class LocalModel:
             if laid_out is not None:
                 return self._pieces(laid_out, {mark: m.content for m, mark in zip(chat, marks, strict=True)})
         text = "\n\n".join(f"{_ROLE_NAMES[message.role]}:\n{message.content}" for message in chat)
-        return [*self._start(), *self._plain(f"{text}\n\n{_ROLE_NAMES['assistant']}:\n")]
+        first = self._tokenizer.bos_token_id
+        start = [] if first is None else [first]
+        return [*start, *self._plain(f"{text}\n\n{_ROLE_NAMES['assistant']}:\n")]
 
     def _layout(self, marked: Sequence[Message]) -> str | None:
         from jinja2 import TemplateError
@@ -131,10 +130,6 @@ class LocalModel:
         tokens: list[int] = self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
         return tokens
 
-    def _start(self) -> list[int]:
-        first = self._tokenizer.bos_token_id
-        return [first] if first is not None else []
-
     def _generate(
         self, prompts: list[list[int]], longest: int, first: ModelRequest, parameters: Any
     ) -> list[list[int]]:
@@ -161,10 +156,10 @@ class LocalModel:
         ends = self._model.generation_config.eos_token_id
         stops = set(ends if isinstance(ends, list) else [ends]) | {self._tokenizer.eos_token_id}
         length = next((number for number, token in enumerate(tokens) if token in stops), None)
-        said = tokens if length is None else tokens[:length]
-        finish = "stop" if length is not None else "length"
-        text = self._tokenizer.decode(said, skip_special_tokens=True)
-        return ModelAnswer(text, Usage(len(prompt), min(len(said) + (length is not None), longest)), finish)
+        text = self._tokenizer.decode(tokens[:length], skip_special_tokens=True)
+        used = len(tokens) if length is None else length + 1
+        finish = "length" if length is None else "stop"
+        return ModelAnswer(text, Usage(len(prompt), min(used, longest)), finish)
 
 
 _OUT_OF_MEMORY = NoAnswer("final", "out_of_memory", "the device has too little memory for this prompt")
@@ -194,7 +189,15 @@ class CheckpointAnswerer:
         requests, listener = assignment.ladder.current, assignment.listener
         listener.say(f"{requests.plan.model} on {model.device}, {self.batch_size} prompts at a time")
         assignment.journal.begin(requests.identity, requests.plan.base(), requests.form, requests.plan.settings())
-        with _catch_signals(listener) as stopped:
+        stopped: list[int] = []
+
+        def stop(number: int) -> None:
+            if stopped:
+                raise KeyboardInterrupt
+            stopped.append(number)
+            listener.say("stopping after this batch; Ctrl-C again stops at once")
+
+        with handle_signals(stop):
             return self._answer_batches(model, assignment, stopped)
 
     def advice(self, message: str) -> str | None:
@@ -238,25 +241,6 @@ def checkpoint_hash(path: str) -> str:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
         digest.update(f"{file.relative_to(folder).as_posix()}\0{content}\n".encode())
     return digest.hexdigest()
-
-
-@contextmanager
-def _catch_signals(listener: Listener) -> Iterator[list[int]]:
-    """The signals that came: after the first the batch is finished, the second is a KeyboardInterrupt."""
-    stopped: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if stopped:
-            raise KeyboardInterrupt
-        stopped.append(number)
-        listener.say("stopping after this batch; Ctrl-C again stops at once")
-
-    before = {number: signal.signal(number, stop) for number in ending_signals()}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _next_batch(assignment: Assignment, at: int, size: int) -> list[ModelRequest]:

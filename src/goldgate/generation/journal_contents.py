@@ -13,6 +13,7 @@ with the first and steps down when the endpoint does not support it. An answer c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ _OPTIONAL_FIELDS: dict[str, tuple[type, ...]] = {
 }
 _LINE_STARTS = tuple(f'{{"kind":"{kind}",'.encode() for kind in REQUIRED_FIELDS)
 
+QuestionPosition = tuple[int, int | None]  # of a document in its task, and the seed that it is asked with
 LineRef = tuple[int, int, int]  # of a line: the number of its file, offset and length
 
 
@@ -59,25 +61,6 @@ class InFlightRequest(NamedTuple):
 
     request_id: str
     estimate: int  # of its tokens
-
-
-@dataclass(slots=True)
-class UnansweredUsage:
-    """Requests for one question that gave no answer and may have been charged all the same."""
-
-    requests: int = 0
-    input: int = 0
-    output: int = 0
-
-    def add(self, usage: Usage) -> None:
-        self.requests += 1
-        self.input += usage.input
-        self.output += usage.output
-
-    def join(self, other: UnansweredUsage) -> None:
-        self.requests += other.requests
-        self.input += other.input
-        self.output += other.output
 
 
 @dataclass(slots=True)
@@ -91,7 +74,7 @@ class JournalContents:
     answers: dict[str, LineRef] = field(default_factory=dict)
     failures: dict[str, LineRef] = field(default_factory=dict)  # the last one, where there is no answer
     in_flight: dict[str, InFlightRequest] = field(default_factory=dict)
-    unanswered: dict[str, UnansweredUsage] = field(default_factory=dict)
+    unanswered: dict[str, list[Usage]] = field(default_factory=dict)  # of requests that may have been charged
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the plan's identity
     answered: dict[str, int] = field(default_factory=dict)  # answers by the plan's identity
     answered_in: dict[int, set[str]] = field(default_factory=dict)  # the plans with answers, by the number of the file
@@ -136,7 +119,7 @@ class JournalContents:
                     self._cut_off.add(record["key"])
                 self.in_flight.pop(record["key"], None)
                 if record.get("usage"):
-                    self.unanswered.setdefault(record["key"], UnansweredUsage()).add(line_usage(record))
+                    self.unanswered.setdefault(record["key"], []).append(line_usage(record))
             case "failure":
                 if record["key"] not in self.answers:
                     self.failures[record["key"]] = place
@@ -158,7 +141,7 @@ class JournalContents:
         self.in_flight.pop(key, None)
         self.failures.pop(key, None)
         if key in self.answers:  # two journals put together: the first answer counts, and both were paid for
-            self.unanswered.setdefault(key, UnansweredUsage()).add(line_usage(record))
+            self.unanswered.setdefault(key, []).append(line_usage(record))
             if self.answers[key][0] != place[0]:
                 self.twice[key] = self.answers[key][0], place[0]
         else:
@@ -262,14 +245,11 @@ class StoredQuestion(NamedTuple):
     key: str = ""  # of that answer
     place: LineRef | None = None
 
-    def without_answer(self, contents: JournalContents) -> UnansweredUsage:
-        """Requests for this question that may have been charged and gave no answer."""
-        total = UnansweredUsage()
-        for key in self.keys:
-            total.join(contents.unanswered.get(key, UnansweredUsage()))
-            if (cut_off := contents.in_flight.get(key)) is not None:
-                total.add(Usage(cut_off.estimate, estimated=True))
-        return total
+    def without_answer(self, contents: JournalContents) -> list[Usage]:
+        """Usage of each request for this question that may have been charged and gave no answer."""
+        cut_off = [contents.in_flight[key].estimate for key in self.keys if key in contents.in_flight]
+        usages = [usage for key in self.keys for usage in contents.unanswered.get(key, ())]
+        return usages + [Usage(estimate, estimated=True) for estimate in cut_off]
 
     def unused(self, contents: JournalContents) -> list[LineRef]:
         """Further answers to this question, in other formats: paid for, and not counted as answers."""
@@ -298,6 +278,14 @@ class FormatLadder:
     def bases(self) -> set[str]:
         """Of the plan, and of the other sources whose answers are there and count too."""
         return {self.plan.base(), *(step.plan.base() for step, _ in self._others)}
+
+    def find_all(
+        self, contents: JournalContents, positions: Iterable[QuestionPosition]
+    ) -> Iterator[tuple[QuestionPosition, Question, StoredQuestion]]:
+        """Each question with what the journals have of it."""
+        for position, seed in positions:
+            question = self.plan.task.question(position, seed)
+            yield (position, seed), question, self.find(contents, question, seed)
 
     def find(self, contents: JournalContents, question: Question, seed: int | None) -> StoredQuestion:
         """The answer to a question: in the present format, in one above it, or in one that it was lowered to."""

@@ -23,27 +23,33 @@ from goldgate.protocol import GenerationSettings, Price
 MAX_ANSWER_TOKENS = 1_000_000_000  # of one answer; an endpoint that says more does not count
 
 # What can be done about it:
-# busy      ask again later, as often as it takes
-# again     ask again, a limited number of times
+# busy      ask again later, as often as it takes (429)
+# again     ask again, a limited number of times (408, 409, 425, 5xx, a body without an answer)
 # format    the response format is not supported
-# unclear   this request is refused, perhaps for its response format
-# final     this request will never be answered
+# unclear   this request is refused (400, 422), perhaps for its response format
+# final     this request will never be answered (other 4xx, a document that is too long)
 # hopeless  no request will be answered: wrong key, unknown model, no money left
 FailureKind = Literal["busy", "again", "format", "unclear", "final", "hopeless"]
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as whoever answered counted them. Reasoning tokens are part of the output."""
+    """Tokens as the model's server counted them. Reasoning tokens are part of the output."""
 
     input: int = 0
     output: int = 0
     reasoning: int = 0
-    estimated: bool = False  # nobody said, and these are our own guess
+    estimated: bool = False  # the server sent no counts, and these are our own guess; not kept in a sum
 
     @property
     def total(self) -> int:
         return self.input + self.output
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input + other.input, self.output + other.output, self.reasoning + other.reasoning)
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(self.input - other.input, self.output - other.output, self.reasoning - other.reasoning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class ModelAnswer:
 class NoAnswer:
     """Why there is no answer. `billed` is True where the endpoint may have worked, and charged, all the same.
 
-    `undecided` is True where nobody knows what became of the request: it is asked again under the same id.
+    `undecided` is True where it is unknown what became of the request: it is asked again under the same id.
     """
 
     means: FailureKind
@@ -114,20 +120,19 @@ class RequestBudget:
     price: Price | None = None
     max_tokens: int | None = None
     max_cost: Decimal | None = None
-    whose: str = ""  # where the caps are a part of those that were given
-    spent_input: int = 0
-    spent_output: int = 0
-    reserved: list[int] = field(default_factory=lambda: [0, 0])
+    owner: str = ""  # the shard that has these caps as its part of the user's
+    spent: Usage = Usage()
+    reserved: Usage = Usage()
     _estimated: int = 0  # of answered requests, to learn how far the estimate is off
     _counted: int = 0
 
-    def part(self, documents: int, of: int, whose: str) -> RequestBudget:
+    def part(self, documents: int, of: int, owner: str) -> RequestBudget:
         """A budget with that share of the caps, rounded down: all parts together are at most the whole."""
         tokens, money = self.max_tokens, self.max_cost
         if money is not None and money.adjusted() < SHARE_DIGITS:  # what is above can be more than arithmetic takes
             with localcontext(prec=SHARE_DIGITS, rounding=ROUND_FLOOR):
                 money = money * documents / of
-        return RequestBudget(self.price, None if tokens is None else tokens * documents // of, money, whose)
+        return RequestBudget(self.price, None if tokens is None else tokens * documents // of, money, owner)
 
     def expected(self, estimate: int, output: int) -> Usage:
         """What a request is reckoned to cost at most; the estimate grows if the endpoint counts more than we do."""
@@ -136,10 +141,7 @@ class RequestBudget:
 
     def exceeded(self, expected: Usage) -> str | None:
         """The cap that a request could exceed, if everything in flight costs what it may cost; None if it fits."""
-        worst = Usage(
-            self.spent_input + self.reserved[0] + expected.input,
-            self.spent_output + self.reserved[1] + expected.output,
-        )
+        worst = self.spent + self.reserved + expected
         if self.max_tokens is not None and worst.total > self.max_tokens:
             return f"--max-total-tokens {self.max_tokens:,}"
         money = compute_cost(worst, self.price)
@@ -148,27 +150,16 @@ class RequestBudget:
         return None
 
     def reserve(self, expected: Usage) -> None:
-        self.reserved[0] += expected.input
-        self.reserved[1] += expected.output
-
-    def spend(self, usage: Usage) -> None:
-        """Tokens that were spent, whatever was reserved for them."""
-        self.spent_input += usage.input
-        self.spent_output += usage.output
+        self.reserved += expected
 
     def settle(self, expected: Usage, spent: Usage | None, estimate: int = 0) -> None:
         """A request is over: `spent` is what it cost, None if nothing."""
-        self.reserved[0] -= expected.input
-        self.reserved[1] -= expected.output
+        self.reserved -= expected
         if spent is not None:
-            self.spend(spent)
+            self.spent += spent
             if estimate and not spent.estimated:
                 self._estimated += estimate
                 self._counted += spent.input
-
-    @property
-    def spent(self) -> Usage:
-        return Usage(self.spent_input, self.spent_output)
 
     def describe_caps(self) -> str:
         """The caps, in words."""
@@ -177,7 +168,7 @@ class RequestBudget:
             caps.append(f"{self.max_tokens:,} tokens")
         if self.max_cost is not None:
             caps.append(f"a cost of {self.max_cost}")
-        return " and ".join(caps) + (f" (the part of {self.whose})" if self.whose else "")
+        return " and ".join(caps) + (f" (the part of {self.owner})" if self.owner else "")
 
 
 PLAN_VERSION = 1  # raised whenever the same settings may give another request
@@ -227,7 +218,7 @@ class RequestPlan:
         }
 
     def others(self) -> list[RequestPlan]:
-        """The same plan for each of the other sources."""
+        """This plan with each of the other sources."""
         return [replace(self, source=source, also=()) for source in self.also]
 
     def base(self) -> str:

@@ -25,7 +25,6 @@ from goldgate.generation.answerer import (
     Ending,
     Listener,
     ProgressCounts,
-    QuestionPosition,
     StopRule,
     early_stop_json,
     estimate_savings,
@@ -50,7 +49,7 @@ from goldgate.generation.journal import (
     read_lines,
     require_idle,
 )
-from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, line_usage
+from goldgate.generation.journal_contents import FormatLadder, JournalContents, LineRef, QuestionPosition, line_usage
 from goldgate.generation.request import (
     ModelRequest,
     RequestBudget,
@@ -217,7 +216,7 @@ def progress_text(counts: ProgressCounts, seconds: float, currency: str = "") ->
     left = counts.total - counts.done
     if left:
         parts.append(f"{_format_duration(left / rate)} left" if rate else "time left unknown")
-    parts.append(f"{counts.input_tokens:,} + {counts.output_tokens:,} tokens")
+    parts.append(f"{counts.usage.input:,} + {counts.usage.output:,} tokens")
     if counts.cost is not None:
         parts.append(f"{counts.cost:.4f} {currency}".rstrip())
     parts.append("1 retry" if counts.retries == 1 else f"{counts.retries:,} retries")
@@ -333,15 +332,13 @@ def dry_run(prepared: PreparedRun) -> DryRun:
     contents = read_contents(prepared.journal, prepared.beside())
     ladder = FormatLadder(prepared.plan, contents)
     first: ModelRequest | None = None
-    number = tokens = 0
-    for position, seed in prepared.positions():
-        question = prepared.task.question(position, seed)
-        if ladder.find(contents, question, seed).place is None:
+    number, usage = 0, Usage()
+    for (_, seed), question, stored in ladder.find_all(contents, prepared.positions()):
+        if stored.place is None:
             request = ladder.current.make(question, seed)
             first = first or request
             number += 1
-            tokens += request.estimate
-    usage = Usage(tokens, number * prepared.plan.output_limit)
+            usage += Usage(request.estimate, prepared.plan.output_limit)
     total = len(prepared.documents) * len(prepared.plan.seeds)
     return DryRun(first, number, total, usage, compute_cost(usage, prepared.price))
 
@@ -427,22 +424,18 @@ def assign(prepared: PreparedRun, journal: Journal, listener: Listener) -> Assig
     counts = ProgressCounts()
     ids: list[str] = []
     heard: dict[int, LineRef] = {}
-    for position, seed in prepared.positions():
-        question = prepared.task.question(position, seed)
+    for asked, question, stored in ladder.find_all(contents, prepared.positions()):
         ids.append(question.id)
-        found = ladder.find(contents, question, seed)
-        answers += found.unused(contents)
-        without_answer = found.without_answer(contents)
-        budget.spend(Usage(without_answer.input, without_answer.output))
-        if found.place is None:
-            pending.append((position, seed))
-            counts.cut_off += any(key in contents.in_flight for key in found.keys)
+        answers += stored.unused(contents)
+        budget.spent = sum(stored.without_answer(contents), budget.spent)
+        if stored.place is None:
+            pending.append(asked)
+            counts.cut_off += any(key in contents.in_flight for key in stored.keys)
         else:
-            answers.append(found.place)
-            heard[position] = found.place
+            answers.append(stored.place)
+            heard[asked[0]] = stored.place
             counts.before += 1
-    for record in read_lines(contents.files, answers):
-        budget.spend(line_usage(record))
+    budget.spent = sum(map(line_usage, read_lines(contents.files, answers)), budget.spent)
     counts.total = len(pending) + counts.before
     counts.spent(budget)
     stopping = None

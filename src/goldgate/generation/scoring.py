@@ -76,8 +76,8 @@ def missing_error(
 
 def _describe_cause(cause: str, count: int, summary: SeedSummary) -> str:
     """How often it was so, with what the server said the first time."""
-    said = summary.said.get(cause)
-    return f"{cause} {count} ({said})" if said else f"{cause} {count}"
+    detail = summary.details.get(cause)
+    return f"{cause} {count} ({detail})" if detail else f"{cause} {count}"
 
 
 def _bounds(

@@ -11,14 +11,14 @@ import asyncio
 import heapq
 import random
 import secrets
-import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from goldgate.core.process import handle_signals
 from goldgate.core.task import AnswerFormat
-from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener, ending_signals
+from goldgate.generation.answerer import Assignment, Ending, EndReason, Listener
 from goldgate.generation.journal_contents import CUT_OFF
 from goldgate.generation.openai.fleet import Fleet, FleetMember
 from goldgate.generation.openai.pacing import backoff
@@ -375,10 +375,8 @@ class Dispatcher:
             if late:
                 await asyncio.wait(late)
         if self._ended in ("stopped", "budget") and self._fault is None:
-            for work in (
-                *self._due,
-                *(work for _, _, work in self._delayed),
-            ):  # given up: each with the last reason why it has no answer
+            # Given up: each with the last reason why it has no answer.
+            for work in (*self._due, *(work for _, _, work in self._delayed)):
                 if work.last is not None:
                     requests = self.ladder[work.form or self.ladder.form]
                     request = requests.make(self.assignment.question(work.position, work.seed), work.seed)
@@ -399,22 +397,20 @@ async def run_watched(asking: Dispatcher, listener: Listener, on_interrupt: Call
         if asking.interrupt():
             on_interrupt(asking.counts.in_flight)
 
+    def interrupt(number: int) -> None:
+        loop.call_soon_threadsafe(stop, number)  # which also wakes a loop that waits
+
     async def report() -> None:
         while True:
             listener.on_progress(asking.counts)
             await asyncio.sleep(listener.every)
 
-    before = {number: signal.getsignal(number) for number in ending_signals()}
-    for number in before:
-        loop.add_signal_handler(number, stop, number)
     reporting = asyncio.create_task(report())
     try:
-        return replace(await asking.run(), signal=received[0] if received else None)
+        with handle_signals(interrupt):
+            return replace(await asking.run(), signal=received[0] if received else None)
     finally:
         reporting.cancel()
         with suppress(asyncio.CancelledError):
             await reporting
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)
         listener.on_progress(asking.counts)

@@ -1,11 +1,6 @@
 """Interpret a server's reply: an answer, or the reason for its absence and what can be done about it.
 
-busy     ask again later, as often as it takes (429)
-again    ask again, a limited number of times (408, 409, 425, 5xx, a body without an answer)
-format   the endpoint does not support the response format
-unclear  this request is refused (400, 422), perhaps for its response format
-final    this request will never be answered (other 4xx, a document that is too long)
-hopeless no request will be answered: wrong key, unknown model, no money left
+`FailureKind` of `goldgate.generation.request` lists what can be done.
 
 Replies are read leniently, since the answer is already paid for: a byte order mark, UTF-16, half of a surrogate pair,
 NaN and Infinity, long numbers, control characters in strings, invalid UTF-8, text after the JSON value, and
@@ -38,7 +33,7 @@ def parse_lenient(body: bytes) -> Any:
 
 
 def parse_first(body: bytes) -> Any:
-    """The same, but of a name that stands twice the first one counts; None if there is no value."""
+    """The value of a body, or None. Of a name that stands twice, the first one counts."""
     try:
         return _parse(body, lambda pairs: dict(reversed(pairs)))
     except ValueError:
@@ -173,10 +168,8 @@ def read_reply(
     answer = _answer(value, secret)
     if answer is None and isinstance(value, dict) and value.get("error"):  # some gateways wrap an error into a 200
         return _refusal(_code(value["error"]), value, body, secret, asked)
-    if (
-        answer is None and isinstance(value, dict) and len(body) <= _MAX_REREAD
-    ):  # a name twice: the other one may have it
-        answer = _answer(parse_first(body), secret)
+    if answer is None and isinstance(value, dict) and len(body) <= _MAX_REREAD:
+        answer = _answer(parse_first(body), secret)  # a name twice: the other one may have it
     if answer is not None:
         return answer
     used = _usage(value.get("usage")) if isinstance(value, dict) else None
@@ -184,10 +177,9 @@ def read_reply(
 
 
 def _answer(value: Any, secret: Secret) -> ModelAnswer | None:
-    choices = value.get("choices") if isinstance(value, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
+    choice = _first_choice(value.get("choices") if isinstance(value, dict) else None)
+    message = choice.get("message")
+    if not isinstance(message, dict):
         return None
     content = message.get("content")
     if isinstance(content, list):  # parts
@@ -245,7 +237,7 @@ def _refusal(status: int, value: Any, body: bytes, secret: Secret, asked: float 
     if status == 429 and means == "busy" and asked is None:
         asked = retry_after_text(searched)
     elif status == 429 and means == "hopeless" and asked is not None:
-        means = "busy"  # whoever names a time has not run out of money, whatever else is said about plans and bills
+        means = "busy"  # a server that names a time has not run out of money, whatever it says about plans and bills
     if means == "hopeless":
         words = f"{_HOPELESS.get(status, 'no money is left')}: {words}"
     return NoAnswer(
