@@ -13,13 +13,13 @@ from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
 from goldgate.core.evaluation import render_json
 from goldgate.core.suite import GOLD, PREDICTIONS, Suite
-from goldgate.errors import ConfigError, InputError, Place, describe_value, did_you_mean
+from goldgate.errors import EXIT_PASSED, ConfigError, InputError, Place, describe_value, did_you_mean
 from goldgate.pipeline import evaluate_suite
 from goldgate.protocol import ProtocolSource
 from goldgate.readers.stored_result import REPORT, StoredResult, load_result, require_local
@@ -81,6 +81,7 @@ DEFAULT_SUITE = "extraction"  # that scores predictions, unless another one is n
 class Comparison:
     """The comparison as plain values (comparison.json), and the units that changed."""
 
+    exit_status: ClassVar[int] = EXIT_PASSED  # it is not a gate
     report: dict[str, Any]
     changes: UnitChanges
 

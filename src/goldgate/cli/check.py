@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from goldgate.cli.convert import dialect_option, id_field_option
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.cli.runner import CHECK_FORMATS, run_check
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, GoldgateError, InputError, Place
+from goldgate.cli.options import MultiValueCommand, format_option, protocol_option
+from goldgate.cli.runner import Result, check_result, exit_with
+from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, InputError, Place
 from goldgate.files.address import is_url, public_url
 
 
@@ -20,9 +16,7 @@ from goldgate.files.address import is_url, public_url
 @click.option("--schema", metavar="FILE", help="The event schema. Without it, types and roles are not checked.")
 @dialect_option
 @id_field_option
-@click.option(
-    "--format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="The format of the output."
-)
+@format_option()
 @click.pass_context
 def check_gold_command(
     context: click.Context,
@@ -39,35 +33,22 @@ def check_gold_command(
     carried out.
     """
 
-    from goldgate.core.evaluation import error_report, render_json
-
-    def work() -> tuple[str | bytes, int]:
-        from goldgate.report.text import render_text
+    def work() -> Result:
         from goldgate.report.verdicts import describe_gold_check
         from goldgate.suites.extraction.check_gold import check_gold
         from goldgate.suites.extraction.events.event_schema import load_event_schema
 
         result = check_gold(gold, None if schema is None else load_event_schema(schema), dialect, id_field)
-        status = EXIT_PASSED if result.passed else EXIT_GATE_FAILED
-        report = result.as_json()
-        if format == "json":
-            return render_json(report), status
-        return render_text(describe_gold_check(report), terminal_width(), use_colour()), status
+        return Result(result.as_json(), describe_gold_check, EXIT_PASSED if result.passed else EXIT_GATE_FAILED)
 
-    outcome = result_or_error(work)
-    if not isinstance(outcome, GoldgateError):
-        context.exit(print_output(*outcome))
-    show_error(outcome)
-    if format == "json":
-        print_output(render_json(error_report("check-gold", outcome)), outcome.exit_status)
-    context.exit(outcome.exit_status)
+    exit_with(context, "check-gold", work, format)
 
 
 @click.command("validate", short_help="Check the files of one run of a research agent.")
 @click.argument("run", metavar="RUN_DIR")
-@click.option("--protocol", metavar="FILE", help="Settings, as YAML. Without it: the defaults.")
+@protocol_option()
 @click.option("--corpus", metavar="PATH", help="The sources that you know: hashes, a line each, or their folder.")
-@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@format_option()
 @click.pass_context
 def validate_command(context: click.Context, run: str, protocol: str | None, corpus: str | None, format: str) -> None:
     """Check a run directory: files against their contracts, evidence against stored sources, steps and manifests.
@@ -75,7 +56,7 @@ def validate_command(context: click.Context, run: str, protocol: str | None, cor
     Exit status: 0 no errors, 1 errors found, 2 it could not be carried out.
     """
 
-    def check() -> tuple[dict[str, Any], str]:
+    def work() -> Result:
         from goldgate.suites.plan import load_plan
         from goldgate.suites.research.checks import validate_run
         from goldgate.suites.research.golden import load_corpus
@@ -98,15 +79,15 @@ def validate_command(context: click.Context, run: str, protocol: str | None, cor
             f"{result.run}: {facts.covered} of {facts.verified} verified claims covered, {valid} of {facts.ledger} "
             f"evidence records valid, {facts.with_manifest} of {facts.steps} steps with a manifest"
         )
-        return result.as_json(), summary
+        return check_result(result.as_json(), summary)
 
-    context.exit(run_check("validate", format, check))
+    exit_with(context, "validate", work, format)
 
 
 @click.command("lint-golden", short_help="Check golden queries for what measures nothing.")
 @click.option("--golden", required=True, metavar="FILE", help="The golden queries, as JSON.")
 @click.option("--outputs", metavar="DIR", help="Runs whose ledgers and chunks must know the required ids.")
-@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@format_option()
 @click.pass_context
 def lint_golden_command(context: click.Context, golden: str, outputs: str | None, format: str) -> None:
     """Check golden queries: contradictory labels, sufficient queries without ids, near-duplicate objectives.
@@ -115,11 +96,11 @@ def lint_golden_command(context: click.Context, golden: str, outputs: str | None
     2 it could not be carried out.
     """
 
-    def check() -> tuple[dict[str, Any], str]:
+    def work() -> Result:
         from goldgate.suites.research.checks import lint_golden
         from goldgate.suites.research.run.files import ReadLimits
 
         result = lint_golden(golden, outputs, ReadLimits())
-        return result.as_json(), f"{result.queries} golden queries"
+        return check_result(result.as_json(), f"{result.queries} golden queries")
 
-    context.exit(run_check("lint-golden", format, check))
+    exit_with(context, "lint-golden", work, format)

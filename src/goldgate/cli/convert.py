@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error
-from goldgate.cli.process import result_or_error
-from goldgate.cli.runner import CHECK_FORMATS, run_check
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.cli.options import MultiValueCommand, format_option, out_option
+from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.runner import Result, check_result, exit_with
 from goldgate.readers.dialects import DIALECTS, OWN_FORM
 
 if TYPE_CHECKING:
@@ -46,7 +43,7 @@ id_field_option = click.option(
     short_help="Write gold of a published format in our own form.",
 )
 @click.argument("gold", nargs=-1, required=True, metavar="IN...")
-@click.option("--out", required=True, metavar="FILE", help="The file to write, as JSON Lines.")
+@out_option("The file to write, as JSON Lines.", "FILE", required=True)
 @dialect_option
 @id_field_option
 @click.option(
@@ -82,7 +79,7 @@ def convert_command(
         dialects = " and ".join(conversion.dialects) or OWN_FORM
         return f"{dialects}: {', '.join(sizes)} in {out}\n{_loss_text(conversion.lost)}"
 
-    exit_with(context, result_or_error(work))
+    exit_with(context, "convert", work)
 
 
 def _loss_text(lost: list[LostPart]) -> str:
@@ -97,36 +94,17 @@ def _loss_text(lost: list[LostPart]) -> str:
     return f"not written as stored ({len(lost)}):\n{''.join(lines)}{more}"
 
 
-def exit_with(context: click.Context, outcome: str | GoldgateError) -> None:
-    """Say what was written, or what went wrong, and leave with the exit status."""
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
-
-
-def check_not_input(inputs: tuple[str, ...], out: str) -> None:
-    """Refuse to write over what is read."""
-    if any(os.path.realpath(given) == os.path.realpath(out) for given in inputs):
-        raise ConfigError(
-            "out.is_an_input",
-            "writing the result would overwrite an input",
-            place=Place(out),
-            advice="choose another file for --out",
-        )
-
-
 _FORMS = ("otel", "langgraph", "langsmith", "openai-agents")
 
 
 @click.command("import-runs", short_help="Make run folders of an agent's traces.")
 @click.argument("traces", metavar="IN...", nargs=-1, required=True)
-@click.option("--out", metavar="FOLDER", required=True, help="The folder of the runs: new, or empty.")
+@out_option("The folder of the runs: new, or empty.", "FOLDER", required=True)
 @click.option("--mapping", metavar="FILE", help="Where in a trace a run's parts are, as YAML.")
 @click.option(
     "--from", "form", type=click.Choice(_FORMS), help="The form of the traces. Without it: as their keys show."
 )
-@click.option("--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="Of the output.")
+@format_option()
 @click.pass_context
 def import_runs_command(
     context: click.Context, traces: tuple[str, ...], out: str, mapping: str | None, form: str | None, format: str
@@ -140,7 +118,7 @@ def import_runs_command(
     if mapping is not None and form is not None:
         raise click.UsageError("--mapping names the form of the traces itself: give --mapping or --from, not both.")
 
-    def work() -> tuple[dict[str, Any], str]:
+    def work() -> Result:
         from goldgate.core.page import count_text
         from goldgate.imports.mapping import load_mapping
         from goldgate.imports.runs import import_runs
@@ -153,6 +131,6 @@ def import_runs_command(
         lacking = ", ".join(f"{name} in {count}" for name, count in sorted(result.lacking.items()))
         summary += f"; missing: {lacking}" if lacking else ""
         summary += f"; {count_text(result.flaws, 'part')} of the files not read" if result.flaws else ""
-        return result.as_json(), summary
+        return check_result(result.as_json(), summary)
 
-    context.exit(run_check("import-runs", format, work))
+    exit_with(context, "import-runs", work, format)

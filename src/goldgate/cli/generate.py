@@ -19,10 +19,9 @@ from goldgate.cli.generation_options import (
     SCORING_OPTIONS,
     STOPPING_OPTIONS,
     GenerationChoices,
-    add_options,
     parse_choices,
 )
-from goldgate.cli.options import MultiValueCommand
+from goldgate.cli.options import MultiValueCommand, add_options
 from goldgate.cli.out_folder import REPORT_JSON, OutFolder
 from goldgate.cli.printing import ProgressLine, print_output, show_error
 from goldgate.cli.process import EXIT_INTERRUPTED, print_stderr, result_or_error
@@ -111,7 +110,7 @@ UNREPORTED_CODES = (
 @click.command(
     "generate", cls=MultiValueCommand, short_help="Ask a model about every gold document and keep the answers."
 )
-@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, CHECKPOINT_OPTIONS)
+@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *CHECKPOINT_OPTIONS)
 @click.pass_context
 def generate_command(context: click.Context, /, **given: Any) -> None:
     """Ask a model about every gold document and keep every answer.
@@ -125,7 +124,7 @@ def generate_command(context: click.Context, /, **given: Any) -> None:
 
 
 @click.command("evaluate_api", cls=MultiValueCommand)
-@add_options(COMMON_OPTIONS, ENDPOINT_OPTIONS, SCORING_OPTIONS, STOPPING_OPTIONS)
+@add_options(*COMMON_OPTIONS, *ENDPOINT_OPTIONS, *SCORING_OPTIONS, *STOPPING_OPTIONS)
 @click.pass_context
 def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
     """Ask an OpenAI-compatible endpoint about every gold document, keep every answer, score and judge them.
@@ -137,7 +136,7 @@ def evaluate_api_command(context: click.Context, /, **given: Any) -> None:
 
 
 @click.command("evaluate", cls=MultiValueCommand)
-@add_options(COMMON_OPTIONS, CHECKPOINT_OPTIONS, SCORING_OPTIONS)
+@add_options(*COMMON_OPTIONS, *CHECKPOINT_OPTIONS, *SCORING_OPTIONS)
 @click.pass_context
 def evaluate_checkpoint_command(context: click.Context, /, **given: Any) -> None:
     """Let a checkpoint on disk answer about every gold document, keep every answer, score and judge them.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldgate.cli.options import format_option, out_option, protocol_option, workers_option
 from goldgate.errors import ConfigError
 from goldgate.files.address import is_url
 from goldgate.files.writing import is_utf8
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from goldgate.generation.journal import DocumentShard
     from goldgate.generation.run import GenerationOptions
     from goldgate.suites.extraction.task import ExtractionTask, TaskOptions
-
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_COUNT = 1_000_000_000  # tokens, attempts: more is a slip of the hand
 _COUNT = re.compile(r"[0-9]{1,5}")
@@ -45,8 +42,8 @@ COMMON_OPTIONS = [
     click.option("--gold", required=True, multiple=True, metavar="FILE...", help="Gold records with text."),
     click.option("--schema", required=True, metavar="FILE", help="The event schema: event types and their roles."),
     click.option("--dialect", metavar="NAME", help="The published format of --gold and --train, if not recognized."),
-    click.option("--protocol", metavar="FILE", help="Settings, gates and prices, as YAML."),
-    click.option("--out", metavar="DIR", help="The journal and everything made from it.  [default: out/MODEL]"),
+    protocol_option("Settings, gates and prices, as YAML."),
+    out_option("The journal and everything made from it.  [default: out/MODEL]"),
     click.option(
         "--prompt",
         default="en",
@@ -105,7 +102,7 @@ ENDPOINT_OPTIONS = [
         "--timeout", type=FiniteFloat(min=0, min_open=True), default=600.0, show_default=True, help="Seconds."
     ),
     click.option(
-        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Of a request that fails."
+        "--attempts", type=click.IntRange(1, 1000), default=8, show_default=True, help="Maximum attempts per request."
     ),
     click.option(
         "--response-format",
@@ -126,12 +123,9 @@ CHECKPOINT_OPTIONS = [
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1.  [default: cuda if there is one]"),
 ]
 SCORING_OPTIONS = [
-    click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes for scoring."),
-    click.option(
-        "--format", type=click.Choice(["json", "text", "markdown"]), default="text", show_default=True,
-        help="Of the printed report.",
-    ),
-]  # fmt: skip
+    workers_option(),
+    format_option(("json", "text", "markdown")),
+]
 STOPPING_OPTIONS = [
     click.option(
         "--stop-when-decided", is_flag=True, help="Ask in a random order, and only until every gate is decided."
@@ -143,17 +137,6 @@ STOPPING_OPTIONS = [
     ),
     click.option("--order-seed", type=int, default=0, show_default=True, help="With it: the seed of the order."),
 ]
-
-
-def add_options(*groups: list[Callable[[Any], Any]]) -> Callable[[F], F]:
-    """A decorator that adds groups of options, in this order."""
-
-    def add(function: F) -> F:
-        for option in reversed([option for group in groups for option in group]):
-            function = option(function)
-        return function
-
-    return add
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import click
 
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.cli.options import COMMON, RESULT_FORMATS, SYSTEM_NAMES, format_option, out_option
+from goldgate.cli.runner import Result, exit_with
+from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_file
-from goldgate.report import PAGE_FORMATS
 
 
-@click.command("trend", short_help="Show how metrics went over stored reports.")
+@click.command("trend", short_help="Show how metrics changed over stored reports.")
 @click.argument("reports", nargs=-1, required=True, metavar="DIR...")
 @click.option(
     "--metric",
@@ -24,47 +22,23 @@ from goldgate.report import PAGE_FORMATS
     metavar="NAME",
     help="Show only this; may be repeated. Default: those gated, and the suite's main ones.",
 )
-@click.option(
-    "--format",
-    type=click.Choice(["json", *PAGE_FORMATS]),
-    default="text",
-    show_default=True,
-    help="Of what is printed.",
-)
+@format_option(RESULT_FORMATS)
 @click.pass_context
 def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tuple[str, ...], format: str) -> None:
-    """Show how metrics and verdicts went over stored reports of one suite, in the order given.
+    """Show how metrics and verdicts changed over stored reports of one suite, in the order given.
 
     DIR is a folder that --out wrote, or a report.json; NAME=DIR names it. Of a folder that holds many: DIR/*.
 
     Exit status: 0 it was carried out, 2 it could not be.
     """
 
-    def work() -> dict[str, Any]:
-        from goldgate.runs.trend import trend
+    def work() -> Result:
+        from goldgate.runs.trend import describe_trend, trend
         from goldgate.suites import all_suites
 
-        return trend(reports, all_suites(), metrics)
+        return Result(trend(reports, all_suites(), metrics), describe_trend)
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        if format == "json":
-            from goldgate.core.evaluation import error_report, render_json
-
-            print_output(render_json(error_report("trend", outcome)), outcome.exit_status)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(_render_trend(outcome, format), EXIT_PASSED))
-
-
-def _render_trend(found: dict[str, Any], format: str) -> str | bytes:
-    from goldgate.core.evaluation import render_json
-    from goldgate.report import render_page
-    from goldgate.runs.trend import describe_trend
-
-    if format == "json":
-        return render_json(found)
-    return render_page(describe_trend(found), format, columns=terminal_width(), colour=use_colour())
+    exit_with(context, "trend", work, format)
 
 
 SVG_SUFFIX = ".svg"
@@ -74,12 +48,10 @@ _OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".w
 @click.command("plot", short_help="Draw scores, gates, errors and systems as SVG.")
 @click.argument("systems", nargs=-1, required=True, metavar="DIR...")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this; may be repeated. Default: all.")
-@click.option(
-    "--out", metavar="PATH", help=f"A file ({SVG_SUFFIX}) for one picture, or a folder. Without it one is printed."
-)
-@click.option("--name", "names", multiple=True, metavar="NAME", help="A system's name, once for each, in their order.")
+@out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Without it one is printed.", "PATH")
+@SYSTEM_NAMES
 @click.option("--against", metavar="NAME", help="The system that differences are from. Without it: the first.")
-@click.option("--common", is_flag=True, help="Compare what all have, though they were judged by different gold.")
+@COMMON
 @click.pass_context
 def plot_command(
     context: click.Context,
@@ -107,11 +79,7 @@ def plot_command(
         sources = find_systems(systems, names, alone=True)
         return _write_pictures(draw_results(sources, kinds, against=against, common=common), out)
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
+    exit_with(context, "plot", work)
 
 
 def _require_svg(out: str | None) -> None:

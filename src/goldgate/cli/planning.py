@@ -14,17 +14,16 @@ from typing import Any
 
 import click
 
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error, terminal_width, use_colour
-from goldgate.cli.process import result_or_error
-from goldgate.errors import EXIT_PASSED, ConfigError, GoldgateError, Place
+from goldgate.cli.options import RESULT_FORMATS, MultiValueCommand, format_option, out_option
+from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.runner import Result, exit_with
+from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_failure, write_file
-from goldgate.report import PAGE_FORMATS
 
 
 @click.command("baseline", short_help="Collect stored reports into a baseline.")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...|DIR...")
-@click.option("--out", required=True, metavar="PATH", help="Where the record goes; of DIRs, the folder.")
+@out_option("Where the record goes; of DIRs, the folder.", "PATH", required=True)
 @click.option(
     "--false-alarm-rate",
     default="0.05",
@@ -48,8 +47,8 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
         from goldgate.runs.baseline import describe_baseline, make_baseline
         from goldgate.suites import all_suites
 
-        _check_not_input(out, reports)
-        chance = _parse_rate(false_alarm_rate)
+        check_not_input(reports, out, "the record", "a report that it is made of")
+        chance = _parse_share("--false-alarm-rate", false_alarm_rate, open_ended=True)
         if _are_folders(reports):
             from goldgate.runs.against import (
                 BASELINE_FILE,
@@ -68,22 +67,7 @@ def baseline_command(context: click.Context, reports: tuple[str, ...], out: str,
             write_file(out, render_json(record), "--out")
         return render_text(describe_baseline(record))
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
-
-
-def _check_not_input(out: str, reports: Sequence[str]) -> None:
-    for given in reports:
-        if os.path.realpath(given) == os.path.realpath(out):
-            raise ConfigError(
-                "out.is_an_input",
-                "writing the record would overwrite a report that it is made of",
-                place=Place(out),
-                advice="choose another file for --out",
-            )
+    exit_with(context, "baseline", work)
 
 
 def _are_folders(given: Sequence[str]) -> bool:
@@ -105,18 +89,6 @@ def _make_folder(path: str) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as problem:
         raise write_failure(path, problem, "--out needs a folder that can be written to") from None
-
-
-def _parse_rate(text: str) -> Decimal:
-    try:
-        rate = Decimal(text)
-        if rate.is_finite() and 0 < rate < 1:
-            return rate
-    except InvalidOperation:
-        pass
-    raise ConfigError(
-        "option.wrong_value", "this false-alarm rate is not allowed", expected="a decimal between 0 and 1", found=text
-    )
 
 
 @click.command("power", cls=MultiValueCommand, short_help="Say how many documents a difference or a gate needs.")
@@ -142,28 +114,20 @@ def _parse_rate(text: str) -> Decimal:
 @click.option(
     "--sizes", multiple=True, type=click.IntRange(min=2), metavar="NUMBER...", help="Numbers of documents in the curve."
 )
-@click.option(
-    "--format",
-    type=click.Choice(["json", *PAGE_FORMATS]),
-    default="text",
-    show_default=True,
-    help="Of what is printed.",
-)
+@format_option(RESULT_FORMATS)
 @click.pass_context
-def power_command(context: click.Context, /, format: str, **given: Any) -> None:
+def power_command(context: click.Context, /, format: str, **options: Any) -> None:
     """Say how many documents a difference needs to be found, and a gate to be decided.
 
     DIR is a folder that --out named; it comes before the options. Exit status: 0, or 2 if it could not be carried out.
     """
-    outcome = result_or_error(lambda: _plan_power(**given))
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        if format == "json":
-            from goldgate.core.evaluation import error_report, render_json
 
-            print_output(render_json(error_report("power", outcome)), outcome.exit_status)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(_render_power(outcome, format), EXIT_PASSED))
+    def work() -> Result:
+        from goldgate.runs.power import describe_power
+
+        return Result(_plan_power(**options), describe_power)
+
+    exit_with(context, "power", work, format)
 
 
 def _plan_power(
@@ -217,13 +181,3 @@ def _parse_share(option: str, text: str, *, open_ended: bool = False) -> Decimal
     advice = "write 2 % as 0.02" if text.strip().rstrip("%").replace(".", "", 1).isdecimal() else None
     message = f"this {option} is not allowed"
     raise ConfigError("option.wrong_value", message, expected=expected, found=text, advice=advice)
-
-
-def _render_power(plan: dict[str, Any], format: str) -> str | bytes:
-    from goldgate.core.evaluation import render_json
-    from goldgate.report import render_page
-    from goldgate.runs.power import describe_power
-
-    if format == "json":
-        return render_json(plan)
-    return render_page(describe_power(plan), format, columns=terminal_width(), colour=use_colour())

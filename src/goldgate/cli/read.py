@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from goldgate.cli.options import format_option, protocol_option
 from goldgate.cli.printing import print_output, show_error
 from goldgate.cli.process import result_or_error
-from goldgate.cli.runner import CHECK_FORMATS
 from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, ConfigError, GoldgateError, InputError
 
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ _BATCH_SIZE = 200  # answers that are printed together
     metavar="FIELD",
     help="Where a record has what the model wrote, as a dotted path such as messages.-1.content.",
 )
-@click.option("--protocol", metavar="FILE", help="Settings, as YAML: thought tags and the form of answers.")
-@click.option(
-    "--format", type=click.Choice(CHECK_FORMATS), default="text", show_default=True, help="The format of the output."
-)
+@protocol_option("Settings, as YAML: thought tags and the form of answers.")
+@format_option()
 @click.pass_context
 def read_command(
     context: click.Context,

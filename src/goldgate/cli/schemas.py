@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from goldgate.cli.convert import check_not_input, dialect_option, exit_with
-from goldgate.cli.options import MultiValueCommand
-from goldgate.cli.printing import print_output, show_error
-from goldgate.cli.process import result_or_error
-from goldgate.errors import EXIT_PASSED, GoldgateError
+from goldgate.cli.convert import dialect_option
+from goldgate.cli.options import MultiValueCommand, out_option
+from goldgate.cli.out_folder import check_not_input
+from goldgate.cli.runner import exit_with
 from goldgate.files.writing import write_file
 
 
@@ -24,7 +23,7 @@ from goldgate.files.writing import write_file
     metavar="GOLD...",
     help="Gold records; one file or more, all splits.",
 )
-@click.option("--out", required=True, metavar="FILE", help="The event schema to write, as JSON.")
+@out_option("The event schema to write, as JSON.", "FILE", required=True)
 @dialect_option
 @click.pass_context
 def schema_command(context: click.Context, gold: tuple[str, ...], out: str, dialect: str | None) -> None:
@@ -45,11 +44,11 @@ def schema_command(context: click.Context, gold: tuple[str, ...], out: str, dial
         roles = [kind["roles"] for kind in found["event_types"].values()]
         return f"{count_text(len(roles), 'event type')}, {count_text(sum(map(len, roles)), 'role')} in {out}\n"
 
-    exit_with(context, result_or_error(work))
+    exit_with(context, "schema", work)
 
 
 @click.command("schemas", short_help="Write the JSON Schemas of the files that goldgate reads and writes.")
-@click.option("--out", metavar="DIR", help="The folder to write them to. Without it they are printed as one object.")
+@out_option("The folder to write them to. Without it they are printed as one object.")
 @click.pass_context
 def schemas_command(context: click.Context, out: str | None) -> None:
     """JSON Schemas of every file that goldgate reads or writes: suites, comparisons, trends, imports, the protocol.
@@ -67,11 +66,7 @@ def schemas_command(context: click.Context, out: str | None) -> None:
             write_file(os.path.join(out, file), render_json(schema), "--out")
         return "".join(f"{os.path.join(out, file)}\n" for file in schemas)
 
-    outcome = result_or_error(work)
-    if isinstance(outcome, GoldgateError):
-        show_error(outcome)
-        context.exit(outcome.exit_status)
-    context.exit(print_output(outcome, EXIT_PASSED))
+    exit_with(context, "schemas", work)
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
