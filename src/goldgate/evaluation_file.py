@@ -1,6 +1,6 @@
 """A small YAML file that says what is judged, with which protocol: what pytest collects as one test a gate.
 
-    suite: extraction          # the default
+    suite: NAME                # without it, the first in the list of suites
     protocol: release.yaml
     gold: data/gold.jsonl
     predictions: outputs/answers.jsonl
@@ -49,7 +49,7 @@ def load_evaluation_file(path: Path, instead: Mapping[str, str] | None = None) -
     text, _ = read_text_file(path, _PROTOCOL)
     tree = parse_yaml(text, str(path))
     given = tree.value if isinstance(tree.value, dict) else None
-    name = None if given is None else given.get(_SUITE, "extraction")
+    name = None if given is None else given.get(_SUITE, next(iter(SUITES)))
     if given is None or name not in SUITES:
         expected = f"a mapping with the files to judge; suite is {' or '.join(SUITES)}"
         raise ConfigError("protocol.wrong_value", "this does not say what is judged", place=tree.place(_SUITE),

@@ -74,7 +74,6 @@ def score_predictions(
 FORMAT_VERSION = 1  # of comparison.json
 SHOWN_IDS = 5
 SHOWN_CHANGES = 10
-DEFAULT_SUITE = "extraction"  # that scores predictions, unless another one is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def compare(
     gold: str | Path | Sequence[str | Path] | None = None,
     schema: str | Path | Mapping[str, Any] | None = None,
     protocol: ProtocolSource = None,
-    suite: str = DEFAULT_SUITE,
+    suite: str | None = None,
     names: Sequence[str] = (),
     against: str | None = None,
     common: bool = False,
@@ -142,7 +141,7 @@ def compare_systems(
     gold: Sequence[str] = (),
     schema: Sequence[Any] = (),
     protocol: ProtocolSource = None,
-    suite: str = DEFAULT_SUITE,
+    suite: str | None = None,
     against: str | None = None,
     common: bool = False,
     workers: int = 1,
@@ -170,22 +169,22 @@ def compare_systems(
         return _make_comparison(_systems(sources, runs, against), common)
 
 
-def _find_suite(name: str, inputs: Iterable[str]) -> Suite:
-    """The suite that scores predictions by gold."""
-    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {given.name for given in each.inputs}]
-    suite = next((each for each in able if each.name == name), None)
+def _find_suite(name: str | None, inputs: Iterable[str]) -> Suite:
+    """The suite that scores predictions by gold: the first that does, unless one is named."""
+    able = [each for each in all_suites() if {GOLD.name, PREDICTIONS.name} <= {input.name for input in each.inputs}]
+    suite = next((each for each in able if name in (None, each.name)), None)
     if suite is None:
         raise ConfigError(
             "compare.unknown_suite",
             "no suite of this name scores predictions by gold",
             expected=", ".join(each.name for each in able),
             found=name,
-            advice=did_you_mean(name, [each.name for each in able]),
+            advice=did_you_mean(name or "", [each.name for each in able]),
         )
     for unknown in [each for each in inputs if each not in {given.name for given in suite.inputs}]:
         option = unknown.replace("_", "-")
         raise ConfigError(
-            f"compare.no_{unknown}", f"the {name} suite takes no {option}", advice=f"leave out --{option}"
+            f"compare.no_{unknown}", f"the {suite.name} suite takes no {option}", advice=f"leave out --{option}"
         )
     return suite
 

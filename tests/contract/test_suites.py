@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from goldgate.cli.schemas import all_schemas
+from goldgate.cli.contracts import all_schemas
 from goldgate.core.evaluation import Evaluation, error_report
 from goldgate.core.gate import Gate
 from goldgate.core.metric import Count, Metrics, Rate

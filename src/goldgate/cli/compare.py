@@ -38,9 +38,7 @@ COMPARISON_FORMATS = {"comparison.md": "markdown", "comparison.html": "html", "c
 @click.command("compare", short_help="Compare systems: is the difference real?")
 @click.argument("systems", nargs=-1, required=True, metavar="SYSTEM...")
 @click.option("--gold", multiple=True, metavar="FILE", help="Score predictions first, by this gold; may be repeated.")
-@click.option(
-    "--suite", default="extraction", show_default=True, metavar="NAME", help="With --gold: the suite that scores."
-)
+@click.option("--suite", metavar="NAME", help="With --gold: the suite that scores, if not the first that can.")
 @click.option("--schema", metavar="FILE", help="With --gold: the event schema.")
 @protocol_option("With --gold: settings, as YAML.")
 @click.option("--dialect", metavar="NAME", help="With --gold: its published format, if it is not recognized.")

@@ -12,15 +12,7 @@ import click
 from goldgate.cli.options import out_option
 from goldgate.cli.printing import GITHUB_VARIABLES, print_output
 from goldgate.cli.runner import exit_with
-from goldgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
-
-_JUDGE = "extraction --gold gold.jsonl --schema schema.json --protocol release.yaml --brief"
-# Each with the exit status that it has to end with.
-_COMMANDS = {
-    f"{_JUDGE} --predictions model-a.jsonl --out report-a": EXIT_PASSED,
-    f"{_JUDGE} --predictions model-b.jsonl --out report-b": EXIT_GATE_FAILED,
-    "compare report-a report-b --brief": EXIT_PASSED,
-}
+from goldgate.errors import EXIT_PASSED, EXIT_SYSTEM_ERROR, ConfigError, Place
 
 
 @click.command("demo", short_help="Judge two made-up models, and show how.")
@@ -61,10 +53,11 @@ def _closing_text(out: str | None) -> str:
 def _run_all() -> None:
     """Every command, with what it prints; the first that does not end as it should ends the demo."""
     from goldgate.cli.main import goldgate
+    from goldgate.demo import demo_commands
 
     for name in GITHUB_VARIABLES:  # a step that only shows the demo has no failed gate
         os.environ.pop(name, None)
-    for number, (line, expected) in enumerate(_COMMANDS.items()):
+    for number, (line, expected) in enumerate(demo_commands().items()):
         print_output(f"{chr(10) if number else ''}$ goldgate {line}\n", EXIT_PASSED)
         status = goldgate.main(line.split(), prog_name="goldgate", standalone_mode=False)
         if status != expected:

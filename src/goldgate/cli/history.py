@@ -11,6 +11,7 @@ from goldgate.cli.options import COMMON, RESULT_FORMATS, SYSTEM_NAMES, format_op
 from goldgate.cli.runner import Result, exit_with
 from goldgate.errors import ConfigError, Place
 from goldgate.files.writing import write_file
+from goldgate.suites import all_suites
 
 
 @click.command("trend", short_help="Show how metrics changed over stored reports.")
@@ -34,7 +35,6 @@ def trend_command(context: click.Context, reports: tuple[str, ...], metrics: tup
 
     def work() -> Result:
         from goldgate.runs.trend import describe_trend, trend
-        from goldgate.suites import all_suites
 
         return Result(trend(reports, all_suites(), metrics), describe_trend)
 
@@ -45,7 +45,21 @@ SVG_SUFFIX = ".svg"
 _OTHER_FORMATS = frozenset((".png", ".pdf", ".eps", ".jpg", ".jpeg", ".gif", ".webp", ".html"))
 
 
-@click.command("plot", short_help="Draw scores, gates, errors and systems as SVG.")
+_DRAWN = "; ".join(f"of {suite.name}: {', '.join(suite.drawings)}" for suite in all_suites() if suite.drawings)
+
+
+@click.command(
+    "plot",
+    short_help="Draw scores, gates, errors and systems as SVG.",
+    help=f"""Draw what is in result folders: SVG for papers, READMEs and web pages.
+
+    DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show ({_DRAWN}).
+    Of several systems, which are named as for goldgate compare, or of a folder that it wrote: systems, differences;
+    where one has several runs: runs.
+
+    Exit status: 0 it was carried out, 2 it could not be.
+    """,
+)
 @click.argument("systems", nargs=-1, required=True, metavar="DIR...")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Draw only this; may be repeated. Default: all.")
 @out_option(f"A file ({SVG_SUFFIX}) for one picture, or a folder. Without it one is printed.", "PATH")
@@ -62,15 +76,6 @@ def plot_command(
     against: str | None,
     common: bool,
 ) -> None:
-    """Draw what is in result folders: SVG for papers, READMEs and web pages.
-
-    DIR is a folder that --out of any suite wrote. Of one: gates, scores, and what its suite has to show (of
-    extraction: errors, types, confused-event-types, confused-roles). Of several systems, which are named as for
-    goldgate compare, or of a folder that it wrote: systems, differences; where one has several runs: runs.
-
-    Exit status: 0 it was carried out, 2 it could not be.
-    """
-
     def work() -> str:
         from goldgate.report.plot import draw_results
         from goldgate.runs.sources import find_systems

@@ -61,17 +61,22 @@ COMMANDS = {
     "plot": ("goldgate.cli.history", "plot_command"),
     "generate": ("goldgate.cli.generate", "generate_command"),
     "read": ("goldgate.cli.read", "read_command"),
-    "check-gold": ("goldgate.cli.check", "check_gold_command"),
+    "check": ("goldgate.cli.check", "check_command"),
     "convert": ("goldgate.cli.convert", "convert_command"),
-    "schema": ("goldgate.cli.schemas", "schema_command"),
-    "validate": ("goldgate.cli.check", "validate_command"),
+    "schema": ("goldgate.cli.convert", "schema_command"),
     "import-runs": ("goldgate.cli.convert", "import_runs_command"),
-    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
     "baseline": ("goldgate.cli.planning", "baseline_command"),
     "verify": ("goldgate.cli.verify", "verify_command"),
     "trend": ("goldgate.cli.history", "trend_command"),
     "power": ("goldgate.cli.planning", "power_command"),
-    "schemas": ("goldgate.cli.schemas", "schemas_command"),
+    "contracts": ("goldgate.cli.contracts", "contracts_command"),
+}
+# Names of before, which work and are not listed.
+OLD_COMMANDS = {
+    "check-gold": ("goldgate.cli.check", "check_gold_command"),
+    "validate": ("goldgate.cli.check", "validate_command"),
+    "lint-golden": ("goldgate.cli.check", "lint_golden_command"),
+    "schemas": ("goldgate.cli.contracts", "schemas_command"),
 }
 
 
@@ -90,10 +95,10 @@ class _LazyGroup(click.Group):
             from goldgate.cli.suite_command import suite_command
 
             return suite_command(name)
-        if name not in COMMANDS:
+        place = COMMANDS.get(name) or OLD_COMMANDS.get(name)
+        if place is None:
             return None
-        module, attribute = COMMANDS[name]
-        command = getattr(import_module(module), attribute)
+        command = getattr(import_module(place[0]), place[1])
         assert isinstance(command, click.Command)
         return command
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from goldgate.core.evaluation import Evaluation
     from goldgate.core.page import Page
     from goldgate.core.plan import Plan
+    from goldgate.core.suite import CheckResult
     from goldgate.core.unit_page import InputLookup
     from goldgate.pipeline import Finished
     from goldgate.report.html.units import ReadLine, UnitSelection
@@ -119,12 +120,15 @@ def exit_with(
     context.exit(print_output(outcome, EXIT_PASSED))
 
 
-def check_result(report: dict[str, Any], summary: str) -> Result:
-    """The result of a check: a report with findings, and a summary in a few words. An error among them is status 1."""
-    from goldgate.report.verdicts import describe_check
+def check_result(command: str, checked: CheckResult) -> Result:
+    """The result of a check for a command. An error among its findings is status 1."""
 
-    status = EXIT_PASSED if report["status"] == "PASS" else EXIT_GATE_FAILED
-    return Result(report, lambda report: describe_check(report, summary), status)
+    def describe(report: dict[str, Any]) -> Page:
+        from goldgate.report.verdicts import describe_check
+
+        return describe_check(report, checked.summary)._replace(suite=command, stands_out=checked.stands_out)
+
+    return Result(checked.report, describe, EXIT_PASSED if checked.report["status"] == "PASS" else EXIT_GATE_FAILED)
 
 
 class Job(NamedTuple):
