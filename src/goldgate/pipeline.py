@@ -71,12 +71,12 @@ def evaluate_suite(
         source = stack.enter_context(suite.open(inputs, plan, written, mapper))
         weigh = UnitWeigher(suite, plan) if finished is not None else None
         line = _Evaluator(source, mapper, records, progress, stored, weigh)
-        tally = line.settled() if source.together else line.summed()
+        tally = line.settled() if source.needs_all else line.summed()
         outcome = source.finish()
         outcome.findings += line.findings
         evaluation = judge(suite, plan, tally, outcome, stored)
         if finished is not None:
-            finished(evaluation, plan, source.given(), line.worst)
+            finished(evaluation, plan, source.lookup(), line.worst)
         return evaluation
 
 
@@ -293,7 +293,7 @@ class _Evaluator:
         tally = Tally()
         work, stored = self.source.work(), self.stored
         needs_record = self.records is not None or stored is not None
-        for facts in self.source.settle(self._found(work), self.engine):
+        for facts in self.source.finalize(self._found(work), self.engine):
             tally.now = UnitCounts(wanted=needs_record)
             for measure in work.measures:
                 measure.count(facts, tally)

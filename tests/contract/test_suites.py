@@ -68,7 +68,7 @@ def facts_of(suite: Suite, folder: Path) -> list[Any]:
     paths = given(write_inputs(suite.name, folder))
     with start_engine(1, suite.preload) as engine, suite.open(paths, plan) as source:
         work = source.work()
-        return [*source.settle((facts for shard in source.shards() for facts in work.score(shard)), engine)]
+        return [*source.finalize((facts for shard in source.shards() for facts in work.score(shard)), engine)]
 
 
 def counted(measures: list[Measure[Any]], facts: list[Any]) -> Tally:

@@ -9,9 +9,9 @@ import click
 from goldgate.cli.options import MultiValueCommand, ability_options, as_list, choose_ability, format_option, out_option
 from goldgate.cli.out_folder import check_not_input
 from goldgate.cli.runner import Result, check_result, exit_with
-from goldgate.readers.dialects import DIALECTS, OWN_FORM
+from goldgate.readers.dialects import OWN_FORM, all_dialects
 
-_DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in DIALECTS)
+_DIALECTS = "\n".join(f"    {dialect.name}: {dialect.about}" for dialect in all_dialects())
 
 
 @click.command(

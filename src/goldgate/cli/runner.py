@@ -93,7 +93,7 @@ HTML, JSON, GITHUB = "html", "json", "github"  # formats
 
 _OVERWRITE_CODE = "against.overwritten"
 _HEAD_BYTES = 200  # bytes: a report begins with its suite
-_SUITE_PATTERN = re.compile(rb'"suite": "([a-z-]+)"')
+_SUITE_PATTERN = re.compile(rb'"suite": "([^"]+)"')
 Describe = Callable[[dict[str, Any]], "Page"]
 Outcome: TypeAlias = "Evaluation | Comparison | Result | GoldgateError"
 

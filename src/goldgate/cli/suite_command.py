@@ -20,9 +20,10 @@ from goldgate.cli.options import (
     workers_option,
 )
 from goldgate.cli.printing import ProgressLine, check_brief
-from goldgate.cli.runner import Job, run_job
+from goldgate.cli.runner import Job, exit_with, run_job
 from goldgate.core.process import block_signals
 from goldgate.engines import EngineName, start_engine
+from goldgate.errors import GoldgateError
 from goldgate.report import RENDERERS
 from goldgate.suites import load_suite
 
@@ -39,7 +40,10 @@ _HELP = """{about}
 
 def suite_command(name: str) -> click.Command:
     """The command that judges with this suite."""
-    suite = load_suite(name)
+    try:
+        suite = load_suite(name)
+    except GoldgateError as error:  # of another distribution; the help of all commands must not fail with it
+        return _broken_command(name, error)
     return click.command(
         name,
         cls=MultiValueCommand,
@@ -47,6 +51,18 @@ def suite_command(name: str) -> click.Command:
         short_help=suite.about,
         context_settings={"help_option_names": ["-h", "--help"]},
     )(add_options(*map(input_option, suite.inputs), *_common_options(suite))(_callback(suite)))
+
+
+def _broken_command(name: str, error: GoldgateError) -> click.Command:
+    def work() -> str:
+        raise error
+
+    @click.pass_context
+    def command(context: click.Context, /) -> None:
+        exit_with(context, name, work)
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.command(name, short_help="It cannot be loaded.", context_settings=anything)(command)
 
 
 def _common_options(suite: Suite) -> list[Decorator]:

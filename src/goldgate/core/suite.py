@@ -281,7 +281,7 @@ class Source(ABC, Generic[Shard, Facts]):
     """The opened inputs of one evaluation."""
 
     units: int = 0  # in all, for the progress line
-    together: bool = False  # True: units can be counted only when all are known, see `settle`
+    needs_all: bool = False  # True: units can be counted only when all are known, see `finalize`
 
     @abstractmethod
     def work(self) -> Work[Shard, Facts]: ...
@@ -290,14 +290,14 @@ class Source(ABC, Generic[Shard, Facts]):
     def shards(self) -> Iterable[Shard]:
         """The units, cut into pieces that a worker can hold."""
 
-    def settle(self, found: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
-        """What is counted, from what was found in all shards, in their order. Only where `together` is set."""
-        return found
+    def finalize(self, scored: Iterator[Any], engine: Mapper) -> Iterator[Facts]:
+        """What is counted, from what all shards scored, in their order. Only where `needs_all` is set."""
+        return scored
 
     @abstractmethod
     def finish(self) -> Outcome: ...
 
-    def given(self) -> InputLookup:
+    def lookup(self) -> InputLookup:
         """The opened inputs, for looking up what a record was made from, as long as they are open."""
         from goldgate.core.unit_page import EmptyInputLookup
 
@@ -362,7 +362,7 @@ class Suite(ABC):
         """What a report has as the digest of an input, where that is not the one of a file's bytes; otherwise None."""
         return None
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         """The inputs, opened for looking up what a record was made from; those that are not named are left out.
 
         `plan` is the one that the records were made with; None where it is not known any more. A file that cannot be
@@ -402,7 +402,7 @@ class Suite(ABC):
         """Settings with the measures that a report with this signature has; without more: those of every report."""
         return self.settings()
 
-    def adding(self, metric: str, settings: Any) -> str | None:
+    def setting_for(self, metric: str, settings: Any) -> str | None:
         """The setting, as YAML, that adds a metric which these settings do not have; None if none does."""
         return None
 

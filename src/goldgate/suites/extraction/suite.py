@@ -134,7 +134,7 @@ class ExtractionSuite(Suite):
         named = signed.get("profile", "").partition(".")[0]
         return ExtractionSettings(profile=next((known for known in get_args(Profile) if known == named), None))
 
-    def adding(self, metric: str, settings: ExtractionSettings) -> str | None:
+    def setting_for(self, metric: str, settings: ExtractionSettings) -> str | None:
         from goldgate.core.gate import find_gate_target
         from goldgate.suites.extraction.papers import ALL, PROFILES
 
@@ -154,7 +154,7 @@ class ExtractionSuite(Suite):
 
         return open_extraction_source(inputs, plan, engine)
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         from goldgate.suites.extraction.source import open_extraction_inputs
 
         return open_extraction_inputs(inputs, plan)

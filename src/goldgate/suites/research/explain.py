@@ -115,7 +115,7 @@ class RunInputs:
         self._folders = {escape_name(entry.name): entry for entry in listing.directories} if listing else {}
         self._queries = {shorten(query.objective): query for query in golden.queries} if golden else {}
 
-    def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def for_unit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         query = self._query(record)
         if query is not None:

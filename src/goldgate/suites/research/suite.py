@@ -187,7 +187,7 @@ class ResearchSuite(Suite):
 
         return load_corpus(path).sha256
 
-    def given(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
+    def open_inputs(self, inputs: Inputs, plan: Plan | None) -> AbstractContextManager[InputLookup]:
         from goldgate.suites.research.explain import open_run_inputs
 
         return open_run_inputs(inputs, plan)
